@@ -1,0 +1,114 @@
+/**
+ * What a turn costs as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
+ * session. The session of 100 messages is the reference of the same run; only ratios are claims.
+ */
+import { EventLog, Memory, Message } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Effect, Exit, Scope } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Bench } from "tinybench"
+
+const sizes = [100, 10_000, 100_000] as const
+
+const turn = (index: number) => {
+  const text = `Message ${index} of a long conversation; it is about as long as people's messages are on average.`
+  return index % 2 === 0 ? Message.user(text) : Message.assistant(text)
+}
+
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+/** A file with one session of so many messages, compacted as it grew. */
+const prepare = (filename: string, size: number) =>
+  Effect.gen(function* () {
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" })
+    for (let from = 0; from < size; from += 50) {
+      yield* memory.append(
+        "s",
+        Array.from({ length: 50 }, (_, position) => turn(from + position)),
+      )
+      yield* memory.settle("s")
+      if (from > 0 && from % 10_000 === 0) say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
+    }
+  }).pipe(
+    Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })),
+    Effect.scoped,
+    Effect.runPromise,
+  )
+
+/** A memory on a file, and how to close it. */
+const opened = async (filename: string) => {
+  const scope = await Effect.runPromise(Scope.make())
+  const memory = await Effect.runPromise(
+    Effect.gen(function* () {
+      const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      )
+    }).pipe(Scope.extend(scope)),
+  )
+  return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+interface Measured {
+  readonly append: number
+  readonly context: number
+  readonly open: number
+}
+
+/** Median milliseconds of each operation. */
+const measure = async (filename: string, size: number): Promise<Measured> => {
+  const bench = new Bench({ time: 1_500, warmupTime: 300 })
+  const { memory, close } = await opened(filename)
+  await Effect.runPromise(memory.context("s"))
+  let index = size
+  bench
+    .add("append", () => Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.settle("s")))))
+    .add("context", () => Effect.runPromise(memory.context("s")))
+    .add("open", async () => {
+      const other = await opened(filename)
+      await Effect.runPromise(other.memory.context("s"))
+      await other.close()
+    })
+  await bench.run()
+  await close()
+  const median = (name: string): number => {
+    const result = bench.getTask(name)?.result
+    if (result?.state !== "completed") throw new Error(`the measurement of ${name} did not finish`)
+    return result.latency.p50
+  }
+  return { append: median("append"), context: median("context"), open: median("open") }
+}
+
+/** Prepares, measures and prints; answers whether every ratio is within the bound. */
+export const history = async (bound: number): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+  try {
+    const rows: Array<Measured> = []
+    for (const size of sizes) {
+      say(`preparing a session of ${size.toLocaleString("en-US")} messages`)
+      const filename = join(folder, `${size}.db`)
+      await prepare(filename, size)
+      rows.push(await measure(filename, size))
+    }
+    const reference = rows[0]!
+    const cell = (value: number, base: number) => `${value.toFixed(3)} ms ${(value / base).toFixed(2)}×`.padStart(20)
+    console.log("\nThe cost of a turn as the history grows (SQLite, synchronous NORMAL, sliding window; medians)")
+    console.log(`${"messages".padStart(10)}${["append", "context", "open"].map((name) => name.padStart(20)).join("")}`)
+    rows.forEach((row, position) => {
+      const name = sizes[position]!.toLocaleString("en-US").padStart(10)
+      const cells = (["append", "context", "open"] as const).map((key) => cell(row[key], reference[key]))
+      console.log(name + cells.join(""))
+    })
+    const largest = rows.at(-1)!
+    const worst = Math.max(
+      ...(["append", "context", "open"] as const).map((key) => largest[key] / reference[key]),
+    )
+    console.log(`largest ratio at 100,000 messages: ${worst.toFixed(2)}× (bound ${bound}×)`)
+    return worst <= bound
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,14 @@
+/** `npm run bench [-- NAME…]`: the named benchmarks, or all of them. */
+import { history } from "./history.js"
+
+const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([["history", () => history(2)]])
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((name) => !benchmarks.has(name))
+if (unknown !== undefined) {
+  process.stderr.write(`memfold: there is no benchmark "${unknown}"; there are: ${[...benchmarks.keys()].join(", ")}\n`)
+  process.exit(2)
+}
+const outcomes = []
+for (const [name, run] of benchmarks) if (asked.length === 0 || asked.includes(name)) outcomes.push(await run())
+if (outcomes.includes(false)) process.exitCode = 1

@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+
+/**
+ * A message that is no Messages API message. Says where and what is allowed there, never what was said.
+ *
+ * - `index`: the position in the list, from zero; absent for a single message, for the `system` field, or when
+ *   the list itself is wrong
+ * - `path`: the field, like `content[0].tool_use_id`; empty for the whole message
+ * - `problem`: the rest of a sentence about the message, like `has no role`
+ */
+export class AnthropicDecodeError extends Schema.TaggedError<AnthropicDecodeError>()("AnthropicDecodeError", {
+  index: Schema.optional(Schema.NonNegativeInt),
+  path: Schema.String,
+  problem: Schema.String,
+  allowed: Schema.String,
+}) {
+  override get message(): string {
+    const subject = this.index === undefined ? "the input" : `message ${this.index}`
+    return `${subject} ${this.problem}; allowed: ${this.allowed}`
+  }
+}

@@ -1,0 +1,303 @@
+import { Message } from "@memfold/core"
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { decodeMessage, decodeMessages, encodeMessages } from "./index.js"
+
+/** Decodes, and checks on the way that the very same conversation comes out again. */
+const both = (wire: { system?: unknown; messages: ReadonlyArray<unknown> }) => {
+  const messages = Either.getOrThrow(decodeMessages(wire))
+  expect(encodeMessages(messages)).toEqual(wire)
+  return messages
+}
+const one = (...messages: ReadonlyArray<unknown>) => both({ messages })
+
+const failure = (input: unknown): string => {
+  const result = decodeMessages(input)
+  return Either.isLeft(result) ? result.left.message : "decoded"
+}
+
+describe("decodeMessages", () => {
+  it("reads plain text and the system field", () => {
+    expect(
+      both({
+        system: "Be brief.",
+        messages: [
+          { role: "user", content: "你好 👋" },
+          { role: "assistant", content: "Hello." },
+        ],
+      }),
+    ).toEqual([Message.system("Be brief."), Message.user("你好 👋"), Message.assistant("Hello.")])
+  })
+
+  it("reads a bare list", () => {
+    expect(Either.getOrThrow(decodeMessages([{ role: "user", content: "hi" }]))).toEqual([Message.user("hi")])
+  })
+
+  it("reads parallel calls, their results and what the user says next", () => {
+    const messages = one(
+      { role: "user", content: "Weather in Graz and Linz?" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Two cities.", signature: "c2ln" },
+          { type: "text", text: "Looking." },
+          { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Graz" } },
+          { type: "tool_use", id: "toolu_2", name: "weather", input: { city: "Linz", days: [1, 2] } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: "14 °C" },
+          { type: "tool_result", tool_use_id: "toolu_2", content: "no such city", is_error: true },
+          { type: "text", text: "In Fahrenheit, please." },
+        ],
+      },
+    )
+    expect(messages.slice(1)).toEqual([
+      {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", text: "Two cities.", signature: "c2ln" },
+          { type: "text", text: "Looking." },
+          { type: "tool-call", id: "toolu_1", name: "weather", arguments: '{"city":"Graz"}' },
+          { type: "tool-call", id: "toolu_2", name: "weather", arguments: '{"city":"Linz","days":[1,2]}' },
+        ],
+      },
+      {
+        role: "tool",
+        parts: [
+          { type: "tool-result", id: "toolu_1", output: "14 °C" },
+          { type: "tool-result", id: "toolu_2", output: "no such city", isError: true },
+        ],
+      },
+      Message.user("In Fahrenheit, please."),
+    ])
+  })
+
+  it("keeps what a result has besides its first text", () => {
+    const [message] = one({
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "a",
+          cache_control: { type: "ephemeral" },
+          content: [
+            { type: "text", text: "A screenshot:" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+            { type: "text", text: "done" },
+            { type: "tool_reference", tool_name: "zoom" },
+          ],
+        },
+        { type: "tool_result", tool_use_id: "b", content: [{ type: "text", text: "only" }], is_error: false },
+        { type: "tool_result", tool_use_id: "c" },
+        { type: "tool_result", tool_use_id: "d", content: [] },
+        { type: "tool_result", tool_use_id: "e", content: "" },
+        { type: "tool_result", tool_use_id: "f", content: [{ type: "text", text: "" }] },
+        {
+          type: "tool_result",
+          tool_use_id: "g",
+          content: [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }],
+        },
+      ],
+    })
+    expect(message!.parts.slice(0, 6)).toEqual([
+      { type: "tool-result", id: "a", output: "A screenshot:" },
+      { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
+      { type: "text", text: "done" },
+      { type: "opaque", provider: "anthropic", data: { type: "tool_reference", tool_name: "zoom" } },
+      { type: "tool-result", id: "b", output: "only", isError: false },
+      { type: "tool-result", id: "c", output: "" },
+    ])
+  })
+
+  it("reads images and documents of a user", () => {
+    const [message] = one({
+      role: "user",
+      content: [
+        { type: "image", source: { type: "url", url: "https://example.org/a.png" } },
+        { type: "image", source: { type: "base64", media_type: "image/webp", data: "UklGRg==" } },
+        {
+          type: "document",
+          title: "Terms",
+          context: "signed",
+          citations: { enabled: true },
+          source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+        },
+        { type: "document", title: null, source: { type: "url", url: "https://example.org/a.pdf" } },
+        { type: "document", source: { type: "text", media_type: "text/plain", data: "50 % 你好" } },
+      ],
+    })
+    expect(message!.parts).toEqual([
+      { type: "file", mediaType: "image/*", uri: "https://example.org/a.png" },
+      { type: "file", mediaType: "image/webp", uri: "data:image/webp;base64,UklGRg==" },
+      {
+        type: "file",
+        mediaType: "application/pdf",
+        uri: "data:application/pdf;base64,JVBERi0=",
+        name: "Terms",
+      },
+      { type: "file", mediaType: "application/pdf", uri: "https://example.org/a.pdf" },
+      {
+        type: "file",
+        mediaType: "text/plain",
+        uri: "data:text/plain;charset=utf-8,50%20%25%20%E4%BD%A0%E5%A5%BD",
+      },
+    ])
+  })
+
+  it("keeps what it does not know as it came", () => {
+    const strange = [
+      { type: "image", source: { type: "file", file_id: "file_1" } },
+      { type: "image", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } },
+      { type: "document", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+      { type: "document", source: { type: "text", media_type: "text/plain", data: "half \ud83d" } },
+      { type: "document", source: { type: "content", content: "text" } },
+      { type: "search_result", source: "https://example.org", title: "t", content: [] },
+    ]
+    const [message] = one({ role: "user", content: strange })
+    expect(message!.parts).toEqual(strange.map((data) => ({ type: "opaque", provider: "anthropic", data })))
+    one(
+      { role: "user", content: "search" },
+      {
+        role: "assistant",
+        content: [
+          { type: "redacted_thinking", data: "…" },
+          { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "fold" } },
+          { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
+          { type: "text", text: "A fold.", citations: [{ type: "page_location", cited_text: "fold" }] },
+          { type: "tool_use", id: "t", name: "f", input: {}, caller: { type: "direct" } },
+        ],
+      },
+    )
+  })
+
+  it("tells the ways of writing the same text apart", () => {
+    one(
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "assistant", content: [] },
+      { role: "user", content: "" },
+      { role: "assistant", content: [{ type: "text", text: "" }] },
+      { role: "user", content: [{ type: "text", text: "hi", cache_control: { type: "ephemeral" } }] },
+      { role: "assistant", content: [{ type: "thinking", thinking: "unsigned" }] },
+    )
+    both({ system: [{ type: "text", text: "Be brief." }], messages: [] })
+    both({
+      system: [
+        { type: "text", text: "Be brief." },
+        { type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } },
+      ],
+      messages: [],
+    })
+  })
+
+  it("keeps neighbours of the same role apart, and system messages in their place", () => {
+    const messages = one(
+      { role: "user", content: "Hello?" },
+      { role: "user", content: "Anyone?" },
+      { role: "system", content: "Answer in French." },
+      { role: "assistant", content: "Oui." },
+    )
+    expect(messages.map((message) => message.role)).toEqual(["user", "user", "system", "assistant"])
+  })
+
+  it("moves results to the front of their message", () => {
+    const messages = Either.getOrThrow(
+      decodeMessages([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Here." },
+            { type: "tool_result", tool_use_id: "a", content: "14 °C" },
+          ],
+        },
+      ]),
+    )
+    expect(messages.map((message) => message.role)).toEqual(["tool", "user"])
+    expect(encodeMessages(messages).messages).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "a", content: "14 °C" },
+          { type: "text", text: "Here." },
+        ],
+      },
+    ])
+  })
+
+  it("says where a message is wrong and what is allowed", () => {
+    const content = (role: string, ...blocks: ReadonlyArray<unknown>) => failure([{ role, content: blocks }])
+    const allowed = 'a list of messages, or an object with "messages" and perhaps "system"'
+    expect(failure(5)).toBe(`the input is a number; allowed: ${allowed}`)
+    expect(failure({ model: "m" })).toBe(`the input has no list of messages; allowed: ${allowed}`)
+    expect(failure({ system: [{ type: "text" }], messages: [] })).toBe(
+      "the input has no system[0].text; allowed: a string",
+    )
+    expect(failure([{ content: "hi" }])).toBe("message 0 has no role; allowed: user, assistant, system")
+    expect(failure([{ role: "tool", content: "hi" }])).toMatch("message 0 has an unknown role; allowed: user")
+    expect(failure([{ role: "user", content: null }])).toBe(
+      "message 0 has null at content; allowed: a string or a list of content blocks",
+    )
+    expect(content("user", { type: "tool_result", content: "x" })).toBe(
+      "message 0 has no content[0].tool_use_id; allowed: a string",
+    )
+    expect(
+      content("user", { type: "tool_result", tool_use_id: "a", content: [{ type: "text", text: 1 }] }),
+    ).toBe("message 0 has a number at content[0].content[0].text; allowed: a string")
+    expect(content("assistant", { type: "tool_use", id: "a", name: "f", input: "{}" })).toBe(
+      "message 0 has a string at content[0].input; allowed: a JSON object",
+    )
+    expect(content("assistant", { type: "tool_use", id: "a", name: "f", input: { n: 1n } })).toBe(
+      "message 0 has an object at content[0].input; allowed: a JSON object",
+    )
+  })
+
+  it("never shows what was said", () => {
+    const secret = "the password is hunter2"
+    for (const wrong of [
+      secret,
+      { messages: secret },
+      [{ role: secret }],
+      [{ role: "user", content: { secret } }],
+      [{ role: "user", content: [{ text: secret }] }],
+      [{ role: "assistant", content: [{ type: "tool_use", id: "a", name: { secret }, input: {} }] }],
+    ]) {
+      const result = decodeMessages(wrong)
+      if (Either.isRight(result)) throw new Error("should not have been decoded")
+      expect(`${result.left} ${JSON.stringify(result.left)}`).not.toMatch("hunter2")
+    }
+  })
+})
+
+describe("decodeMessage", () => {
+  const response = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude",
+    content: [{ type: "text", text: "Hello.", citations: null }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: {
+      input_tokens: 3,
+      cache_creation_input_tokens: 100,
+      cache_read_input_tokens: 2_000,
+      output_tokens: 7,
+      service_tier: "standard",
+    },
+  }
+
+  it("reads a response with its usage, and does not send the response's fields back", () => {
+    const [message] = Either.getOrThrow(decodeMessage(response))
+    expect(message!.usage).toEqual({ input: 2_103, output: 7 })
+    expect(encodeMessages([message!]).messages).toEqual([{ role: "assistant", content: response.content }])
+  })
+
+  it("does without a usage it cannot read", () => {
+    for (const usage of [null, {}, { input_tokens: -1, output_tokens: 2 }]) {
+      const [message] = Either.getOrThrow(decodeMessage({ ...response, usage }))
+      expect(message!.usage).toBeUndefined()
+    }
+  })
+})

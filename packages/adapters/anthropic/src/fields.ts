@@ -1,0 +1,47 @@
+/**
+ * Arithmetic on plain JSON objects. A codec knows some fields of what a provider sends; the others are what is
+ * left when the known ones are taken away, and come back when both are put together again.
+ */
+
+/** A JSON object whose fields are not known in advance. */
+export type Fields = { readonly [key: string]: unknown }
+
+/** Whether `value` is a JSON object: no list, no null. */
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The field of that name if it is the object's own, never one inherited (`__proto__`, `constructor`). */
+const own = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+
+/**
+ * What `raw` has and `known` does not, nested objects included; `undefined` if that is nothing.
+ * `restore(known, rest(raw, known))` gives `raw` again wherever {@link agrees} holds.
+ */
+export const rest = (raw: Fields, known: Fields): Fields | undefined => {
+  const left = Object.entries(raw).flatMap(([key, value]): Array<[string, unknown]> => {
+    if (value === undefined) return []
+    if (!Object.hasOwn(known, key)) return [[key, value]]
+    const inside = known[key]
+    const nested = isFields(value) && isFields(inside) ? rest(value, inside) : undefined
+    return nested === undefined ? [] : [[key, nested]]
+  })
+  return left.length === 0 ? undefined : Object.fromEntries(left)
+}
+
+/** `known` with the fields of `extra` beside it; where both have a value, the known one stays. */
+export const restore = (known: Fields, extra: Fields = {}): Fields => ({
+  ...extra,
+  ...Object.fromEntries(
+    Object.entries(known).map(([key, value]) => {
+      const beside = own(extra, key)
+      return [key, isFields(value) && isFields(beside) ? restore(value, beside) : value]
+    }),
+  ),
+})
+
+/** Whether `raw` has every field of `known`, with the same value. */
+export const agrees = (raw: Fields, known: Fields): boolean =>
+  Object.entries(known).every(([key, value]) => {
+    const there = own(raw, key)
+    return isFields(value) ? isFields(there) && agrees(there, value) : there === value
+  })

@@ -1,0 +1,238 @@
+import { Message } from "@memfold/core"
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { decodeMessage, decodeMessages, encodeMessages } from "./index.js"
+
+const decoded = (wire: unknown): Message.Message => Either.getOrThrow(decodeMessage(wire))
+
+/** Decodes, and checks on the way that the very same message comes out again. */
+const both = (wire: unknown): Message.Message => {
+  const message = decoded(wire)
+  expect(encodeMessages([message])).toEqual([wire])
+  return message
+}
+
+const failure = (input: unknown): string => {
+  const result = decodeMessages(input)
+  return Either.isLeft(result) ? result.left.message : "decoded"
+}
+
+describe("decodeMessage", () => {
+  it("reads the plain roles", () => {
+    expect(both({ role: "system", content: "Be brief." })).toEqual(Message.system("Be brief."))
+    expect(both({ role: "user", content: "你好 👋", name: "沈若棠" })).toEqual(
+      Message.user("你好 👋", { name: "沈若棠" }),
+    )
+    expect(both({ role: "assistant", content: "Hello." })).toEqual(Message.assistant("Hello."))
+  })
+
+  it("remembers developer", () => {
+    const message = both({ role: "developer", content: "Be brief." })
+    expect(message.role).toBe("system")
+  })
+
+  it("reads parallel calls and their results", () => {
+    const asked = both({
+      role: "assistant",
+      content: null,
+      tool_calls: [
+        { id: "call_1", type: "function", function: { name: "get_order", arguments: '{ "id": "#W1" }' } },
+        { id: "call_2", type: "function", function: { name: "get_user", arguments: "" } },
+      ],
+    })
+    expect(asked).toEqual(
+      Message.call([
+        { id: "call_1", name: "get_order", arguments: '{ "id": "#W1" }' },
+        { id: "call_2", name: "get_user", arguments: "" },
+      ]),
+    )
+    expect(both({ role: "tool", tool_call_id: "call_1", name: "get_order", content: "{}" })).toEqual(
+      Message.result({ id: "call_1", name: "get_order", output: "{}" }),
+    )
+  })
+
+  it("tells no content from empty content", () => {
+    const calls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }]
+    expect(both({ role: "assistant", content: null, tool_calls: calls }).parts).toHaveLength(1)
+    expect(both({ role: "assistant", content: "", tool_calls: calls }).parts).toHaveLength(2)
+    expect(both({ role: "assistant", tool_calls: calls }).parts).toHaveLength(1)
+    both({ role: "assistant", content: null })
+    both({ role: "assistant", content: [] })
+    both({ role: "assistant" })
+    both({ role: "user", content: "" })
+    both({ role: "user", content: null })
+    both({ role: "tool", tool_call_id: "c", content: null })
+  })
+
+  it("reads custom calls and the old function calls", () => {
+    const custom = both({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "custom", custom: { name: "patch", input: "*** Begin" } }],
+    })
+    expect(Message.calls(custom)).toEqual([
+      { type: "tool-call", id: "c", name: "patch", arguments: "*** Begin" },
+    ])
+    const legacy = both({
+      role: "assistant",
+      content: null,
+      function_call: { name: "f", arguments: '{"a":1}' },
+    })
+    expect(Message.calls(legacy)).toEqual([{ type: "tool-call", id: "", name: "f", arguments: '{"a":1}' }])
+    const answer = both({ role: "function", name: "f", content: "done" })
+    expect(answer).toMatchObject({ role: "tool", parts: [{ id: "", name: "f", output: "done" }] })
+    both({ role: "function", name: "f", content: null })
+  })
+
+  it("reads images, audio and files of a user", () => {
+    const message = both({
+      role: "user",
+      content: [
+        { type: "text", text: "What is this?", cache_control: { type: "ephemeral" } },
+        { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
+        { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+        { type: "input_audio", input_audio: { data: "UklGRg==", format: "mp3" } },
+        { type: "file", file: { file_data: "data:application/pdf;base64,JVBERi0=", filename: "a.pdf" } },
+      ],
+    })
+    expect(message.parts).toEqual([
+      { type: "text", text: "What is this?" },
+      { type: "file", mediaType: "image/*", uri: "https://example.org/a.png" },
+      { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
+      { type: "file", mediaType: "audio/mpeg", uri: "data:audio/mpeg;base64,UklGRg==" },
+      {
+        type: "file",
+        mediaType: "application/pdf",
+        uri: "data:application/pdf;base64,JVBERi0=",
+        name: "a.pdf",
+      },
+    ])
+  })
+
+  it("keeps what it does not know as it came", () => {
+    const strange = [
+      { type: "file", file: { file_id: "file-1" } },
+      { type: "file", file: { file_data: "data:image/png;base64,AAAA" } },
+      { type: "image_url", image_url: { url: "data:application/pdf;base64,AAAA" } },
+      { type: "image_url", image_url: "https://example.org/a.png" },
+      { type: "input_audio", input_audio: { data: "AAAA", format: "mpeg" } },
+      { type: "video_url", video_url: { url: "https://example.org/a.mp4" } },
+    ]
+    const message = both({ role: "user", content: strange })
+    expect(message.parts).toEqual(strange.map((data) => ({ type: "opaque", provider: "openai", data })))
+  })
+
+  it("reads refusals", () => {
+    both({ role: "assistant", content: null, refusal: "I can't help with that." })
+    both({ role: "assistant", content: [{ type: "refusal", refusal: "No." }], refusal: null })
+  })
+
+  it("reads reasoning of compatible servers", () => {
+    const message = both({ role: "assistant", reasoning_content: "Let me see.", content: "42" })
+    expect(message.parts[0]).toEqual({ type: "reasoning", text: "Let me see." })
+    expect(Message.text(message)).toBe("42")
+    both({ role: "assistant", reasoning: "Let me see.", content: null })
+    both({ role: "assistant", reasoning: "Twice", reasoning_content: "Twice", content: "42" })
+    both({ role: "assistant", reasoning: { effort: "low" }, reasoning_content: null, content: "42" })
+  })
+
+  it("keeps unknown fields at every level", () => {
+    both({
+      role: "assistant",
+      content: null,
+      refusal: null,
+      annotations: [],
+      function_call: null,
+      tool_calls: [
+        {
+          id: "c",
+          index: 0,
+          type: "function",
+          function: { name: "f", arguments: "{}", strict: true },
+          extra_content: { google: { thought_signature: "s" } },
+        },
+      ],
+    })
+    both({ role: "assistant", content: "x", tool_calls: [] })
+    both({ role: "user", content: "x", name: null, id: 7 })
+  })
+
+  it("keeps the further parts of a tool's answer", () => {
+    const parts = both({
+      role: "tool",
+      tool_call_id: "c",
+      content: [
+        { type: "text", text: "first" },
+        { type: "text", text: "second" },
+        { type: "image_url", image_url: { url: "https://example.org/a.png" } },
+      ],
+    }).parts
+    expect(parts.map((part) => part.type)).toEqual(["tool-result", "text", "opaque"])
+    both({ role: "tool", tool_call_id: "c", content: [{ type: "text", text: "only" }] })
+    both({ role: "tool", tool_call_id: "c", content: [{ type: "text", text: "" }] })
+    both({ role: "tool", tool_call_id: "c", content: [] })
+  })
+
+  it("keeps half of an emoji", () => {
+    expect(Message.text(both({ role: "user", content: "broken \ud83d" }))).toBe("broken \ud83d")
+  })
+
+  it("takes a call or result without an id, and a call without a type", () => {
+    const call = decoded({ role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}" } }] })
+    expect(Message.calls(call)[0]?.id).toBe("")
+    expect(encodeMessages([call])).toEqual([
+      {
+        role: "assistant",
+        tool_calls: [{ id: "", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+    ])
+    expect(Message.results(decoded({ role: "tool", content: "x" }))[0]?.id).toBe("")
+  })
+})
+
+describe("decodeMessages", () => {
+  it("says where a message is wrong and what is allowed", () => {
+    const fine = { role: "user", content: "hi" }
+    const call = (given: object) => failure([fine, { role: "assistant", tool_calls: [given] }])
+    expect(failure("hi")).toBe("the input is a string; allowed: a list of messages")
+    expect(failure([fine, null])).toBe("message 1 is null; allowed: an object with role and content")
+    expect(failure([{ content: "hi" }])).toBe(
+      "message 0 has no role; allowed: system, developer, user, assistant, tool, function",
+    )
+    expect(failure([{ role: "bot", content: "hi" }])).toMatch(
+      "message 0 has an unknown role; allowed: system",
+    )
+    expect(failure([{ role: "user" }])).toBe(
+      "message 0 has no content; allowed: a string, null or a list of content parts",
+    )
+    expect(failure([fine, { role: "user", content: [{ type: "text", text: 5 }] }])).toBe(
+      "message 1 has a number at content[0].text; allowed: a string",
+    )
+    expect(failure([{ role: "assistant", tool_calls: 3 }])).toBe(
+      "message 0 has a number at tool_calls; allowed: a list or null",
+    )
+    expect(call({ id: "c", type: "function", function: { name: "f", arguments: {} } })).toBe(
+      "message 1 has an object at tool_calls[0].function.arguments; allowed: a string of JSON, as the model wrote it",
+    )
+    expect(call({ id: "c", type: "magic" })).toBe(
+      'message 1 has a string at tool_calls[0].type; allowed: "function" or "custom"',
+    )
+  })
+
+  it("never shows what was said", () => {
+    const secret = "the password is hunter2"
+    for (const wrong of [
+      secret,
+      [secret],
+      [{ role: secret }],
+      [{ role: "user", content: { secret } }],
+      [{ role: "user", content: [{ text: secret }] }],
+      [{ role: "user", content: "x", name: [secret] }],
+      [{ role: "tool", content: "x", tool_call_id: { secret } }],
+    ]) {
+      const result = decodeMessages(wrong)
+      if (Either.isRight(result)) throw new Error("should not have been decoded")
+      expect(`${result.left} ${JSON.stringify(result.left)}`).not.toMatch("hunter2")
+    }
+  })
+})

@@ -1,0 +1,99 @@
+/**
+ * Schema failures told in a few words: where, what kind of value stands there, and what may stand there. The
+ * value itself is never shown, because it is somebody's conversation.
+ */
+import { Option, ParseResult, SchemaAST } from "effect"
+
+/** `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. */
+export interface Problem {
+  readonly path: string
+  readonly problem: string
+  readonly allowed: string
+}
+
+interface Place {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly expected: SchemaAST.AST
+  /** Absent when the field is missing altogether. */
+  readonly actual?: { readonly value: unknown }
+}
+
+/** What kind of value this is, without saying which. */
+export const kindOf = (value: unknown): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "a list"
+  if (value === undefined) return "nothing"
+  return typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+const deeper = (one: Place, other: Place): Place => (other.path.length > one.path.length ? other : one)
+
+const locate = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>): Place => {
+  switch (issue._tag) {
+    case "Pointer":
+      return locate(issue.issue, path.concat(issue.path))
+    case "Composite": {
+      const inside = [issue.issues]
+        .flat()
+        .map((one) => locate(one as ParseResult.ParseIssue, path))
+        .reduce(deeper)
+      // Of a union's members the one that got furthest is meant; if none got anywhere, all of them are.
+      return SchemaAST.isUnion(issue.ast) && inside.path.length === path.length
+        ? { path, expected: issue.ast, actual: { value: issue.actual } }
+        : inside
+    }
+    case "Missing":
+      return { path, expected: issue.ast.type }
+    case "Refinement":
+    case "Transformation":
+      return issue.kind === "From"
+        ? locate(issue.issue, path)
+        : { path, expected: issue.ast, actual: { value: issue.actual } }
+    case "Type":
+    case "Forbidden":
+      return { path, expected: issue.ast, actual: { value: issue.actual } }
+    case "Unexpected":
+      return { path, expected: SchemaAST.neverKeyword, actual: { value: issue.actual } }
+  }
+}
+
+const written = (path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>(
+    (text, key) =>
+      typeof key === "number" ? `${text}[${key}]` : text + (text === "" ? "" : ".") + String(key),
+    "",
+  )
+
+/** What a schema takes, in words: its description where it has one. */
+const told = (ast: SchemaAST.AST): string =>
+  Option.getOrElse(SchemaAST.getDescriptionAnnotation(ast), () => {
+    switch (ast._tag) {
+      case "Union":
+        return ast.types
+          .filter((type) => !SchemaAST.isUndefinedKeyword(type))
+          .map(told)
+          .join(" or ")
+      case "TupleType":
+        return "a list"
+      case "TypeLiteral":
+        return "an object"
+      default:
+        return String(ast)
+    }
+  })
+
+/** The failure a schema reported, as a {@link Problem}. */
+export const problemOf = (error: ParseResult.ParseError): Problem => {
+  const { path, expected, actual } = locate(error.issue, [])
+  const at = written(path)
+  return {
+    path: at,
+    problem:
+      actual === undefined
+        ? `has no ${at}`
+        : at === ""
+          ? `is ${kindOf(actual.value)}`
+          : `has ${kindOf(actual.value)} at ${at}`,
+    allowed: told(expected),
+  }
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Option, Stream } from "effect"
+import { echo, withMemory } from "../test/engine.js"
+import {
+  CurrentSummarizer,
+  EventLog,
+  Fold,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  TokenCounter,
+  Trigger,
+  Verify,
+} from "./index.js"
+
+const small = Strategy.make({
+  name: "small",
+  when: Trigger.backlog({ messages: 6 }),
+  keep: Keep.lastMessages(4),
+  fold: Fold.rolling,
+})
+
+const manual = withMemory({ strategy: small, compaction: "manual" })
+
+describe("append", () => {
+  it.effect("answers where the messages stand, and stores a batch as one", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      expect(yield* memory.append("s", Message.user("one"))).toEqual({
+        from: 0,
+        to: 1,
+        version: 1,
+        duplicate: false,
+      })
+      expect(yield* memory.append("s", [Message.assistant("two"), Message.user("three")])).toEqual({
+        from: 1,
+        to: 3,
+        version: 3,
+        duplicate: false,
+      })
+      const ids = yield* Stream.runCollect(Stream.map(memory.events("s"), ({ id }) => id))
+      const commits = [...ids].map((id) => id.slice(0, id.lastIndexOf(".")))
+      expect(commits[1]).toBe(commits[2])
+      expect(commits[0]).not.toBe(commits[1])
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("applies a commit id once, and answers as the first time did (L12)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const first = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], { commit: "mine" })
+      yield* memory.append("s", Message.user("c"))
+      const again = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], { commit: "mine" })
+      expect(again).toEqual({ ...first, duplicate: true })
+      expect((yield* memory.state("s")).total).toBe(3)
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("of nothing does nothing", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      expect(yield* memory.append("s", [])).toEqual({ from: 0, to: 0, version: 0, duplicate: false })
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("refuses what is no message or no session id, and writes nothing", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const wrong: ReadonlyArray<readonly [string, unknown]> = [
+        ["", Message.user("x")],
+        ["   ", Message.user("x")],
+        ["\ud800", Message.user("x")],
+        [undefined as unknown as string, Message.user("x")],
+        ["s", "just text"],
+        ["s", [Message.user("good"), { role: "robot", parts: [] }]],
+        ["s", { role: "user", parts: [{ type: "text" }] }],
+        ["s", null],
+      ]
+      for (const [session, message] of wrong) {
+        const error = yield* Effect.flip(memory.append(session, message as Message.Message))
+        expect(error._tag).toBe("InvalidInput")
+        expect(error.message).not.toContain("just text")
+      }
+      expect((yield* Stream.runCollect(memory.sessions)).length).toBe(0)
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("lives with a counter that throws or answers nonsense (L8)", () =>
+    Effect.gen(function* () {
+      for (const count of [
+        () => Number.NaN,
+        () => -1,
+        () => {
+          throw new Error("no vocabulary")
+        },
+      ]) {
+        const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
+          Effect.provideService(TokenCounter.TokenCounter, { name: "broken", count }),
+        )
+        yield* memory.append("s", Message.user("some words to count"))
+        expect((yield* memory.context("s")).tokens).toBeGreaterThan(4)
+      }
+    }).pipe(Effect.provide(InMemoryEventLog.layer), Effect.scoped),
+  )
+
+  it.live("by many fibers and two engines at once loses and doubles nothing (L12)", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const engine = Memory.make({ strategy: small }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(CurrentSummarizer, echo),
+      )
+      const engines = [yield* engine, yield* engine]
+      yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, writer) => writer),
+        (writer) =>
+          Effect.forEach(
+            Array.from({ length: 25 }, (_, turn) => turn),
+            (turn) =>
+              engines[writer % 2]!.append(
+                "s",
+                Message.user(`writer ${writer} turn ${turn} and some more words`),
+              ),
+          ),
+        { concurrency: "unbounded" },
+      )
+      yield* engines[0]!.settle("s")
+      const texts = yield* engines[1]!.events("s").pipe(
+        Stream.filterMap(({ event }) =>
+          event._tag === "MessageAppended" ? Option.some(Message.text(event.message)) : Option.none(),
+        ),
+        Stream.runCollect,
+        Effect.map((all) => [...all]),
+      )
+      expect(new Set(texts).size).toBe(200)
+      for (let writer = 0; writer < 8; writer++) {
+        const own = texts.filter((text) => text.startsWith(`writer ${writer} `))
+        expect(own).toEqual(own.toSorted((a, b) => Number(a.split(" ")[3]) - Number(b.split(" ")[3])))
+      }
+      expect(yield* Verify.session(log, "s")).toEqual([])
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("the past", () => {
+  it.effect("can be rendered at any version, as it was (L10)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const then: Array<readonly [version: number, context: unknown]> = []
+      for (let turn = 0; turn < 40; turn++) {
+        yield* memory.append("s", Message.user(`turn ${turn} with a few words to make it longer`))
+        yield* memory.settle("s")
+        const { version } = yield* memory.state("s")
+        then.push([version, yield* memory.context("s")])
+      }
+      for (const [version, context] of then)
+        expect(yield* memory.context("s", { at: version })).toEqual(context)
+    }).pipe(Effect.provide(manual)),
+  )
+})
+
+describe("a session", () => {
+  it.effect("starts over with a clear, keeps its log, and is gone with a delete", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [Message.user("before"), Message.assistant("yes")])
+      yield* memory.clear("s")
+      expect((yield* memory.context("s")).messages).toEqual([])
+      expect(yield* memory.append("s", Message.user("after"))).toMatchObject({ from: 0, to: 1 })
+      expect((yield* memory.context("s", { at: 2 })).messages).toHaveLength(2)
+      expect(yield* memory.delete("s")).toBe(true)
+      expect(yield* memory.delete("s")).toBe(false)
+      expect(yield* memory.append("s", Message.user("anew"))).toMatchObject({ from: 0, version: 1 })
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("does not touch another (caches are keyed by session)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.make({ strategy: small, compaction: "inline", cachedSessions: 2 }).pipe(
+        Effect.provideService(CurrentSummarizer, echo),
+      )
+      const names = ["a", "b", "c", "d"]
+      for (let turn = 0; turn < 12; turn++) {
+        for (const name of names)
+          yield* memory.append(name, Message.user(`${name} says a few words, turn ${turn}`))
+      }
+      for (const name of names) {
+        const state = yield* memory.state(name)
+        expect(state).toMatchObject({ total: 12, session: name })
+        expect([...state.raw].every(({ message }) => Message.text(message).startsWith(`${name} `))).toBe(true)
+      }
+    }).pipe(Effect.provide(InMemoryEventLog.layer), Effect.scoped),
+  )
+})
+
+describe("a damaged log", () => {
+  it.effect(
+    "is a typed error that names the session and the event, and leaves the other sessions alone",
+    () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog.EventLog
+        const memory = yield* Memory.Memory
+        yield* memory.append("good", Message.user("fine"))
+        yield* log.append("bad", [{ at: 0, type: "MessageAppended", version: 1, data: '{"secret":"text"' }], {
+          expected: 0,
+          commit: "x",
+        })
+        const exit = yield* Effect.exit(memory.context("bad"))
+        expect(exit).toEqual(
+          Exit.fail(expect.objectContaining({ _tag: "DamagedEvent", session: "bad", seq: 1 })),
+        )
+        expect(JSON.stringify(exit)).not.toContain("text")
+        expect((yield* memory.context("good")).messages).toHaveLength(1)
+      }).pipe(Effect.provide(manual)),
+  )
+})

@@ -1,0 +1,46 @@
+/**
+ * Compactions beside the conversation: at most one at a time for a session in this process (the log sees to the
+ * other processes). What comes due meanwhile is looked at when it ends (law L11).
+ */
+import { Effect, FiberSet, type Scope } from "effect"
+
+export interface Background {
+  /** Looks at a session soon; returns at once. */
+  readonly look: (session: string) => Effect.Effect<void>
+}
+
+/**
+ * Runs `work` for every session that is looked at. Its fibers live in the scope: when it closes they are
+ * interrupted, and give back what they hold.
+ */
+export const make = (
+  work: (session: string) => Effect.Effect<void>,
+): Effect.Effect<Background, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const fibers = yield* FiberSet.make<void>()
+    /** The sessions at work, and whether another look is due. */
+    const atWork = new Map<string, { again: boolean }>()
+
+    const loop = (session: string, entry: { again: boolean }): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        entry.again = false
+        return work(session)
+      }).pipe(
+        Effect.repeat({ while: () => entry.again }),
+        Effect.ensuring(Effect.sync(() => atWork.delete(session))),
+      )
+
+    return {
+      look: (session) =>
+        Effect.suspend(() => {
+          const running = atWork.get(session)
+          if (running !== undefined) {
+            running.again = true
+            return Effect.void
+          }
+          const entry = { again: false }
+          atWork.set(session, entry)
+          return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
+        }),
+    }
+  })

@@ -1,0 +1,335 @@
+/**
+ * The compaction protocol: start (the log's compare-and-swap is the lock), summarize outside every lock, commit
+ * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
+ */
+import { Cause, Clock, Duration, Effect, Option, Schedule } from "effect"
+import type { CompactionStarted, Segment, SummaryCommitted } from "../event/Event.js"
+import { makeId } from "../event/id.js"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
+import type { Decision, Plan } from "../policy/decide.js"
+import { decide } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { write } from "../render/Wording.js"
+import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
+import { contextTokens } from "../session/SessionState.js"
+import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
+import { SummarizerError } from "../summarize/Summarizer.js"
+import { chunks } from "./chunks.js"
+import type { Assignment } from "./Composition.js"
+import { compose } from "./Composition.js"
+
+/** The settings of the protocol. All of them decide liveness only, never safety. */
+export interface Settings {
+  /** How long one call of the summarizer may take. */
+  readonly summarizerTimeout: Duration.DurationInput
+  /** How often a failed call is tried again, with growing pauses in between. */
+  readonly summarizerRetries: number
+  /** After this, others may take over a compaction that never ended. */
+  readonly lease: Duration.DurationInput
+  /** The pause after a failed compaction; it doubles with every further failure, up to an hour. */
+  readonly backOff: Duration.DurationInput
+}
+
+export const defaultSettings: Settings = {
+  summarizerTimeout: "2 minutes",
+  summarizerRetries: 2,
+  lease: "10 minutes",
+  backOff: "1 minute",
+}
+
+type IdleOutcome = Extract<Decision, { _tag: "Idle" }>
+
+/** How one run of the protocol ended. */
+export type Outcome =
+  | IdleOutcome
+  | {
+      readonly _tag: "Committed"
+      readonly started: CompactionStarted
+      readonly committed: SummaryCommitted
+      /** The summary that gave way. */
+      readonly supersedes: string | null
+    }
+  | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
+  /** Another writer took over, or the session was cleared; the result was thrown away. */
+  | { readonly _tag: "Lost"; readonly started: CompactionStarted }
+
+/** The parts of an engine that a compaction needs. */
+export interface Dependencies {
+  readonly sessions: Sessions
+  readonly strategy: Strategy
+  readonly summarizer: Summarizer
+  readonly counter: TokenCounter
+  readonly settings: Settings
+}
+
+/** Options of one run. */
+export interface RunOptions {
+  /** Compact now, whatever trigger and back-off say. */
+  readonly demanded?: boolean
+  /** What the summarizer should watch. */
+  readonly instructions?: string | undefined
+}
+
+/** Runs the protocol once for a session: at most one compaction, or the reason why there was none. */
+export const run = (
+  dependencies: Dependencies,
+  session: string,
+  options: RunOptions = {},
+): Effect.Effect<Outcome, SessionError> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const begun = yield* start(dependencies, session, options)
+      if (begun._tag === "Idle") return begun
+      const { started, plan, before } = begun
+
+      return yield* restore(summarize(dependencies, before, plan, options)).pipe(
+        // A lock whose holder is gone for good would only be freed by its lease.
+        Effect.onInterrupt(() => Effect.ignoreLogged(release(dependencies, session, started))),
+        Effect.matchEffect({
+          onSuccess: (written) => commit(dependencies, before, started, written),
+          onFailure: (error) => fail(dependencies, started, error),
+        }),
+      )
+    }),
+  ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
+
+interface Started {
+  readonly _tag: "Started"
+  readonly started: CompactionStarted
+  readonly plan: Plan
+  /** The state that was decided on; it still has the messages of the plan. */
+  readonly before: SessionState
+}
+
+const start = (
+  { sessions, strategy, settings }: Dependencies,
+  session: string,
+  { demanded = false }: RunOptions,
+): Effect.Effect<Started | IdleOutcome, SessionError> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const compaction = yield* makeId
+    const leaseUntil = now + Duration.toMillis(settings.lease)
+    const { answer } = yield* sessions.transact<Started | IdleOutcome>(session, (before) => {
+      const decision = decide(strategy, before, { now, demanded })
+      if (decision._tag === "Idle") return { events: [], answer: decision }
+      const { plan } = decision
+      const started: CompactionStarted = {
+        _tag: "CompactionStarted",
+        compaction,
+        strategy: strategy.name,
+        leaseUntil,
+        ...plan,
+      }
+      return { events: [started], answer: { _tag: "Started", started, plan, before } }
+    })
+    return answer
+  })
+
+/** The segments that were written, the segments carried over, and what it took. */
+interface Written {
+  readonly carried: number
+  readonly segments: ReadonlyArray<Segment>
+  readonly calls: number
+}
+
+const summarize = (
+  dependencies: Dependencies,
+  before: SessionState,
+  plan: Plan,
+  { instructions }: RunOptions,
+): Effect.Effect<Written, SummarizerError> =>
+  Effect.gen(function* () {
+    const { carried, assignments } = compose(dependencies.strategy.fold, before.summary, plan)
+    const segments: Array<Segment> = []
+    let calls = 0
+    for (const assignment of assignments) {
+      const written = yield* writeSegment(dependencies, before, assignment, instructions)
+      segments.push(written.segment)
+      calls += written.calls
+    }
+    return { carried, segments, calls }
+  }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: dependencies.summarizer.name } }))
+
+/** Writes one segment; in several calls, each merged into the text before it, if the input is too large for one. */
+const writeSegment = (
+  dependencies: Dependencies,
+  before: SessionState,
+  { part, from, previous }: Assignment,
+  instructions: string | undefined,
+) =>
+  Effect.gen(function* () {
+    const { counter, summarizer } = dependencies
+    const messages = before.raw
+      .slice(part.from, part.to)
+      .flatMap(({ pinned, message }) => (pinned ? [] : [message]))
+    const previousTokens = previous === undefined ? 0 : counter.count(previous)
+    const room = Math.max((summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) - previousTokens, 1)
+    const runs = Number.isFinite(room)
+      ? chunks(counter, messages, room)
+      : [{ messages, tokens: messages.reduce((sum, message) => sum + ofMessage(counter, message), 0) }]
+
+    let text = previous
+    for (const { messages, tokens } of runs) {
+      text = yield* callSummarizer(dependencies, {
+        session: before.session,
+        kind: part.kind,
+        from,
+        to: part.to,
+        previous: text,
+        messages,
+        messagesFrom: part.from,
+        replacesTokens: tokens + (text === undefined ? 0 : counter.count(text)),
+        instructions,
+      })
+    }
+    const segment: Segment = { kind: part.kind, from, to: part.to, text: text ?? "" }
+    return { segment, calls: runs.length }
+  })
+
+const callSummarizer = (
+  { summarizer, counter, settings }: Dependencies,
+  request: Request,
+): Effect.Effect<string, SummarizerError> => {
+  const failed = (reason: SummarizerError["reason"], detail: string) =>
+    new SummarizerError({ session: request.session, reason, detail })
+  return Effect.suspend(() => summarizer.summarize(request)).pipe(
+    Effect.timeoutFail({
+      duration: settings.summarizerTimeout,
+      onTimeout: () =>
+        failed(
+          "timeout",
+          `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
+        ),
+    }),
+    // A summarizer that throws is a summarizer that failed; what it threw may quote the conversation.
+    Effect.catchAllCause((cause) =>
+      Option.match(Cause.failureOption(cause), {
+        onSome: Effect.fail,
+        onNone: () =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.interrupt
+            : Effect.fail(failed("unavailable", `"${summarizer.name}" threw instead of answering`)),
+      }),
+    ),
+    Effect.flatMap(({ text, finish }) => {
+      if (finish === "length")
+        return failed("truncated", "the model was cut off; allow it more output tokens")
+      if (finish === "refused") return failed("refused", "the model refused to write the summary")
+      if (text.trim() === "") return failed("empty", "the summary has no text")
+      const tokens = counter.count(text)
+      return tokens < request.replacesTokens
+        ? Effect.succeed(text)
+        : failed("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
+    }),
+    Effect.retry({
+      times: settings.summarizerRetries,
+      schedule: Schedule.jittered(Schedule.exponential("500 millis")),
+      // Asking again does not make a deterministic answer smaller, nor a refusal an answer.
+      while: ({ reason }) => reason === "unavailable" || reason === "timeout",
+    }),
+  )
+}
+
+const commit = (
+  { sessions, strategy, summarizer, counter }: Dependencies,
+  before: SessionState,
+  started: CompactionStarted,
+  { carried, segments, calls }: Written,
+): Effect.Effect<Outcome, SessionError> =>
+  Effect.gen(function* () {
+    const summary = yield* makeId
+    const { wording } = strategy.context
+    const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
+    const text = write(wording, all)
+    const tokens = text === "" ? 0 : counter.count(text) + messageOverhead
+    const supersedes = before.summary?.id ?? null
+    const tokensBefore = contextTokens({ ...before, reported: null })
+
+    const { answer } = yield* sessions.transact<Outcome>(before.session, (state) => {
+      if (state.running?.compaction !== started.compaction)
+        return { events: [], answer: { _tag: "Lost", started } }
+      const replaced = before.raw.slice(started.from, started.to)
+      const gone = replaced.reduce((sum, entry) => sum + (entry.pinned ? 0 : entry.tokens), 0)
+      const committed: SummaryCommitted = {
+        _tag: "SummaryCommitted",
+        compaction: started.compaction,
+        summary,
+        through: started.to,
+        carried,
+        segments,
+        wording,
+        summarizer: summarizer.name,
+        calls,
+        tokens,
+        tokensBefore,
+        tokensAfter: tokensBefore - gone - (before.summary?.tokens ?? 0) + tokens,
+      }
+      return {
+        events: [
+          committed,
+          ...(supersedes === null
+            ? []
+            : [{ _tag: "SummarySuperseded" as const, summary: supersedes, by: summary }]),
+        ],
+        answer: { _tag: "Committed", started, committed, supersedes },
+      }
+    })
+    return answer
+  })
+
+const fail = (
+  { sessions, settings }: Dependencies,
+  started: CompactionStarted,
+  error: SummarizerError,
+): Effect.Effect<Outcome, SessionError> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.logWarning("a compaction failed", { session: error.session, reason: error.reason })
+    yield* sessions.transact(error.session, (state) => {
+      const failures = state.failures?.count ?? 0
+      const pause = Math.min(Duration.toMillis(settings.backOff) * 2 ** failures, 3_600_000)
+      return {
+        events:
+          state.running?.compaction !== started.compaction
+            ? []
+            : [
+                {
+                  _tag: "CompactionFailed",
+                  compaction: started.compaction,
+                  reason: error.reason,
+                  detail: error.detail,
+                  retryAt: now + pause,
+                  // A conversation whose clock stands still goes on trying, ever more rarely.
+                  retryTotal: state.total + 8 * 2 ** Math.min(failures, 20),
+                },
+              ],
+        answer: undefined,
+      }
+    })
+    return { _tag: "Failed", started, error }
+  })
+
+/** Gives the lock back without counting as a failure to wait for. */
+const release = ({ sessions }: Dependencies, session: string, started: CompactionStarted) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    yield* sessions.transact(session, (state) => ({
+      events:
+        state.running?.compaction !== started.compaction
+          ? []
+          : [
+              {
+                _tag: "CompactionFailed",
+                compaction: started.compaction,
+                reason: "interrupted",
+                detail: "the engine was shut down",
+                retryAt: now,
+                retryTotal: state.total,
+              },
+            ],
+      answer: undefined,
+    }))
+  })

@@ -1,0 +1,48 @@
+/**
+ * What has to be written for a plan, and how the new summary is put together from it and the one before: the
+ * rolling life cycle of reference design 4, the blocks of design 2, the split turn of design 3.
+ */
+import type { PlannedPart, Segment } from "../event/Event.js"
+import type { Fold } from "../policy/Fold.js"
+import type { Plan } from "../policy/decide.js"
+import type { Summary } from "../session/SessionState.js"
+
+/** One segment to be written: `part` is newly folded in, `previous` (covering from `from`) is merged into it. */
+export interface Assignment {
+  readonly part: PlannedPart
+  readonly from: number
+  readonly previous: string | undefined
+}
+
+/** The first `carried` segments of the summary before stay as they are; the assignments follow. */
+export interface Composition {
+  readonly carried: number
+  readonly assignments: ReadonlyArray<Assignment>
+}
+
+const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
+  segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
+
+/** How a part continues what is there: it merges the segments from position `carried` on. */
+const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => {
+  const merged = segments.slice(carried)
+  return { carried, assignment: { part, from: merged[0]?.from ?? part.from, previous: joined(merged) } }
+}
+
+/** Composes the summary that a plan asks for. */
+export const compose = (fold: Fold, previous: Summary | null, plan: Plan): Composition => {
+  if (fold === "drop") return { carried: 0, assignments: [] }
+  const segments = previous?.segments ?? []
+  const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0
+  const [first, ...others] = plan.parts
+  if (first === undefined) return { carried: segments.length, assignments: [] }
+
+  // A turn prefix is provisional: the next prefix of the same turn goes on with it, and once the turn has
+  // ended, it merges into the history or into the block that comes to stand in its place.
+  const keepsOlder = first.kind !== "history"
+  const { carried, assignment } = merging(segments, keepsOlder ? segments.length - prefixes : 0, first)
+  return {
+    carried,
+    assignments: [assignment, ...others.map((part) => ({ part, from: part.from, previous: undefined }))],
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What can happen in a session. Events are facts: immutable, versioned, and enough to rebuild every state and
+ * every prompt of the past (law L10).
+ *
+ * To add one: declare it here, list it in {@link Event} and {@link versions}; the build then breaks in every
+ * fold that has not answered it.
+ */
+import { Schema } from "effect"
+import { Message } from "../message/Message.js"
+import { Wording } from "../render/Wording.js"
+import { SegmentKind } from "../summarize/Summarizer.js"
+
+const Index = Schema.NonNegativeInt
+const Tokens = Schema.NonNegativeInt
+const Millis = Schema.Number
+
+/** A message entered the session at `index`, with its tokens as counted then. */
+export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
+  index: Index,
+  message: Message,
+  tokens: Tokens,
+})
+export type MessageAppended = typeof MessageAppended.Type
+
+/** A piece of the plan: these messages become (part of) a segment of this kind. */
+export const PlannedPart = Schema.Struct({ kind: SegmentKind, from: Index, to: Index })
+export type PlannedPart = typeof PlannedPart.Type
+
+/**
+ * A compaction of `[from, to)` took the session's lock. `leaseUntil` says when others may take over (liveness
+ * only); `tailFrom` is where the policy's tail began, which `to` never passes unless the turn was split.
+ */
+export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
+  compaction: Schema.String,
+  strategy: Schema.String,
+  reason: Schema.String,
+  from: Index,
+  to: Index,
+  tailFrom: Index,
+  parts: Schema.Array(PlannedPart),
+  leaseUntil: Millis,
+})
+export type CompactionStarted = typeof CompactionStarted.Type
+
+/** A written piece of a summary, covering `[from, to)`. */
+export const Segment = Schema.Struct({
+  kind: SegmentKind,
+  from: Index,
+  to: Index,
+  text: Schema.String,
+})
+export type Segment = typeof Segment.Type
+
+/**
+ * A compaction ended well. The new summary consists of the first `carried` segments of the one before it,
+ * unchanged, and of `segments`; it covers `[0, through)`. `tokens` is what it takes in a context, wording
+ * included; `tokensBefore` and `tokensAfter` are the whole context's.
+ */
+export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
+  compaction: Schema.String,
+  summary: Schema.String,
+  through: Index,
+  carried: Index,
+  segments: Schema.Array(Segment),
+  wording: Wording,
+  summarizer: Schema.String,
+  calls: Schema.NonNegativeInt,
+  tokens: Tokens,
+  tokensBefore: Tokens,
+  tokensAfter: Tokens,
+})
+export type SummaryCommitted = typeof SummaryCommitted.Type
+
+/** An older summary gave way to a newer one. It stays readable in the log. */
+export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
+  summary: Schema.String,
+  by: Schema.String,
+})
+export type SummarySuperseded = typeof SummarySuperseded.Type
+
+/** A compaction ended without a summary. The messages stay raw; none before `retryAt` or `retryTotal` messages. */
+export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
+  compaction: Schema.String,
+  reason: Schema.String,
+  detail: Schema.String,
+  retryAt: Millis,
+  retryTotal: Index,
+})
+export type CompactionFailed = typeof CompactionFailed.Type
+
+/** The session starts over: indices begin at 0 again, and what was before stays in the log. */
+export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
+export type SessionCleared = typeof SessionCleared.Type
+
+/** Every event this version of memfold knows. */
+export const Event = Schema.Union(
+  MessageAppended,
+  CompactionStarted,
+  SummaryCommitted,
+  SummarySuperseded,
+  CompactionFailed,
+  SessionCleared,
+)
+export type Event = typeof Event.Type
+
+/** The schema version each event is written with. Older ones are upcast when read, see `EventCodec`. */
+export const versions: { readonly [Tag in Event["_tag"]]: number } = {
+  MessageAppended: 1,
+  CompactionStarted: 1,
+  SummaryCommitted: 1,
+  SummarySuperseded: 1,
+  CompactionFailed: 1,
+  SessionCleared: 1,
+}

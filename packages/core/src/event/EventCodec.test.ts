@@ -1,0 +1,165 @@
+import { Either } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { byTag, event } from "../../test/events.js"
+import type { EventLog } from "../index.js"
+import { Event, EventCodec, Message } from "../index.js"
+
+const envelope = { session: "chat-1", seq: 7, commit: "commit", at: 1_700_000_000_000 }
+
+const record = (type: string, version: number, data: string): EventLog.LogRecord => ({
+  ...envelope,
+  type,
+  version,
+  data,
+})
+
+const decoded = (one: EventLog.LogRecord) => Either.getOrThrow(EventCodec.decode(one))
+
+/** What is wrong with a record that has to be damaged. */
+const damage = (one: EventLog.LogRecord, decode = EventCodec.decode): EventCodec.DamagedEvent =>
+  Either.getOrThrow(Either.flip(decode(one)))
+
+describe("what is encoded", () => {
+  it.each(Object.entries(byTag))("comes back the same: %s", (tag, arbitrary) => {
+    fc.assert(
+      fc.property(arbitrary as fc.Arbitrary<Event.Event>, (event) => {
+        const stored = EventCodec.encode(event)
+        expect(stored.type).toBe(tag)
+        expect(stored.version).toBe(Event.versions[event._tag])
+        expect(decoded({ ...envelope, ...stored })).toEqual({
+          session: "chat-1",
+          seq: 7,
+          id: "commit.7",
+          at: 1_700_000_000_000,
+          event,
+        })
+      }),
+    )
+  })
+
+  it("has the tag in its type alone", () => {
+    const { data } = EventCodec.encode({ _tag: "SessionCleared" })
+    expect(data).toBe("{}")
+  })
+
+  it("keeps what only a provider understands, and the exact text of arguments", () => {
+    const odd: Message.Message = {
+      role: "assistant",
+      parts: [
+        { type: "tool-call", id: "1", name: "t", arguments: '{ "b":1,\n"a": 2.0 }' },
+        { type: "opaque", provider: "p", data: { nested: [null, { deep: true }] } },
+      ],
+      metadata: { trace: { id: 1 } },
+    }
+    const appended: Event.Event = { _tag: "MessageAppended", index: 0, message: odd, tokens: 3 }
+    expect(decoded({ ...envelope, ...EventCodec.encode(appended) }).event).toEqual(appended)
+  })
+})
+
+describe("an event of another memfold", () => {
+  it("is kept by its name when its type is unknown, whatever its data", () => {
+    for (const data of ["{}", "null", "not json"]) {
+      expect(decoded(record("Dreamt", 4, data)).event).toEqual({
+        _tag: "UnknownEvent",
+        type: "Dreamt",
+        version: 4,
+      })
+    }
+  })
+
+  it("is kept by its name when its version is newer", () => {
+    expect(decoded(record("SessionCleared", 2, '{"why":"?"}')).event).toEqual({
+      _tag: "UnknownEvent",
+      type: "SessionCleared",
+      version: 2,
+    })
+  })
+
+  it("is unknown, too, when its name is one that every object has", () => {
+    for (const type of ["constructor", "__proto__", "toString"]) {
+      expect(decoded(record(type, 1, "{}")).event).toEqual({ _tag: "UnknownEvent", type, version: 1 })
+    }
+  })
+})
+
+describe("an old version", () => {
+  /** In version 1 a summary was called a digest; in version 2 it had no reason for being superseded. */
+  const decode = EventCodec.decodeWith(
+    {
+      SummarySuperseded: {
+        1: (data) => {
+          const { digest, ...rest } = data as { readonly digest: string }
+          return { ...rest, summary: digest }
+        },
+        2: (data) => ({ by: "nobody", ...(data as object) }),
+      },
+    },
+    { SummarySuperseded: 3, SessionCleared: 2 },
+  )
+  const event = (one: EventLog.LogRecord) => Either.getOrThrow(decode(one)).event
+
+  it("is brought up step by step", () => {
+    const now = { _tag: "SummarySuperseded", summary: "a", by: "b" }
+    expect(event(record("SummarySuperseded", 1, '{"digest":"a","by":"b"}'))).toEqual(now)
+    expect(event(record("SummarySuperseded", 1, '{"digest":"a"}'))).toEqual({ ...now, by: "nobody" })
+    expect(event(record("SummarySuperseded", 2, '{"summary":"a"}'))).toEqual({ ...now, by: "nobody" })
+    expect(event(record("SummarySuperseded", 3, '{"summary":"a","by":"b"}'))).toEqual(now)
+  })
+
+  it("is damaged where a step is missing", () => {
+    expect(damage(record("SessionCleared", 1, "{}"), decode).detail).toContain("version 1 of SessionCleared")
+    expect(damage(record("SummarySuperseded", 0, "{}"), decode).detail).toContain("version 0")
+  })
+
+  it("is damaged where a step cannot read it", () => {
+    expect(damage(record("SummarySuperseded", 1, "null"), decode).detail).toContain("not readable")
+  })
+})
+
+describe("damaged data", () => {
+  const secret = "the patient's name"
+
+  it.each([
+    ["no JSON", `{"message": "${secret}`],
+    ["no object", JSON.stringify(secret)],
+    ["nothing", "null"],
+    ["a field missing", JSON.stringify({ index: 0, message: Message.user(secret) })],
+    ["a wrong type deep inside", JSON.stringify({ index: 0, message: Message.user(secret), tokens: secret })],
+    [
+      "an unknown part",
+      JSON.stringify({ index: 0, message: { role: "user", parts: [{ type: secret }] }, tokens: 1 }),
+    ],
+    [
+      "a role nobody has",
+      JSON.stringify({ index: 0, message: { ...Message.user(secret), role: secret }, tokens: 1 }),
+    ],
+    ["a negative index", JSON.stringify({ index: -1, message: Message.user(secret), tokens: 1 })],
+    ["half an index", JSON.stringify({ index: 0.5, message: Message.user(secret), tokens: 1 })],
+  ])("names the session and the event, never the contents: %s", (_name, data) => {
+    const damaged = damage(record("MessageAppended", 1, data))
+    expect(damaged).toMatchObject({ _tag: "DamagedEvent", session: "chat-1", seq: 7 })
+    expect(damaged.message).toContain('Event 7 of session "chat-1"')
+    expect(damaged.message.length).toBeGreaterThan('Event 7 of session "chat-1" is damaged: '.length)
+    expect(JSON.stringify(damaged) + damaged.message + String(damaged.stack)).not.toContain("patient")
+  })
+
+  it("says where it does not fit", () => {
+    const wrong = JSON.stringify({
+      index: 0,
+      message: { role: "user", parts: [{ type: "text" }] },
+      tokens: 1,
+    })
+    expect(damage(record("MessageAppended", 1, wrong)).detail).toContain("message.parts.0")
+  })
+
+  it("never throws, wherever a text was cut off", () => {
+    fc.assert(
+      fc.property(event, fc.nat(), (event, cut) => {
+        const { data, ...stored } = EventCodec.encode(event)
+        const half = data.slice(0, cut % data.length)
+        expect(Either.isLeft(EventCodec.decode({ ...envelope, ...stored, data: half }))).toBe(true)
+      }),
+    )
+  })
+})

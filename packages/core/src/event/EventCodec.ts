@@ -1,0 +1,103 @@
+/**
+ * Events to stored records and back. Reading upcasts old versions with pure functions, keeps what a newer
+ * memfold wrote, and names the session and sequence number of whatever it cannot read.
+ */
+import { Either, ParseResult, Schema } from "effect"
+import type { LogRecord } from "../log/EventLog.js"
+import { Event, versions } from "./Event.js"
+
+/** An event of a type or version this memfold does not know: kept in the log, skipped by the fold. */
+export interface UnknownEvent {
+  readonly _tag: "UnknownEvent"
+  readonly type: string
+  readonly version: number
+}
+
+/** A stored event with its envelope. */
+export interface Recorded<E = Event | UnknownEvent> {
+  readonly session: string
+  /** Its place in the session's log: contiguous, from 1. */
+  readonly seq: number
+  /** Names it in the whole store: its batch and its place. */
+  readonly id: string
+  /** When it was written, in milliseconds since the epoch. */
+  readonly at: number
+  readonly event: E
+}
+
+/** A stored event that cannot be read. Other sessions, and this one up to `seq - 1`, are not touched by it. */
+export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEvent", {
+  session: Schema.String,
+  seq: Schema.Number,
+  detail: Schema.String,
+}) {
+  override get message(): string {
+    return `Event ${this.seq} of session "${this.session}" is damaged: ${this.detail}`
+  }
+}
+
+/** The id of a stored event. */
+export const eventId = ({ commit, seq }: Pick<LogRecord, "commit" | "seq">): string => `${commit}.${seq}`
+
+/** Brings the data of one version to the next. */
+export type Upcaster = (data: unknown) => unknown
+
+/** For each event type, the upcaster that leaves the version of its key. */
+export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster>>>>
+
+/** No event has changed its form yet. The first that does puts its step here and raises its version. */
+const upcasters: Upcasters = {}
+
+const encodeEvent = Schema.encodeSync(Event)
+const decodeEvent = Schema.decodeUnknownEither(Event)
+
+/** The stored form of an event: its type, its version, and its data as JSON. */
+export const encode = (event: Event): Pick<LogRecord, "type" | "version" | "data"> => {
+  const { _tag, ...data } = encodeEvent(event)
+  return { type: _tag, version: versions[_tag], data: JSON.stringify(data) }
+}
+
+/**
+ * Decodes with a table of upcasters and current versions of one's own; {@link decode} is this with memfold's.
+ */
+export const decodeWith =
+  (steps: Upcasters, current: Readonly<Record<string, number>>) =>
+  (record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
+    const damaged = (detail: string) =>
+      Either.left(new DamagedEvent({ session: record.session, seq: record.seq, detail }))
+    const envelope = { session: record.session, seq: record.seq, id: eventId(record), at: record.at }
+    const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
+    if (known === undefined || record.version > known) {
+      return Either.right({
+        ...envelope,
+        event: { _tag: "UnknownEvent", type: record.type, version: record.version },
+      })
+    }
+    let data: unknown
+    try {
+      data = JSON.parse(record.data)
+      for (let version = record.version; version < known; version++) {
+        const step = steps[record.type]?.[version]
+        if (step === undefined)
+          return damaged(`there is no way from version ${version} of ${record.type} to the next`)
+        data = step(data)
+      }
+    } catch {
+      return damaged(`its data is not readable as ${record.type} of version ${record.version}`)
+    }
+    if (typeof data !== "object" || data === null) return damaged("its data is not an object")
+    return Either.match(decodeEvent({ ...data, _tag: record.type }), {
+      onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
+      onRight: (event) => Either.right({ ...envelope, event }),
+    })
+  }
+
+/** The path of the first thing that did not fit, without the value that stood there. */
+const where = (error: ParseResult.ParseError): string =>
+  ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path.map(String).join(".") || "its root"
+
+/** Reads a stored record. */
+export const decode: (record: LogRecord) => Either.Either<Recorded, DamagedEvent> = decodeWith(
+  upcasters,
+  versions,
+)

@@ -1,0 +1,39 @@
+/**
+ * `@memfold/core`, in the order of the flow: message, event, log, session, policy, summarize, compact, render,
+ * and `Memory`, which shows all of it on a page.
+ */
+export * as Message from "./message/Message.js"
+export * as Structure from "./message/Structure.js"
+export * as TokenCounter from "./message/TokenCounter.js"
+
+export * as Event from "./event/Event.js"
+export * as EventCodec from "./event/EventCodec.js"
+
+export * as EventLog from "./log/EventLog.js"
+export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
+
+export * as Session from "./session/index.js"
+
+export * as Strategy from "./policy/Strategy.js"
+export * as Trigger from "./policy/Trigger.js"
+export * as Keep from "./policy/Keep.js"
+export * as Take from "./policy/Take.js"
+export * as Fold from "./policy/Fold.js"
+export * as Split from "./policy/Split.js"
+export * as Policy from "./policy/decide.js"
+
+export * as Summarizer from "./summarize/Summarizer.js"
+export { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
+export * as ExtractiveSummarizer from "./summarize/ExtractiveSummarizer.js"
+export * as EchoSummarizer from "./summarize/EchoSummarizer.js"
+export * as Prompt from "./summarize/Prompt.js"
+
+export type { Outcome } from "./compact/Compaction.js"
+
+export * as Wording from "./render/Wording.js"
+export * as Render from "./render/Render.js"
+
+export * as Memory from "./Memory.js"
+
+export * as Verify from "./verify/Verify.js"
+export { orphans } from "./verify/orphans.js"

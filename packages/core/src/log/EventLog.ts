@@ -1,0 +1,119 @@
+/**
+ * The port every store fills: an append-only log per session.
+ *
+ * The log is the truth and the lock. It knows nothing of messages or summaries; it keeps records, hands them out
+ * in order, and lets exactly one of two writers win.
+ */
+import { Context, type Effect, type Option, Schema, type Stream } from "effect"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+
+/** One stored event. `data` is JSON text and is stored verbatim. */
+export interface LogRecord {
+  readonly session: string
+  /** Its place in the session's log: contiguous, from 1. */
+  readonly seq: number
+  /** The batch it was appended with. */
+  readonly commit: string
+  /** When it was written, in milliseconds since the epoch. */
+  readonly at: number
+  readonly type: string
+  /** The version of the schema that `data` was written with. */
+  readonly version: number
+  readonly data: string
+}
+
+/** A record before the log has given it its place. */
+export type NewRecord = Omit<LogRecord, "session" | "seq" | "commit">
+
+/**
+ * `expected` is the version (the last sequence number, 0 for a new session) the records were decided on.
+ * `commit` names this batch: appending it a second time changes nothing and answers as the first time did, so
+ * that a caller who never saw the acknowledgement can safely ask again (law L12).
+ */
+export interface AppendOptions {
+  readonly expected: number
+  readonly commit: string
+}
+
+/** Where a batch stands: `[from, version]`. `duplicate` when the commit had been applied before. */
+export interface Appended {
+  readonly from: number
+  readonly version: number
+  readonly duplicate: boolean
+}
+
+/** A range of sequence numbers, both ends included; everything when empty. */
+export interface ReadOptions {
+  readonly from?: number
+  readonly to?: number
+  /** Newest first. */
+  readonly reverse?: boolean
+}
+
+/** A cached fold. Disposable: losing one costs time, never data. */
+export interface Snapshot {
+  /** The version of the fold that made it; another fold ignores it. */
+  readonly fold: number
+  /** The last sequence number folded in. */
+  readonly version: number
+  readonly data: string
+}
+
+/** A session as a list shows it. */
+export interface SessionInfo {
+  readonly session: string
+  /** Its last sequence number. */
+  readonly version: number
+  /** When its first and last events were written, in milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Somebody else appended first. Read on from `expected + 1` and decide again. */
+export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
+  session: Schema.String,
+  expected: Schema.Number,
+  actual: Schema.Number,
+}) {
+  override get message(): string {
+    return `Session "${this.session}" is at version ${this.actual}, not ${this.expected}`
+  }
+}
+
+/** The store could not do its work. `reason` says what is wrong and what to do about it. */
+export class LogError extends Schema.TaggedError<LogError>()("LogError", {
+  operation: Schema.String,
+  session: Schema.optional(Schema.String),
+  reason: Schema.String,
+  cause: Schema.optional(Schema.Defect),
+}) {
+  override get message(): string {
+    const session = this.session === undefined ? "" : ` of session "${this.session}"`
+    return `The event log failed at ${this.operation}${session}: ${this.reason}`
+  }
+}
+
+/** What a store implements. Its contract is the laws: the shared suite runs over every implementation. */
+export interface Service {
+  /**
+   * Appends all records or none. The commit id is looked at first, the expected version second.
+   */
+  readonly append: (
+    session: string,
+    records: NonEmptyReadonlyArray<NewRecord>,
+    options: AppendOptions,
+  ) => Effect.Effect<Appended, VersionConflict | LogError>
+  /** The records of a session in order; nothing for a session that does not exist. */
+  readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
+  /** The last sequence number; 0 for a session that does not exist. */
+  readonly version: (session: string) => Effect.Effect<number, LogError>
+  readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
+  readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
+  /** Every session, ordered by id. */
+  readonly sessions: Stream.Stream<SessionInfo, LogError>
+  /** Removes a session with everything it had; `false` if there was none. */
+  readonly delete: (session: string) => Effect.Effect<boolean, LogError>
+}
+
+/** The event log in use. Provide `InMemoryEventLog.layer`, or the layer of a store package. */
+export class EventLog extends Context.Tag("@memfold/core/EventLog")<EventLog, Service>() {}

@@ -1,0 +1,68 @@
+/**
+ * The event log in memory: for tests, experiments, and sessions that need not survive their process.
+ */
+import { Effect, Layer, Option, Stream } from "effect"
+import type { Appended, LogRecord, Service, SessionInfo, Snapshot } from "./EventLog.js"
+import { EventLog, VersionConflict } from "./EventLog.js"
+
+interface Stored {
+  readonly records: Array<LogRecord>
+  readonly commits: Map<string, Appended>
+  snapshot: Snapshot | null
+}
+
+/** A new, empty log. */
+export const make: Effect.Effect<Service> = Effect.sync(() => {
+  const stored = new Map<string, Stored>()
+
+  const slice = (session: string, from = 1, to = Number.POSITIVE_INFINITY): ReadonlyArray<LogRecord> =>
+    stored.get(session)?.records.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? []
+
+  return {
+    append: (session, records, { expected, commit }) =>
+      Effect.suspend(() => {
+        const existing = stored.get(session)
+        const before = existing?.commits.get(commit)
+        if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
+        const actual = existing?.records.length ?? 0
+        if (actual !== expected) return Effect.fail(new VersionConflict({ session, expected, actual }))
+        const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
+        for (const record of records) {
+          target.records.push({ ...record, session, commit, seq: target.records.length + 1 })
+        }
+        const appended = { from: actual + 1, version: target.records.length, duplicate: false }
+        target.commits.set(commit, appended)
+        stored.set(session, target)
+        return Effect.succeed(appended)
+      }),
+    read: (session, { from, to, reverse = false } = {}) =>
+      Stream.suspend(() => {
+        const records = slice(session, from, to)
+        return Stream.fromIterable(reverse ? records.toReversed() : records)
+      }),
+    version: (session) => Effect.sync(() => stored.get(session)?.records.length ?? 0),
+    saveSnapshot: (session, snapshot) =>
+      Effect.sync(() => {
+        const target = stored.get(session)
+        if (target !== undefined) target.snapshot = snapshot
+      }),
+    loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
+    sessions: Stream.suspend(() =>
+      Stream.fromIterable(
+        [...stored]
+          .filter(([, { records }]) => records.length > 0)
+          .map(([session, { records }]): SessionInfo => ({
+            session,
+            version: records.length,
+            createdAt: records[0]?.at ?? 0,
+            updatedAt: records.at(-1)?.at ?? 0,
+          }))
+          .toSorted((one, other) => (one.session < other.session ? -1 : 1)),
+      ),
+    ),
+    delete: (session) => Effect.sync(() => stored.delete(session)),
+  }
+})
+
+/** Provides a log of its own to everything that shares the layer. */
+export const layer: Layer.Layer<EventLog> = Layer.effect(EventLog, make)

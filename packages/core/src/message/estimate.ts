@@ -1,0 +1,259 @@
+/**
+ * How many tokens a text takes, estimated without a vocabulary.
+ *
+ * One walk over the text cuts it where a byte-pair tokenizer cuts it before looking anything up: words (a capital
+ * after a small letter starts another one), digits, punctuation, white space. Each piece is charged by its class
+ * and length. The constants were fitted to `o200k_base`, the vocabulary of OpenAI's models since GPT-4o.
+ */
+
+/**
+ * The price of a word, in tokens: 1 for up to `free` characters, and `rate` for each one after them. The better
+ * the vocabulary knows a script, the longer the words it holds whole.
+ */
+interface Rate {
+  readonly free: number
+  readonly rate: number
+}
+
+interface Script extends Rate {
+  readonly name: string
+  /** UTF-16 code units, first and last; where ranges overlap, the later entry of the table wins. */
+  readonly ranges: ReadonlyArray<readonly [first: number, last: number]>
+  /** The price where letters and spellings show one of the script's less common languages, see {@link evidence}. */
+  readonly unfamiliar?: Rate
+}
+
+const scripts: ReadonlyArray<Script> = [
+  // What no entry below names is charged by its UTF-8 bytes, a token each: this is an upper bound.
+  { name: "other, two bytes", ranges: [[0x80, 0x7ff]], free: 0.5, rate: 2 },
+  { name: "other, three bytes", ranges: [[0x800, 0xffff]], free: 1 / 3, rate: 3 },
+  { name: "control", ranges: [[0x0, 0x1f]], free: 1, rate: 1 },
+  {
+    name: "Latin",
+    ranges: [
+      [0x41, 0x5a],
+      [0x61, 0x7a],
+      [0xc0, 0xd6],
+      [0xd8, 0xf6],
+      [0xf8, 0x24f],
+      [0x1e00, 0x1eff],
+    ],
+    // English words of a dozen letters are one token; the rate comes from the long names in source code.
+    free: 8,
+    rate: 0.16,
+    unfamiliar: { free: 2.5, rate: 0.356 },
+  },
+  { name: "combining marks", ranges: [[0x300, 0x36f]], free: 1, rate: 1 },
+  { name: "Greek", ranges: [[0x370, 0x3ff]], free: 2, rate: 0.37 },
+  { name: "Cyrillic", ranges: [[0x400, 0x52f]], free: 2, rate: 0.13, unfamiliar: { free: 2, rate: 0.32 } },
+  { name: "Armenian", ranges: [[0x530, 0x58f]], free: 2, rate: 0.23 },
+  { name: "Hebrew", ranges: [[0x590, 0x5ff]], free: 2, rate: 0.4 },
+  { name: "Arabic", ranges: [[0x600, 0x6ff]], free: 2, rate: 0.29 },
+  { name: "Devanagari", ranges: [[0x900, 0x97f]], free: 2, rate: 0.21 },
+  { name: "Bengali", ranges: [[0x980, 0x9ff]], free: 2, rate: 0.29 },
+  { name: "Gurmukhi", ranges: [[0xa00, 0xa7f]], free: 2, rate: 0.76 },
+  { name: "Gujarati", ranges: [[0xa80, 0xaff]], free: 2, rate: 0.35 },
+  { name: "Tamil", ranges: [[0xb80, 0xbff]], free: 2, rate: 0.32 },
+  { name: "Telugu and Kannada", ranges: [[0xc00, 0xcff]], free: 2, rate: 0.46 },
+  { name: "Malayalam", ranges: [[0xd00, 0xd7f]], free: 2, rate: 0.33 },
+  { name: "Sinhala", ranges: [[0xd80, 0xdff]], free: 2, rate: 0.7 },
+  { name: "Thai", ranges: [[0xe00, 0xe7f]], free: 2, rate: 0.41 },
+  { name: "Lao", ranges: [[0xe80, 0xeff]], free: 1, rate: 1.9 },
+  { name: "Tibetan", ranges: [[0xf00, 0xfff]], free: 1, rate: 1.6 },
+  { name: "Burmese", ranges: [[0x1000, 0x109f]], free: 2, rate: 0.6 },
+  { name: "Georgian", ranges: [[0x10a0, 0x10ff]], free: 2, rate: 0.23 },
+  { name: "Ethiopic", ranges: [[0x1200, 0x137f]], free: 0.5, rate: 2 },
+  { name: "Khmer", ranges: [[0x1780, 0x17ff]], free: 2, rate: 0.66 },
+  {
+    name: "symbols",
+    ranges: [
+      [0x2070, 0x22ff],
+      [0x2460, 0x24ff],
+      [0x25a0, 0x27bf],
+    ],
+    free: 1,
+    rate: 1.6,
+  },
+  { name: "box drawing", ranges: [[0x2500, 0x259f]], free: 2, rate: 0.25 },
+  {
+    name: "CJK punctuation, full width",
+    ranges: [
+      [0x3001, 0x303f],
+      [0xff01, 0xff60],
+    ],
+    free: 1,
+    rate: 0.8,
+  },
+  { name: "kana", ranges: [[0x3040, 0x30ff]], free: 1, rate: 0.52 },
+  // Everyday characters: many pairs are one token. Rare characters take 2 each.
+  { name: "Han", ranges: [[0x4e00, 0x9fff]], free: 1, rate: 0.82 },
+  { name: "Hangul", ranges: [[0xac00, 0xd7a3]], free: 1, rate: 0.64 },
+  // Beyond the basic plane: 2 tokens for an emoji, 4 for anything else, shared by the halves of the pair.
+  { name: "high surrogate", ranges: [[0xd800, 0xdbff]], free: 0, rate: 2 },
+  { name: "high surrogate of an emoji", ranges: [[0xd83c, 0xd83e]], free: 1, rate: 1 },
+  { name: "low surrogate", ranges: [[0xdc00, 0xdfff]], free: 1, rate: 1 },
+  { name: "variation selector", ranges: [[0xfe00, 0xfe0f]], free: 1, rate: 1 },
+]
+
+/** The price of a word in capitals; the vocabulary holds few of them whole. */
+const capitals: Rate = { free: 2, rate: 0.27 }
+
+/** A run of punctuation is 1 token for two different characters, and this for each further change. */
+const punctuationChange = 0.42
+
+/** A single character of punctuation right before a Latin word, as in `.name`, is half the time a part of it. */
+const punctuationPrefix = 0.55
+
+/** In a run of equal characters of punctuation or white space, one token holds at least this many. */
+const equalInOneToken = 40
+
+/** How much of what it has seen {@link estimate} still believes one word later. */
+const memory = 0.925
+
+/**
+ * Letters that show a less common language of their script: 1 settles it for the next words, less adds up. The
+ * accents of French, Spanish and Portuguese weigh little, because the vocabulary knows these languages well.
+ */
+const letterEvidence = new Float32Array(0x530)
+letterEvidence.fill(0.1, 0xc0, 0x100)
+for (const letter of "ÄÅÆÐÖØÜÞßäåæðöøüþ") letterEvidence[letter.charCodeAt(0)] = 0.4
+letterEvidence.fill(1, 0x100, 0x250)
+letterEvidence.fill(1, 0x400, 0x530)
+// The Russian alphabet; its hard sign is rare in Russian and common in Bulgarian.
+letterEvidence.fill(0, 0x410, 0x450)
+for (const letter of "Ёё") letterEvidence[letter.charCodeAt(0)] = 0
+for (const letter of "Ъъ") letterEvidence[letter.charCodeAt(0)] = 0.4
+
+/** Spellings that show the same in plain ASCII: `aa`, `ij` and `uu`; a `j`, `k`, `w` or `z` with a last `a i o u`. */
+const digraphEvidence = 0.16
+const endingEvidence = 0.7
+
+// The kind of a code unit is one of these, or else `firstScript` plus its index in `scripts`.
+const space = 0
+const newline = 1
+const digit = 2
+const punctuation = 3
+const firstScript = 4
+const latin = firstScript + scripts.findIndex((script) => script.name === "Latin")
+
+const kinds = new Uint8Array(0x1_0000).fill(punctuation)
+scripts.forEach((script, index) =>
+  script.ranges.forEach(([first, last]) => kinds.fill(firstScript + index, first, last + 1)),
+)
+kinds.fill(punctuation, 0xa1, 0xc0)
+kinds.fill(punctuation, 0x200b, 0x2070)
+kinds[0xfffd] = punctuation
+kinds.fill(digit, 0x30, 0x3a)
+kinds.fill(space, 0x09, 0x0e)
+for (const code of [0x20, 0xa0, 0x3000]) kinds[code] = space
+for (const code of [0x0a, 0x0d]) kinds[code] = newline
+
+const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? punctuation
+
+const isCapital = (code: number): boolean => code >= 0x41 && code <= 0x5a
+
+/** Where the run of one kind ends that starts at `from`. */
+const endOfRun = (text: string, from: number, kind: number): number => {
+  let at = from + 1
+  while (at < text.length && kindAt(text, at) === kind) at++
+  return at
+}
+
+/** Where a Latin word ends: as any run, or where a capital follows a small letter. */
+const endOfLatin = (text: string, from: number): number => {
+  let at = from + 1
+  let small = !isCapital(text.charCodeAt(from))
+  for (; at < text.length && kindAt(text, at) === latin; at++) {
+    if (!isCapital(text.charCodeAt(at))) small = true
+    else if (small) break
+  }
+  return at
+}
+
+/** How strongly a word speaks for a less common language, from 0 to 1. */
+const evidence = (text: string, from: number, to: number): number => {
+  // Names have foreign spellings in English too; a single letter says nothing.
+  if (to - from < 2 || isCapital(text.charCodeAt(from))) return 0
+  let strongest = 0
+  let hasJKWZ = false
+  let before = 0
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 0x7f) strongest = Math.max(strongest, letterEvidence[code] ?? 0)
+    else if (code === 0x6a || code === 0x6b || code === 0x77 || code === 0x7a) hasJKWZ = true
+    const digraph = code === before ? code === 0x61 || code === 0x75 : before === 0x69 && code === 0x6a
+    if (digraph) strongest = Math.max(strongest, digraphEvidence)
+    before = code
+  }
+  const vowelAtEnd = before === 0x61 || before === 0x69 || before === 0x6f || before === 0x75
+  return hasJKWZ && vowelAtEnd && to - from > 3 ? Math.max(strongest, endingEvidence) : strongest
+}
+
+const price = ({ free, rate }: Rate, length: number): number => 1 + rate * Math.max(0, length - free)
+
+/** White space in `[from, to)`: a token up to the last line break, and one for what indents the next piece. */
+const priceOfSpace = (text: string, from: number, to: number, afterPunctuation: boolean): number => {
+  let lineStart = to
+  while (lineStart > from && kindAt(text, lineStart - 1) !== newline) lineStart--
+  const breaks = lineStart - from
+  const indent = to - lineStart
+  // A line break right after punctuation belongs to it; the last space before anything but a digit, to that.
+  const ownBreak = breaks > 0 && !(afterPunctuation && kindAt(text, from) === newline)
+  const lastAlone = indent > 0 && (to === text.length || kindAt(text, to) === digit)
+  return (
+    (ownBreak ? 1 : 0) +
+    (indent > 1 ? 1 : 0) +
+    (lastAlone ? 1 : 0) +
+    Math.floor((to - from) / equalInOneToken)
+  )
+}
+
+/** A run of punctuation in `[from, to)`. */
+const priceOfPunctuation = (text: string, from: number, to: number): number => {
+  if (to - from === 1) {
+    const prefix =
+      to < text.length && kindAt(text, to) === latin && (from === 0 || kindAt(text, from - 1) !== space)
+    return prefix ? punctuationPrefix : 1
+  }
+  let changes = 0
+  for (let at = from + 1; at < to; at++) if (text.charCodeAt(at) !== text.charCodeAt(at - 1)) changes++
+  return (
+    1 + punctuationChange * Math.max(0, changes - 1) + Math.floor((to - from - changes) / equalInOneToken)
+  )
+}
+
+export const estimate = (text: string): number => {
+  let tokens = 0
+  // How far the words so far are from the languages the vocabulary knows best: 0 for English, 1 for most others.
+  let unfamiliar = 0
+  let before = newline
+  let from = 0
+  while (from < text.length) {
+    const kind = kindAt(text, from)
+    let to: number
+    if (kind === space || kind === newline) {
+      to = from + 1
+      while (to < text.length && kindAt(text, to) <= newline) to++
+      tokens += priceOfSpace(text, from, to, before === punctuation)
+    } else if (kind === digit) {
+      to = endOfRun(text, from, kind)
+      tokens += Math.ceil((to - from) / 3)
+    } else if (kind === punctuation) {
+      to = endOfRun(text, from, kind)
+      tokens += priceOfPunctuation(text, from, to)
+    } else {
+      const script = scripts[kind - firstScript]!
+      to = kind === latin ? endOfLatin(text, from) : endOfRun(text, from, kind)
+      const length = to - from
+      if (script.unfamiliar === undefined) tokens += price(script, length)
+      else if (length > 1 && isCapital(text.charCodeAt(to - 1))) tokens += price(capitals, length)
+      else {
+        if (length > 1) unfamiliar = Math.min(1, unfamiliar * memory + evidence(text, from, to))
+        tokens += (1 - unfamiliar) * price(script, length) + unfamiliar * price(script.unfamiliar, length)
+      }
+    }
+    before = kind
+    from = to
+  }
+  return Math.ceil(tokens)
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest"
+import { chat } from "../../test/conversations.js"
+import { stateOf } from "../../test/sessions.js"
+import { Keep, Message } from "../index.js"
+import { make } from "./View.js"
+
+const { assistant, user } = Message
+
+const from = (keep: Keep.Keep, messages: ReadonlyArray<Message.Message>, through = 0) =>
+  keep.from(make(stateOf(messages, through), 0))
+
+describe("what stays", () => {
+  it("is the newest messages", () => {
+    expect(from(Keep.lastMessages(4), chat(10))).toBe(6)
+    expect(from(Keep.lastMessages(0), chat(10))).toBe(10)
+    expect(from(Keep.lastMessages(10), chat(10))).toBe(0)
+    // There is nothing before the first message; the engine clamps.
+    expect(from(Keep.lastMessages(12), chat(10))).toBeLessThanOrEqual(0)
+  })
+
+  it("is the newest messages that take at most so many tokens", () => {
+    expect(from(Keep.lastTokens(35), chat(10))).toBe(7)
+    expect(from(Keep.lastTokens(40), chat(10))).toBe(6)
+    expect(from(Keep.lastTokens(9), chat(10))).toBe(10)
+    expect(from(Keep.lastTokens(1_000), chat(10))).toBe(0)
+    expect(from(Keep.lastTokens(1_000), chat(10), 4)).toBe(4)
+    expect(from(Keep.lastTokens(0), [])).toBe(0)
+  })
+
+  it("is the newest complete rounds", () => {
+    expect(from(Keep.lastRounds(2), chat(10))).toBe(6)
+    expect(from(Keep.lastRounds(0), chat(10))).toBe(10)
+    expect(from(Keep.lastRounds(5), chat(10))).toBe(0)
+  })
+
+  it("is the newest complete rounds and the one that is not", () => {
+    expect(from(Keep.lastRounds(2), chat(11))).toBe(6)
+    expect(from(Keep.lastRounds(0), chat(11))).toBe(10)
+    const inTheSummary = [user("q"), assistant("1"), user("q"), Message.call([])]
+    expect(from(Keep.lastRounds(0), inTheSummary.slice(0, 3), 2)).toBe(2)
+  })
+
+  it("is everything while there are fewer rounds", () => {
+    expect(from(Keep.lastRounds(6), chat(10))).toBe(0)
+    expect(from(Keep.lastRounds(4), chat(10), 4)).toBe(4)
+    expect(from(Keep.lastRounds(1), [assistant("welcome"), user("q")])).toBe(0)
+    expect(from(Keep.lastRounds(1), [assistant("welcome")])).toBe(0)
+    expect(from(Keep.lastRounds(1), [])).toBe(0)
+  })
+
+  it("is the current round, from its first user message on", () => {
+    expect(from(Keep.currentRound, chat(11))).toBe(10)
+    expect(from(Keep.currentRound, chat(10))).toBe(8)
+    expect(from(Keep.currentRound, [user("q"), assistant("a"), user("q"), user("and"), assistant("a")])).toBe(
+      2,
+    )
+    expect(from(Keep.currentRound, [assistant("welcome")])).toBe(1)
+  })
+
+  it("is what is left of the current round when its beginning is in the summary", () => {
+    const turn = [user("q"), assistant("1"), assistant("2"), assistant("3")]
+    expect(from(Keep.currentRound, turn, 2)).toBe(2)
+    expect(from(Keep.lastRounds(1), turn, 2)).toBe(2)
+  })
+
+  it("is whatever any of several keeps", () => {
+    expect(from(Keep.all(Keep.lastMessages(3), Keep.lastRounds(2)), chat(10))).toBe(6)
+    expect(from(Keep.all(Keep.lastMessages(5), Keep.lastRounds(2)), chat(10))).toBe(5)
+    expect(from(Keep.all(), chat(10))).toBe(10)
+  })
+
+  it("says what it is", () => {
+    expect(Keep.all(Keep.lastMessages(3), Keep.currentRound).describe).toBe(
+      "the last 3 messages and the current round",
+    )
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest"
+import { chat } from "../../test/conversations.js"
+import { stateOf } from "../../test/sessions.js"
+import { Message, Trigger } from "../index.js"
+import { make } from "./View.js"
+
+/** A chat of so many messages of ten tokens, up to `through` in a summary of seven, with the tail from `tailFrom`. */
+const view = ({
+  total = 20,
+  through = 0,
+  tailFrom = total,
+  now = 0,
+}: {
+  readonly total?: number
+  readonly through?: number
+  readonly tailFrom?: number
+  readonly now?: number
+}): Trigger.TriggerView => {
+  const messages = chat(total).map((message, index) => ({ ...message, at: index * 1_000 }))
+  return {
+    ...make({ ...stateOf(messages, through), compactedAt: through === 0 ? null : 50_000 }, now),
+    tailFrom,
+  }
+}
+
+const minutes = (count: number) => count * 60_000
+
+describe("backlog", () => {
+  it("is due when so many messages lie before the tail", () => {
+    const trigger = Trigger.backlog({ messages: 12 })
+    expect(trigger.due(view({ tailFrom: 11 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 12 }))).toBe("backlog")
+    expect(trigger.due(view({ tailFrom: 15, through: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 16, through: 4 }))).toBe("backlog")
+  })
+
+  it("is due when they take so many tokens", () => {
+    const trigger = Trigger.backlog({ tokens: 50 })
+    expect(trigger.due(view({ tailFrom: 8, through: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 9, through: 4 }))).toBe("backlog")
+    expect(Trigger.backlog({ tokens: 51 }).due(view({ tailFrom: 9, through: 4 }))).toBeNull()
+  })
+
+  it("is due when so many complete rounds lie before the tail", () => {
+    const trigger = Trigger.backlog({ rounds: 2 })
+    expect(trigger.due(view({ tailFrom: 3 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 4 }))).toBe("backlog")
+    expect(trigger.due(view({ tailFrom: 7, through: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 8, through: 4 }))).toBe("backlog")
+  })
+
+  it("is due when any one of several amounts is reached, and never by none", () => {
+    const trigger = Trigger.backlog({ messages: 100, tokens: 30 }, "enough")
+    expect(trigger.due(view({ tailFrom: 2 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 3 }))).toBe("enough")
+    expect(Trigger.backlog({}).due(view({}))).toBeNull()
+  })
+})
+
+describe("raw", () => {
+  it("counts the tail in", () => {
+    expect(Trigger.raw({ messages: 20 }).due(view({ tailFrom: 0 }))).toBe("raw")
+    expect(Trigger.raw({ messages: 21 }).due(view({ tailFrom: 0 }))).toBeNull()
+    expect(Trigger.raw({ messages: 17 }).due(view({ through: 4 }))).toBeNull()
+    expect(Trigger.raw({ messages: 16 }, "full").due(view({ through: 4 }))).toBe("full")
+  })
+
+  it("counts tokens and complete rounds", () => {
+    expect(Trigger.raw({ tokens: 200 }).due(view({}))).toBe("raw")
+    expect(Trigger.raw({ tokens: 201 }).due(view({}))).toBeNull()
+    expect(Trigger.raw({ rounds: 10 }).due(view({}))).toBe("raw")
+    expect(Trigger.raw({ rounds: 10 }).due(view({ total: 21 }))).toBe("raw")
+    expect(Trigger.raw({ rounds: 11 }).due(view({ total: 21 }))).toBeNull()
+    expect(Trigger.raw({ rounds: 11 }).due(view({ total: 22 }))).toBe("raw")
+  })
+})
+
+describe("contextAbove", () => {
+  it("is due above so many tokens, the summary counted in", () => {
+    expect(Trigger.contextAbove(199).due(view({}))).toBe("context")
+    expect(Trigger.contextAbove(200).due(view({}))).toBeNull()
+    expect(Trigger.contextAbove(166).due(view({ through: 4 }))).toBe("context")
+    expect(Trigger.contextAbove(167).due(view({ through: 4 }))).toBeNull()
+  })
+
+  it("believes the size that a provider reported", () => {
+    const messages = [Message.user("q"), Message.assistant("a", { usage: { input: 5_000, output: 9 } })]
+    const due = (tokens: number) =>
+      Trigger.contextAbove(tokens).due({ ...make(stateOf([...messages, Message.user("q")]), 0), tailFrom: 0 })
+    expect([due(5_018), due(5_019)]).toEqual(["context", null])
+  })
+})
+
+describe("cooldown", () => {
+  const trigger = Trigger.cooldown("15 minutes")
+
+  it("counts from the last compaction", () => {
+    expect(trigger.due(view({ through: 4, now: 50_000 + minutes(15) - 1 }))).toBeNull()
+    expect(trigger.due(view({ through: 4, now: 50_000 + minutes(15) }))).toBe("cooldown")
+  })
+
+  it("counts from the first message before there was one", () => {
+    expect(trigger.due(view({ now: minutes(15) - 1 }))).toBeNull()
+    expect(trigger.due(view({ now: minutes(15) }))).toBe("cooldown")
+  })
+
+  it("is not due with nothing before the tail", () => {
+    expect(trigger.due(view({ through: 4, tailFrom: 4, now: minutes(900) }))).toBeNull()
+    expect(trigger.due(view({ through: 4, tailFrom: 5, now: minutes(900) }))).toBe("cooldown")
+  })
+})
+
+describe("idle", () => {
+  const trigger = Trigger.idle("5 minutes")
+
+  it("counts from the last message", () => {
+    expect(trigger.due(view({ now: 19_000 + minutes(5) - 1 }))).toBeNull()
+    expect(trigger.due(view({ now: 19_000 + minutes(5) }))).toBe("idle")
+  })
+
+  it("is not due with nothing before the tail", () => {
+    expect(trigger.due(view({ tailFrom: 0, now: minutes(900) }))).toBeNull()
+  })
+})
+
+describe("of several triggers", () => {
+  const yes = (reason: string): Trigger.Trigger => ({ due: () => reason })
+
+  it("any is due with the first that is", () => {
+    expect(Trigger.any(Trigger.never, yes("a"), yes("b")).due(view({}))).toBe("a")
+    expect(Trigger.any(Trigger.never, Trigger.never).due(view({}))).toBeNull()
+    expect(Trigger.any().due(view({}))).toBeNull()
+  })
+
+  it("all are due together or not at all", () => {
+    expect(Trigger.all(yes("a"), yes("b")).due(view({}))).toBe("a+b")
+    expect(Trigger.all(yes("a"), Trigger.never).due(view({}))).toBeNull()
+    expect(Trigger.all().due(view({}))).toBeNull()
+  })
+
+  it("never is not", () => {
+    expect(Trigger.never.due(view({ now: minutes(900) }))).toBeNull()
+  })
+})

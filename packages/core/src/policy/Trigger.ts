@@ -1,0 +1,83 @@
+/**
+ * When to compact. A trigger only says *whether*; what stays and how much goes are separate questions.
+ */
+import { Duration } from "effect"
+import type { View } from "./View.js"
+
+/** What a trigger sees: the session, and where its tail begins. Between `through` and there lies the backlog. */
+export interface TriggerView extends View {
+  readonly tailFrom: number
+}
+
+/** Answers with the reason to compact now, or `null`. */
+export interface Trigger {
+  readonly due: (view: TriggerView) => string | null
+}
+
+/** An amount of messages, tokens or complete rounds. Of several, any one reached is enough. */
+export interface Amount {
+  readonly messages?: number
+  readonly tokens?: number
+  readonly rounds?: number
+}
+
+const reached = (amount: Amount, view: View, to: number): boolean =>
+  to - view.through >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
+  view.tokens(view.through, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
+  view.roundsTo(to) >= (amount.rounds ?? Number.POSITIVE_INFINITY)
+
+/** The backlog (neither covered nor in the tail) has reached the amount. */
+export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
+  due: (view) => (reached(amount, view, view.tailFrom) ? reason : null),
+})
+
+/** All raw messages together, the tail included, have reached the amount. */
+export const raw = (amount: Amount, reason = "raw"): Trigger => ({
+  due: (view) => (reached(amount, view, view.total) ? reason : null),
+})
+
+/** The next context takes more than this many tokens. */
+export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
+  due: (view) => (view.contextTokens > tokens ? reason : null),
+})
+
+/**
+ * Something is in the backlog, and so much time has passed since the last compaction ended (before the first:
+ * since the first message).
+ */
+export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger => {
+  const millis = Duration.toMillis(duration)
+  return {
+    due: (view) => (view.tailFrom > view.through && view.now - view.compactedAt >= millis ? reason : null),
+  }
+}
+
+/** Something is in the backlog, and nobody has said anything for so long. */
+export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
+  const millis = Duration.toMillis(duration)
+  return {
+    due: (view) => (view.tailFrom > view.through && view.now - view.lastMessageAt >= millis ? reason : null),
+  }
+}
+
+/** The first of them that is due gives the reason. */
+export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
+  due: (view) => {
+    for (const trigger of triggers) {
+      const reason = trigger.due(view)
+      if (reason !== null) return reason
+    }
+    return null
+  },
+})
+
+/** Due when every one of them is. The reasons are joined with `+`. */
+export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
+  due: (view) => {
+    const reasons = triggers.map((trigger) => trigger.due(view))
+    return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
+  },
+})
+
+/** Never by itself; compaction on demand still works. */
+export const never: Trigger = { due: () => null }

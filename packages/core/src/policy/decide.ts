@@ -1,0 +1,98 @@
+/**
+ * The decision: from a strategy, a state and a time to a plan, or to the reason why there is none. Pure, and in
+ * constant time; only a plan itself costs what it folds.
+ */
+import type { PlannedPart } from "../event/Event.js"
+import type { SessionState } from "../session/SessionState.js"
+import { boundaryBefore } from "../session/SessionState.js"
+import type { Strategy } from "./Strategy.js"
+import * as View from "./View.js"
+
+/** What a compaction is to do: fold `[from, to)`, in these parts. */
+export interface Plan {
+  readonly reason: string
+  readonly from: number
+  readonly to: number
+  /** Where the policy's tail began. `to` is beyond it only when the tail was split. */
+  readonly tailFrom: number
+  readonly parts: ReadonlyArray<PlannedPart>
+}
+
+/** A plan, or why nothing is to be done now. */
+export type Decision =
+  | { readonly _tag: "Due"; readonly plan: Plan }
+  | { readonly _tag: "Idle"; readonly why: "not-due" | "nothing-to-take" | "running" | "backing-off" }
+
+const idle = (why: Extract<Decision, { _tag: "Idle" }>["why"]): Decision => ({ _tag: "Idle", why })
+
+/** Options of a decision. `demanded` skips trigger and back-off: somebody asked for a compaction by hand. */
+export interface DecideOptions {
+  readonly now: number
+  readonly demanded?: boolean
+}
+
+/** What the strategy says about this state now. */
+export const decide = (
+  strategy: Strategy,
+  state: SessionState,
+  { now, demanded = false }: DecideOptions,
+): Decision => {
+  const { running, failures } = state
+  if (running !== null && now < running.leaseUntil) return idle("running")
+  const backingOff = failures !== null && now < failures.retryAt && state.total < failures.retryTotal
+  if (backingOff && !demanded) return idle("backing-off")
+
+  const view = View.make(state, now)
+  const tailFrom = within(state, strategy.keep.from(view))
+  const reason = demanded ? "demand" : strategy.when.due({ ...view, tailFrom })
+  if (reason === null) return idle("not-due")
+
+  const from = state.through
+  const historyTo = Math.min(within(state, strategy.take.to(view, tailFrom)), tailFrom)
+  const to = splitPoint(strategy, state, view, tailFrom) ?? historyTo
+  if (to <= from) return idle("nothing-to-take")
+
+  const parts = partsOf(strategy, state, { from, to, tailFrom })
+  return parts.length === 0
+    ? idle("nothing-to-take")
+    : { _tag: "Due", plan: { reason, from, to, tailFrom, parts } }
+}
+
+/**
+ * The parts of a plan: what lies before the tail, and the split-off beginning of the tail. Pinned messages are
+ * shown verbatim whatever happens, so a stretch of nothing else needs no summary and joins the part after it.
+ */
+const partsOf = (
+  strategy: Strategy,
+  state: SessionState,
+  { from, to, tailFrom }: Pick<Plan, "from" | "to" | "tailFrom">,
+): ReadonlyArray<PlannedPart> => {
+  const written = (start: number, end: number) => state.raw.slice(start, end).some((entry) => !entry.pinned)
+  const kind = strategy.fold === "blocks" ? "block" : "history"
+  if (to <= tailFrom) return written(from, to) ? [{ kind, from, to }] : []
+  return written(from, tailFrom)
+    ? [
+        { kind, from, to: tailFrom },
+        { kind: "turn-prefix", from: tailFrom, to },
+      ]
+    : [{ kind: "turn-prefix", from, to }]
+}
+
+/** A position a policy asked for, within the raw messages and moved back to where it cuts no group. */
+const within = (state: SessionState, position: number): number =>
+  Math.max(boundaryBefore(state, Math.min(Math.max(position, state.through), state.total)), state.through)
+
+/** Where a tail that is too large is cut; `null` if it is not too large or is one single group. */
+const splitPoint = (
+  { split }: Strategy,
+  state: SessionState,
+  view: View.View,
+  tailFrom: number,
+): number | null => {
+  if (split === undefined || view.tokens(tailFrom, view.total) <= split.above) return null
+  const before = view.tokens(state.through, tailFrom)
+  const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)
+  const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > split.prefix)
+  const cut = within(state, Math.min(full, boundaryBefore(state, state.total - 1)))
+  return cut > tailFrom ? cut : null
+}

@@ -1,0 +1,112 @@
+/**
+ * From a state to the messages a model is sent, with a layout that says what each part is.
+ *
+ * The order is: pinned messages, the summary, raw messages, the current message. Between two compactions each
+ * context is a prefix of the next (law L13), so that provider prompt caches keep hitting.
+ */
+import type { Message } from "../message/Message.js"
+import type { Entry, SessionState } from "../session/SessionState.js"
+import { boundaryAfter, pinnedGroups } from "../session/SessionState.js"
+import type { ContextStyle } from "../policy/Strategy.js"
+import { pairResults } from "./pairResults.js"
+import * as Wording from "./Wording.js"
+
+/**
+ * What a part of the context is.
+ *
+ * - `pinned`: messages shown verbatim for ever; `summary`: the active summary, for the messages in its range
+ * - `raw`: messages as they were said; `current`: the newest message, when it is the user's
+ * - `gap`: raw messages that a cap leaves out
+ * - `open`: an unfinished group of tool calls, left out until its results are in
+ */
+export type SectionName = "pinned" | "summary" | "raw" | "current" | "gap" | "open"
+
+/** One part of a context. Its range counts messages; `tokens` is what it takes (0 for what is left out). */
+export interface Section {
+  readonly section: SectionName
+  readonly from: number
+  readonly to: number
+  readonly tokens: number
+}
+
+/** Messages ready for a provider's codec, their layout, and the tokens they take together. */
+export interface Context {
+  readonly messages: ReadonlyArray<Message>
+  readonly layout: ReadonlyArray<Section>
+  readonly tokens: number
+}
+
+/** Neighbouring entries as sections: one for each unbroken range. */
+const sections = (section: SectionName, entries: ReadonlyArray<Entry>): ReadonlyArray<Section> => {
+  const found: Array<{ section: SectionName; from: number; to: number; tokens: number }> = []
+  for (const entry of entries) {
+    const last = found.at(-1)
+    if (last?.to === entry.index) {
+      last.to++
+      last.tokens += entry.tokens
+    } else {
+      found.push({ section, from: entry.index, to: entry.index + 1, tokens: entry.tokens })
+    }
+  }
+  return found
+}
+
+const without = (entries: ReadonlyArray<Entry>, others: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const taken = new Set(others)
+  return entries.filter((entry) => !taken.has(entry))
+}
+
+/** The summary as a message; none where a strategy drops messages without a word. */
+export const summaryMessage = ({
+  segments,
+  wording,
+}: NonNullable<SessionState["summary"]>): Message | null => {
+  const text = Wording.write(wording, segments)
+  return text === "" ? null : { role: wording.role, parts: [{ type: "text", text }] }
+}
+
+/**
+ * The context of a state.
+ *
+ * No orphan is ever sent (law L5): results stand right after the calls they answer, a call that died is
+ * answered with a note, and a result that answers no call becomes a note of the user's.
+ */
+export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessages"> = {}): Context => {
+  const { through, total, structure, summary } = state
+  const openFrom = structure.open?.from ?? total
+  const isPreamble = (entry: Entry) => entry.pinned && entry.message.role === "system"
+  const preambleTo = through > 0 ? through : state.raw.firstWhere((entry) => !isPreamble(entry))
+  const shownFrom = Math.min(
+    boundaryAfter(state, Math.max(preambleTo, total - (style.maxMessages ?? Number.POSITIVE_INFINITY))),
+    openFrom,
+  )
+
+  const capped = state.raw.slice(preambleTo, shownFrom)
+  const pinned = [...state.pinned, ...state.raw.slice(through, preambleTo), ...pinnedGroups(capped)]
+  const shown = state.raw.slice(shownFrom, openFrom)
+  const last = shown.at(-1)
+  const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
+  const earlier = isCurrent ? shown.slice(0, -1) : shown
+  const said = summary === null ? null : summaryMessage(summary)
+
+  const layout: ReadonlyArray<Section> = [
+    ...sections("pinned", pinned),
+    ...(summary === null
+      ? []
+      : [{ section: "summary" as const, from: 0, to: through, tokens: said === null ? 0 : summary.tokens }]),
+    ...sections("gap", without(capped, pinned)).map((gap) => ({ ...gap, tokens: 0 })),
+    ...sections("raw", earlier),
+    ...sections("current", isCurrent ? [last] : []),
+    ...sections("open", state.raw.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
+  ]
+  return {
+    messages: [
+      ...pairResults(pinned),
+      ...(said === null ? [] : [said]),
+      ...pairResults(earlier),
+      ...(isCurrent ? [last.message] : []),
+    ],
+    layout,
+    tokens: layout.reduce((sum, section) => sum + section.tokens, 0),
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * How a summary is worded as a message. It is data and not code, because it is written into the log with each
+ * summary: the prompt of any past version can then be rebuilt from the log alone (law L10).
+ */
+import { Schema } from "effect"
+import type { Segment } from "../event/Event.js"
+
+/**
+ * - `role`: who says it to the model
+ * - `heading`: the text before the summary
+ * - `between`: the text between two segments
+ * - `beforeTurnPrefix`: the text between history and the first part of a split turn
+ */
+export const Wording = Schema.Struct({
+  role: Schema.Literal("system", "user"),
+  heading: Schema.String,
+  between: Schema.String,
+  beforeTurnPrefix: Schema.String,
+})
+export type Wording = typeof Wording.Type
+
+/** Reference design 3: a system message, with a heading of its own line and a marked split turn. */
+export const conversationSummary: Wording = {
+  role: "system",
+  heading: "[Conversation Summary]\n",
+  between: "\n\n",
+  beforeTurnPrefix: "\n\n---\n\n**Turn Context (split turn):**\n\n",
+}
+
+/** Reference design 5: the stated prefix, on the summary's own line. */
+export const earlierConversation: Wording = {
+  ...conversationSummary,
+  heading: "Summary of earlier conversation: ",
+}
+
+/** Reference design 2: compressed blocks one after another, the oldest first. */
+export const sessionMemory: Wording = { ...conversationSummary, heading: "[Session Memory]\n" }
+
+/** The text of a summary under a wording; empty where there is nothing to say. */
+export const write = (wording: Wording, segments: ReadonlyArray<Segment>): string =>
+  segments.reduce((text, segment, position) => {
+    if (position === 0) return wording.heading + segment.text
+    return text + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text
+  }, "")

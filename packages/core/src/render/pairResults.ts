@@ -1,0 +1,85 @@
+/**
+ * Puts every tool result right behind the call it answers, which providers insist on and conversations do not
+ * always keep (law L5).
+ */
+import type { Message, ToolCall, ToolResult } from "../message/Message.js"
+import { calls } from "../message/Message.js"
+import { answered } from "../message/Structure.js"
+import type { Entry } from "../session/SessionState.js"
+
+/** What the model reads where a call was never answered. */
+export const noResult = "(No result: the call was interrupted.)"
+
+const lateResult = (result: ToolResult): Message => ({
+  role: "user",
+  parts: [{ type: "text", text: `(A tool result that no open call asked for)\n${result.output}` }],
+})
+
+interface Asked {
+  readonly call: ToolCall
+  readonly answers: Array<{ readonly result: ToolResult; readonly message: Message }>
+}
+
+/** The messages of whole groups, ready to be sent. */
+export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
+  const out: Array<Message> = []
+  let start = 0
+  while (start < entries.length) {
+    const group = entries[start]?.group
+    let end = start + 1
+    while (end < entries.length && entries[end]?.group === group) end++
+    out.push(...pairGroup(entries.slice(start, end)))
+    start = end
+  }
+  return out
+}
+
+const hasToolParts = ({ parts }: Message): boolean =>
+  parts.some((part) => part.type === "tool-call" || part.type === "tool-result")
+
+const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
+  if (entries.every(({ message }) => !hasToolParts(message))) return entries.map((entry) => entry.message)
+
+  const asked: Array<Asked> = []
+  const out: Array<Message | Asked> = []
+  for (const { message } of entries) {
+    const others = message.parts.filter((part) => part.type !== "tool-result")
+    for (const part of message.parts) {
+      if (part.type !== "tool-result") continue
+      const open = asked.filter((one) => one.answers.length === 0)
+      const answer =
+        open[
+          answered(
+            open.map((one) => one.call),
+            part,
+          )
+        ]
+      if (answer === undefined) out.push(lateResult(part))
+      else answer.answers.push({ result: part, message })
+    }
+    if (others.length > 0 || message.parts.length === 0) {
+      // Without its results, what a tool message says besides them is no tool message any more.
+      const role = message.role === "tool" ? "user" : message.role
+      out.push({ ...message, role, parts: others })
+    }
+    for (const call of calls(message)) {
+      const one: Asked = { call, answers: [] }
+      asked.push(one)
+      out.push(one)
+    }
+  }
+  return out.map((item) => {
+    if (!("call" in item)) return item
+    const [answer] = item.answers
+    const result: ToolResult = answer?.result ?? {
+      type: "tool-result",
+      id: item.call.id,
+      name: item.call.name,
+      output: noResult,
+      isError: true,
+    }
+    const { id } = item.call
+    const { role: _role, parts: _parts, ...rest } = answer?.message ?? { role: "tool", parts: [] }
+    return { ...rest, role: "tool", parts: [result.id === id ? result : { ...result, id }] }
+  })
+}

@@ -1,0 +1,145 @@
+/**
+ * What a session is, as a fold of its log.
+ *
+ * The state holds what the next decision and the next context need: the messages that no summary covers, the
+ * pinned ones, the active summary. It is bounded by tail and backlog, never by the length of the history.
+ */
+import type { Segment } from "../event/Event.js"
+import type { Message } from "../message/Message.js"
+import * as Structure from "../message/Structure.js"
+import type { Wording } from "../render/Wording.js"
+import { Sequence } from "./Sequence.js"
+
+/** A message in its place. */
+export interface Entry {
+  readonly index: number
+  readonly message: Message
+  readonly tokens: number
+  /** The tokens of all messages of the session up to this one, itself included. */
+  readonly cumulative: number
+  /** The index at which its group starts. */
+  readonly group: number
+  readonly pinned: boolean
+}
+
+/** The one active summary; it covers `[0, through)`. */
+export interface Summary {
+  readonly id: string
+  readonly through: number
+  readonly segments: ReadonlyArray<Segment>
+  readonly wording: Wording
+  /** What it takes in a context, wording included. */
+  readonly tokens: number
+  /** When it was committed, in milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** The compaction that holds the session's lock. */
+export interface Running {
+  readonly compaction: string
+  readonly from: number
+  readonly to: number
+  readonly leaseUntil: number
+}
+
+/** The failures since the last success, and when another try is due: at a time, or with so many messages. */
+export interface Failures {
+  readonly count: number
+  readonly reason: string
+  readonly retryAt: number
+  readonly retryTotal: number
+}
+
+/** The state of one session at one version. */
+export interface SessionState {
+  readonly session: string
+  /** The last sequence number folded in. */
+  readonly version: number
+  /** How many messages there are since the start or the last clear. */
+  readonly total: number
+  /** Coverage: the active summary stands for `[0, through)`. */
+  readonly through: number
+  /** The time of the first message and of the last one, in milliseconds since the epoch. */
+  readonly startedAt: number | null
+  readonly lastMessageAt: number | null
+  /** When the last compaction ended well. */
+  readonly compactedAt: number | null
+  /** The messages in `[through, total)`. */
+  readonly raw: Sequence<Entry>
+  /** Where the rounds start that begin in `[through, total)`. */
+  readonly roundStarts: Sequence<number>
+  readonly structure: Structure.Structure
+  /** Whether only system messages have come so far: those are pinned. */
+  readonly preamble: boolean
+  /** The pinned messages among the covered ones. */
+  readonly pinned: ReadonlyArray<Entry>
+  /** The tokens of all messages in `[0, through)`. */
+  readonly coveredTokens: number
+  readonly summary: Summary | null
+  /** How many summaries have been superseded. */
+  readonly superseded: number
+  readonly running: Running | null
+  readonly failures: Failures | null
+  /**
+   * What a provider last reported as the size of a whole context, and the message it was reported with. Usage
+   * from before a commit says nothing about the context after it, so a commit resets it.
+   */
+  readonly reported: { readonly index: number; readonly tokens: number } | null
+}
+
+/** A session of which nothing is known yet. */
+export const empty = (session: string): SessionState => ({
+  session,
+  version: 0,
+  total: 0,
+  through: 0,
+  startedAt: null,
+  lastMessageAt: null,
+  compactedAt: null,
+  raw: Sequence.of(),
+  roundStarts: Sequence.of(),
+  structure: Structure.empty,
+  preamble: true,
+  pinned: [],
+  coveredTokens: 0,
+  summary: null,
+  superseded: 0,
+  running: null,
+  failures: null,
+  reported: null,
+})
+
+/** The tokens of the messages in `[from, to)`, for `through <= from <= to <= total`. Constant time. */
+export const tokensBetween = (state: SessionState, from: number, to: number): number =>
+  cumulativeBefore(state, to) - cumulativeBefore(state, from)
+
+const cumulativeBefore = (state: SessionState, index: number): number =>
+  state.raw.at(index - 1)?.cumulative ?? state.coveredTokens
+
+/**
+ * The tokens of the next context: what the provider reported last and all that came after it; without a report,
+ * pinned messages, summary and raw messages as counted.
+ */
+export const contextTokens = (state: SessionState): number =>
+  state.reported === null
+    ? state.pinned.reduce((sum, entry) => sum + entry.tokens, 0) +
+      (state.summary?.tokens ?? 0) +
+      tokensBetween(state, state.through, state.total)
+    : state.reported.tokens + tokensBetween(state, state.reported.index + 1, state.total)
+
+/** The nearest boundary at or before `index` that cuts no group; a group that still waits for results is whole. */
+export const boundaryBefore = (state: SessionState, index: number): number =>
+  index >= state.total ? (state.structure.open?.from ?? state.total) : (state.raw.at(index)?.group ?? index)
+
+/** The nearest boundary at or after `index` that cuts no group. */
+export const boundaryAfter = (state: SessionState, index: number): number => {
+  let boundary = index
+  while (boundary < state.total && boundaryBefore(state, boundary) !== boundary) boundary++
+  return boundary
+}
+
+/** The pinned ones among entries. A pinned message takes its whole group along: half a group is an orphan call. */
+export const pinnedGroups = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const groups = new Set(entries.filter((entry) => entry.pinned).map((entry) => entry.group))
+  return groups.size === 0 ? [] : entries.filter((entry) => groups.has(entry.group))
+}

@@ -1,0 +1,201 @@
+/**
+ * Sessions as the engine handles them: load a state, decide on events, append them at the version decided on,
+ * and decide again when somebody else was faster.
+ *
+ * States are cached by session. An append trusts the cache, because the log's compare-and-swap corrects it; so
+ * it costs one write and no read. Everything that only looks reads on from the cached version first.
+ */
+import { Clock, Effect, Option, Schedule, Stream } from "effect"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { Event } from "../event/Event.js"
+import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
+import { decode, encode, eventId } from "../event/EventCodec.js"
+import { makeId } from "../event/id.js"
+import type {
+  Appended,
+  LogError,
+  ReadOptions,
+  Service as EventLog,
+  VersionConflict,
+} from "../log/EventLog.js"
+import { evolve, fold } from "./evolve.js"
+import type { SessionState } from "./SessionState.js"
+import { empty } from "./SessionState.js"
+import * as Snapshot from "./Snapshot.js"
+
+/** What reading or writing a session can fail with. */
+export type SessionError = LogError | DamagedEvent
+
+/** What a step came to: the events it wants appended (none: nothing happens) and its answer. */
+export interface Step<A> {
+  readonly events: ReadonlyArray<Event>
+  readonly answer: A
+}
+
+/** The answer of a step, the state it led to, and where its events stand; `null` when there were none. */
+export interface Committed<A> {
+  readonly answer: A
+  readonly state: SessionState
+  readonly appended: Appended | null
+}
+
+export interface Sessions {
+  /** The newest state of a session. */
+  readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
+  /** The state as it was at a version; at the newest when that lies beyond it. */
+  readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  /** The decoded events of a session. */
+  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, SessionError>
+  /**
+   * Runs a step on the state and appends its events in one batch, at that state's version. The step runs again,
+   * on a newer state, each time another writer came first; it must not do anything but decide.
+   */
+  readonly transact: <A>(
+    session: string,
+    step: (state: SessionState) => Step<A>,
+    options?: { readonly commit?: string | undefined },
+  ) => Effect.Effect<Committed<A>, SessionError>
+  readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
+}
+
+interface Slot {
+  state: SessionState | null
+  /** One writer at a time within the process: fibers queue here instead of racing each other at the log. */
+  readonly turn: Effect.Semaphore
+}
+
+/**
+ * A conflict means that somebody else got on, so the next try comes at once; when many writers keep getting in
+ * between, they are waited out with a little chance in it, so that they do not stay in step.
+ */
+const conflictPause = Schedule.recurs(3).pipe(
+  Schedule.andThen(
+    Schedule.exponential("1 millis", 1.5).pipe(
+      Schedule.union(Schedule.spaced("50 millis")),
+      Schedule.jittered,
+    ),
+  ),
+)
+
+const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
+  error._tag === "VersionConflict"
+
+/** Handles the sessions of a log, keeping the states of the `capacity` most recently used ones. */
+export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
+  const slots = new Map<string, Slot>()
+
+  /** The slot of a session, moved to the end of the queue for eviction. */
+  const slotOf = (session: string): Slot => {
+    const slot = slots.get(session) ?? { state: null, turn: Effect.unsafeMakeSemaphore(1) }
+    slots.delete(session)
+    slots.set(session, slot)
+    if (slots.size > capacity) {
+      const oldest = slots.keys().next()
+      if (!oldest.done) slots.delete(oldest.value)
+    }
+    return slot
+  }
+
+  const events = (session: string, options?: ReadOptions) =>
+    log.read(session, options).pipe(Stream.mapEffect(decode))
+
+  const readOn = (state: SessionState, to?: number) =>
+    events(state.session, { from: state.version + 1, ...(to === undefined ? {} : { to }) }).pipe(
+      Stream.runFold(state, evolve),
+    )
+
+  const start = (session: string, upTo = Number.POSITIVE_INFINITY) =>
+    log
+      .loadSnapshot(session)
+      .pipe(
+        Effect.map(
+          Option.flatMap((snapshot) =>
+            snapshot.version <= upTo ? Snapshot.restore(session, snapshot) : Option.none(),
+          ),
+        ),
+        Effect.map(Option.getOrElse(() => empty(session))),
+      )
+
+  /** Whoever reads may be slower than whoever writes: a state never replaces a newer one. */
+  const remember = (slot: Slot, state: SessionState): SessionState => {
+    if (slot.state === null || state.version >= slot.state.version) slot.state = state
+    return state
+  }
+
+  const refresh = (session: string, slot: Slot) =>
+    Effect.gen(function* () {
+      const tip = yield* log.version(session)
+      // A log that is shorter than what was read from it is another log: the session was deleted.
+      if (slot.state !== null && tip < slot.state.version) slot.state = null
+      if (slot.state?.version === tip) return slot.state
+      return remember(slot, yield* readOn(slot.state ?? (yield* start(session))))
+    })
+
+  const saveSnapshot = (state: SessionState) =>
+    log
+      .saveSnapshot(state.session, Snapshot.take(state))
+      .pipe(
+        Effect.catchAll((error) =>
+          Effect.logWarning("a snapshot was not saved", { session: state.session, error }),
+        ),
+      )
+
+  const append = (state: SessionState, list: NonEmptyReadonlyArray<Event>, commit: string) =>
+    Effect.gen(function* () {
+      const at = yield* Clock.currentTimeMillis
+      const { session } = state
+      const [first, ...rest] = list
+      const appended = yield* log.append(
+        session,
+        [{ at, ...encode(first) }, ...rest.map((event) => ({ at, ...encode(event) }))],
+        { expected: state.version, commit },
+      )
+      const recorded = list.map((event, position) => {
+        const seq = appended.from + position
+        return { session, seq, id: eventId({ commit, seq }), at, event }
+      })
+      return { appended, recorded }
+    })
+
+  const transact: Sessions["transact"] = (session, step, options) =>
+    Effect.gen(function* () {
+      const slot = slotOf(session)
+      const commit = options?.commit ?? (yield* makeId)
+
+      const attempt = Effect.gen(function* () {
+        const state = slot.state ?? (yield* refresh(session, slot))
+        const { events: list, answer } = step(state)
+        const [first, ...rest] = list
+        if (first === undefined) return { answer, state, appended: null }
+        const { appended, recorded } = yield* append(state, [first, ...rest], commit)
+        if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
+        const after = fold(state, recorded)
+        slot.state = after
+        if (list.some((event) => event._tag === "SummaryCommitted")) yield* saveSnapshot(after)
+        return { answer, state: after, appended }
+      }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
+
+      return yield* attempt.pipe(
+        Effect.retry({ while: isConflict, schedule: conflictPause }),
+        Effect.catchTag("VersionConflict", (conflict) => Effect.die(conflict)),
+        // What has been sent to the log is answered for, also when the caller is interrupted.
+        Effect.uninterruptible,
+        slot.turn.withPermits(1),
+      )
+    })
+
+  return {
+    load: (session) => Effect.suspend(() => refresh(session, slotOf(session))),
+    at: (session, version) => start(session, version).pipe(Effect.flatMap((known) => readOn(known, version))),
+    events,
+    transact,
+    delete: (session) =>
+      Effect.suspend(() => {
+        const slot = slotOf(session)
+        return log.delete(session).pipe(
+          Effect.tap(() => Effect.sync(() => slots.delete(session))),
+          slot.turn.withPermits(1),
+        )
+      }),
+  }
+}

@@ -1,0 +1,76 @@
+import { Option } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { conversation } from "../../test/conversations.js"
+import { disorder, recorded } from "../../test/events.js"
+import { appended, stateOf } from "../../test/sessions.js"
+import { Message, Session } from "../index.js"
+import { foldVersion, restore, take } from "./Snapshot.js"
+
+const { empty, fold } = Session
+
+const restored = (state: Session.SessionState) => Option.getOrThrow(restore(state.session, take(state)))
+
+const state = stateOf([Message.system("be kind"), Message.user("q"), Message.assistant("a")])
+
+describe("L6: a snapshot", () => {
+  it("at any point, with the rest folded onto it, is the fold of all", () => {
+    fc.assert(
+      fc.property(disorder, fc.nat(), (events, cut) => {
+        const point = cut % (events.length + 1)
+        const half = restored(fold(empty("s"), events.slice(0, point)))
+        expect(take(fold(half, events.slice(point)))).toEqual(take(fold(empty("s"), events)))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it("at every point of a real conversation keeps the messages as they were", () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const events = recorded(appended(messages))
+        let current = empty("s")
+        for (const event of events) current = fold(restored(current), [event])
+        expect(current.raw.slice().map((entry) => entry.message)).toEqual(messages)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it("carries the version of the fold and its place in the log", () => {
+    expect(take(state)).toMatchObject({ fold: foldVersion, version: 3 })
+  })
+})
+
+describe("a snapshot is ignored", () => {
+  const snapshot = take(state)
+  const ignored = (other: Partial<typeof snapshot>, session = "s") =>
+    Option.isNone(restore(session, { ...snapshot, ...other }))
+  const changed = (change: (data: Record<string, unknown>) => void) => {
+    const data = JSON.parse(snapshot.data) as Record<string, unknown>
+    change(data)
+    return JSON.stringify(data)
+  }
+
+  it("when another fold made it", () => {
+    expect(ignored({ fold: foldVersion + 1 })).toBe(true)
+    expect(ignored({ fold: foldVersion - 1 })).toBe(true)
+  })
+
+  it("when it is no JSON, or none of ours", () => {
+    for (const data of ["", "not json", "null", "{}", "[]", snapshot.data.slice(0, -1)])
+      expect(ignored({ data })).toBe(true)
+  })
+
+  it("when a field is missing or of another type", () => {
+    for (const field of Object.keys(JSON.parse(snapshot.data) as object)) {
+      expect(ignored({ data: changed((data) => delete data[field]) })).toBe(true)
+      expect(ignored({ data: changed((data) => (data[field] = "?" + field)) })).toBe(true)
+    }
+  })
+
+  it("when it is another session's, or of another version than its label says", () => {
+    expect(ignored({}, "other")).toBe(true)
+    expect(ignored({ version: 2 })).toBe(true)
+  })
+})

@@ -1,0 +1,97 @@
+/**
+ * A fold kept on disk, so that opening a session does not read its whole history (law L6). It is only a cache:
+ * whatever cannot be read, or was made by another version of the fold, is ignored.
+ */
+import { Option, Schema } from "effect"
+import { Segment } from "../event/Event.js"
+import type { Snapshot } from "../log/EventLog.js"
+import { Message } from "../message/Message.js"
+import { Wording } from "../render/Wording.js"
+import { Sequence } from "./Sequence.js"
+import type { SessionState } from "./SessionState.js"
+
+/** Raise it with every change to the fold or to the form of the state: older snapshots are then made anew. */
+export const foldVersion = 1
+
+const Count = Schema.NonNegativeInt
+const Time = Schema.NullOr(Schema.Number)
+
+const Entry = Schema.Struct({
+  index: Count,
+  message: Message,
+  tokens: Count,
+  cumulative: Count,
+  group: Count,
+  pinned: Schema.Boolean,
+})
+
+/** A sequence is stored as its elements and the position of the first. */
+const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
+  Schema.Struct({ from: Count, items: Schema.Array(item) })
+
+const Stored = Schema.Struct({
+  session: Schema.String,
+  version: Count,
+  total: Count,
+  through: Count,
+  startedAt: Time,
+  lastMessageAt: Time,
+  compactedAt: Time,
+  raw: sequenceOf(Entry),
+  roundStarts: sequenceOf(Count),
+  structure: Schema.Struct({
+    open: Schema.NullOr(
+      Schema.Struct({
+        from: Count,
+        calls: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })),
+      }),
+    ),
+    round: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),
+  }),
+  preamble: Schema.Boolean,
+  pinned: Schema.Array(Entry),
+  coveredTokens: Count,
+  summary: Schema.NullOr(
+    Schema.Struct({
+      id: Schema.String,
+      through: Count,
+      segments: Schema.Array(Segment),
+      wording: Wording,
+      tokens: Count,
+      at: Schema.Number,
+    }),
+  ),
+  superseded: Count,
+  running: Schema.NullOr(
+    Schema.Struct({ compaction: Schema.String, from: Count, to: Count, leaseUntil: Schema.Number }),
+  ),
+  failures: Schema.NullOr(
+    Schema.Struct({ count: Count, reason: Schema.String, retryAt: Schema.Number, retryTotal: Count }),
+  ),
+  reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
+})
+
+const encode = Schema.encodeSync(Schema.parseJson(Stored))
+const decode = Schema.decodeOption(Schema.parseJson(Stored))
+
+const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
+
+/** The snapshot of a state. */
+export const take = (state: SessionState): Snapshot => ({
+  fold: foldVersion,
+  version: state.version,
+  data: encode({ ...state, raw: stored(state.raw), roundStarts: stored(state.roundStarts) }),
+})
+
+/** The state a snapshot holds; none if this fold cannot use it. */
+export const restore = (session: string, snapshot: Snapshot): Option.Option<SessionState> => {
+  if (snapshot.fold !== foldVersion) return Option.none()
+  return decode(snapshot.data).pipe(
+    Option.filter((state) => state.session === session && state.version === snapshot.version),
+    Option.map((state): SessionState => ({
+      ...state,
+      raw: Sequence.of(state.raw.items, state.raw.from),
+      roundStarts: Sequence.of(state.roundStarts.items, state.roundStarts.from),
+    })),
+  )
+}

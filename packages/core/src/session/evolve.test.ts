@@ -1,0 +1,292 @@
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { chat } from "../../test/conversations.js"
+import { disorder } from "../../test/events.js"
+import { after, appended, committed, failed, started } from "../../test/sessions.js"
+import { Message, Session, Structure } from "../index.js"
+
+const { empty, evolve, fold } = Session
+
+/** What a state says, without the position in the log and with plain arrays. */
+const said = ({ version: _version, raw, roundStarts, ...rest }: Session.SessionState) => ({
+  ...rest,
+  raw: raw.slice(),
+  roundStarts: roundStarts.slice(),
+})
+
+describe("any log", () => {
+  it("can be folded: no sequence of events in any order throws", () => {
+    fc.assert(
+      fc.property(disorder, (events) => {
+        const state = fold(empty("s"), events)
+        expect(state.version).toBe(events.length)
+        expect(state.session).toBe("s")
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it("folds to a state that hangs together", () => {
+    fc.assert(
+      fc.property(disorder, (events) => {
+        let state = empty("s")
+        for (const event of events) {
+          state = evolve(state, event)
+          const { raw, through, total, coveredTokens, roundStarts, structure } = state
+          let sum = coveredTokens
+          expect([raw.from, raw.to]).toEqual([through, total])
+          expect(raw.slice().map(({ index, cumulative }) => ({ index, cumulative }))).toEqual(
+            raw
+              .slice()
+              .map(({ tokens }, offset) => ({ index: through + offset, cumulative: (sum += tokens) })),
+          )
+          expect(roundStarts.slice().every((start) => start >= through && start < total)).toBe(true)
+          expect(structure.round === null || structure.round.from < total).toBe(true)
+          expect(state.pinned.every(({ index }) => index < through)).toBe(true)
+          expect(state.summary === null ? 0 : state.summary.through).toBe(through)
+        }
+      }),
+    )
+  })
+
+  it("folds the same way twice, and leaves the states before untouched", () => {
+    fc.assert(
+      fc.property(disorder, (events) => {
+        const states = [empty("s")]
+        const seen = [said(empty("s"))]
+        for (const event of events) {
+          const next = evolve(states.at(-1)!, event)
+          states.push(next)
+          seen.push(structuredClone(said(next)))
+        }
+        expect(states.map(said)).toEqual(seen)
+        expect(said(fold(empty("s"), events))).toEqual(said(states.at(-1)!))
+      }),
+    )
+  })
+})
+
+describe("MessageAppended", () => {
+  it("adds a message at the end, with its tokens and its place", () => {
+    const messages = [Message.system("be kind"), Message.user("hi"), Message.assistant("hello", { at: 42 })]
+    const state = after(...appended(messages))
+    expect(state).toMatchObject({ total: 3, through: 0, startedAt: 1_700_000_000_000, lastMessageAt: 42 })
+    expect(state.raw.slice()).toEqual([
+      { index: 0, message: messages[0], tokens: 10, cumulative: 10, group: 0, pinned: true },
+      { index: 1, message: messages[1], tokens: 10, cumulative: 20, group: 1, pinned: false },
+      { index: 2, message: messages[2], tokens: 10, cumulative: 30, group: 2, pinned: false },
+    ])
+    expect(state.roundStarts.slice()).toEqual([1])
+    expect(Structure.roundComplete(state.structure)).toBe(true)
+  })
+
+  it("counts its own index, whatever the event says", () => {
+    const state = after(...appended(chat(2)).map((event) => ({ ...event, index: 17 })))
+    expect(state.raw.slice().map(({ index }) => index)).toEqual([0, 1])
+  })
+
+  it("pins the leading system messages and what is marked, nothing else", () => {
+    const { assistant, system, user } = Message
+    const messages = [
+      system("1"),
+      system("2"),
+      user("q"),
+      system("later"),
+      assistant("a", { pinned: true }),
+      user("q", { pinned: false }),
+    ]
+    const pinned = after(...appended(messages))
+      .raw.slice()
+      .map((entry) => entry.pinned)
+    expect(pinned).toEqual([true, true, false, false, true, false])
+  })
+
+  it("takes the first message's own time for the start, where it has one", () => {
+    expect(after(...appended([Message.user("q", { at: 5 }), Message.user("q", { at: 3 })]))).toMatchObject({
+      startedAt: 5,
+      lastMessageAt: 3,
+    })
+  })
+
+  it("remembers the size of the context that a provider reported, until a commit", () => {
+    const reporting = Message.assistant("a", { usage: { input: 100, output: 20 } })
+    const state = after(...appended([Message.user("q"), reporting, Message.user("q")]))
+    expect(state.reported).toEqual({ index: 1, tokens: 120 })
+    expect(Session.contextTokens(state)).toBe(130)
+    const without = after(...appended([Message.user("q"), Message.assistant("a", { usage: { output: 20 } })]))
+    expect(without.reported).toBeNull()
+    expect(Session.contextTokens(without)).toBe(20)
+    const later = after(...appended([Message.user("q"), reporting]), started(1), committed(1))
+    expect(later.reported).toBeNull()
+    expect(Session.contextTokens(later)).toBe(17)
+  })
+})
+
+describe("SummaryCommitted", () => {
+  const six = appended(chat(6))
+
+  it("covers what was planned and frees the lock", () => {
+    const state = after(...six, started(4), committed(4))
+    expect(state).toMatchObject({
+      total: 6,
+      through: 4,
+      coveredTokens: 40,
+      running: null,
+      compactedAt: 1_700_000_000_007,
+      summary: { id: "s1", through: 4, tokens: 7, segments: [{ text: "so far" }] },
+    })
+    expect(state.raw.slice().map(({ index, cumulative }) => [index, cumulative])).toEqual([
+      [4, 50],
+      [5, 60],
+    ])
+    expect(state.roundStarts.slice()).toEqual([4])
+    expect(Session.tokensBetween(state, 4, 6)).toBe(20)
+  })
+
+  it("carries the first segments over and puts its own behind them", () => {
+    const block = (from: number, to: number) => ({
+      kind: "block" as const,
+      from,
+      to,
+      text: `[${from},${to})`,
+    })
+    const state = after(
+      ...six,
+      started(2),
+      committed(2, { segments: [block(0, 2)] }),
+      started(4, { compaction: "k2", from: 2 }),
+      committed(4, { compaction: "k2", summary: "s2", carried: 1, segments: [block(2, 4)] }),
+    )
+    expect(state.summary?.segments).toEqual([block(0, 2), block(2, 4)])
+  })
+
+  it("keeps pinned messages with their whole group, in order", () => {
+    const { assistant, call, result, user } = Message
+    const messages = [
+      user("q", { pinned: true }),
+      call([{ id: "1", name: "t", arguments: "{}" }]),
+      result({ id: "1", output: "x" }, { pinned: true }),
+      assistant("a"),
+      user("q"),
+      assistant("a", { pinned: true }),
+    ]
+    const once = after(...appended(messages), started(4), committed(4))
+    expect(once.pinned.map(({ index }) => index)).toEqual([0, 1, 2])
+    const twice = after(
+      ...appended(messages),
+      started(4),
+      committed(4),
+      started(6, { compaction: "k2", from: 4 }),
+      committed(6, { compaction: "k2" }),
+    )
+    expect(twice.pinned.map(({ index }) => index)).toEqual([0, 1, 2, 5])
+  })
+
+  it("changes nothing when another compaction is running, or none", () => {
+    expect(said(after(...six, started(4, { compaction: "k2" }), committed(4)))).toEqual(
+      said(after(...six, started(4, { compaction: "k2" }))),
+    )
+    expect(said(after(...six, committed(4)))).toEqual(said(after(...six)))
+    expect(said(after(...six, started(4), failed(), committed(4)))).toEqual(
+      said(after(...six, started(4), failed())),
+    )
+    const twice = after(...six, started(4), committed(4), committed(4, { summary: "s2" }))
+    expect(said(twice)).toEqual(said(after(...six, started(4), committed(4))))
+  })
+
+  it("changes nothing when its lock was taken over", () => {
+    const state = after(
+      ...six,
+      started(4, { compaction: "k1" }),
+      started(4, { compaction: "k2" }),
+      committed(4, { compaction: "k1" }),
+    )
+    expect(state).toMatchObject({ through: 0, summary: null, running: { compaction: "k2" } })
+  })
+
+  it("changes nothing but the lock when it would cover what is not there, or uncover something", () => {
+    expect(after(...six, started(9), committed(9))).toMatchObject({
+      through: 0,
+      summary: null,
+      running: null,
+    })
+    const back = after(
+      ...six,
+      started(4),
+      committed(4),
+      started(2, { compaction: "k2" }),
+      committed(2, { compaction: "k2", summary: "s2" }),
+    )
+    expect(back).toMatchObject({ through: 4, summary: { id: "s1" }, running: null })
+  })
+})
+
+describe("SummarySuperseded", () => {
+  it("is counted when the active summary took its place", () => {
+    const events = [
+      ...appended(chat(6)),
+      started(2),
+      committed(2),
+      started(4, { compaction: "k2", from: 2 }),
+      committed(4, { compaction: "k2", summary: "s2" }),
+    ]
+    const superseded = { _tag: "SummarySuperseded" as const, summary: "s1", by: "s2" }
+    expect(after(...events, superseded).superseded).toBe(1)
+    expect(after(...events, { ...superseded, by: "s9" }).superseded).toBe(0)
+  })
+})
+
+describe("CompactionFailed", () => {
+  it("frees the lock, counts, and says when to try again; a success forgets it", () => {
+    const once = after(...appended(chat(6)), started(4), failed())
+    expect(once).toMatchObject({
+      running: null,
+      through: 0,
+      failures: { count: 1, reason: "timeout", retryAt: 5, retryTotal: 9 },
+    })
+    expect(after(...appended(chat(6)), started(4), failed(), started(4), failed()).failures?.count).toBe(2)
+    expect(after(...appended(chat(6)), started(4), failed(), started(4), committed(4)).failures).toBeNull()
+  })
+
+  it("changes nothing when it is not the running one's", () => {
+    expect(said(after(...appended(chat(6)), started(4, { compaction: "k2" }), failed()))).toEqual(
+      said(after(...appended(chat(6)), started(4, { compaction: "k2" }))),
+    )
+  })
+})
+
+describe("SessionCleared", () => {
+  it("starts over, whatever was", () => {
+    fc.assert(
+      fc.property(disorder, (events) => {
+        const cleared = evolve(fold(empty("s"), events), {
+          session: "s",
+          seq: events.length + 1,
+          id: "c.1",
+          at: 0,
+          event: { _tag: "SessionCleared" },
+        })
+        expect(said(cleared)).toEqual(said(empty("s")))
+        expect(cleared.version).toBe(events.length + 1)
+      }),
+    )
+  })
+
+  it("makes the result of a compaction that ran before it stale", () => {
+    const cleared = [...appended(chat(6)), started(4), { _tag: "SessionCleared" as const }]
+    expect(said(after(...cleared, committed(4)))).toEqual(said(empty("s")))
+    expect(said(after(...cleared, ...appended(chat(6)), committed(4)))).toEqual(
+      said(after(...cleared, ...appended(chat(6)))),
+    )
+  })
+})
+
+it("skips what it does not know", () => {
+  const state = after(
+    ...appended(chat(2)),
+    { _tag: "UnknownEvent", type: "Dreamt", version: 1 },
+    { _tag: "UnknownEvent", type: "MessageAppended", version: 9 },
+  )
+  expect(state.version).toBe(4)
+  expect(said(state)).toEqual(said(after(...appended(chat(2)))))
+})

@@ -1,0 +1,124 @@
+/**
+ * The fold: one pure, total reducer per event.
+ *
+ * Total means that no log can make it throw. A commit of a compaction that is not the running one changes
+ * nothing but the version: the fold itself throws the late finisher's result away.
+ */
+import { Match } from "effect"
+import type {
+  CompactionFailed,
+  CompactionStarted,
+  Event,
+  MessageAppended,
+  SummaryCommitted,
+  SummarySuperseded,
+} from "../event/Event.js"
+import type { Recorded, UnknownEvent } from "../event/EventCodec.js"
+import * as Structure from "../message/Structure.js"
+import type { Entry, SessionState } from "./SessionState.js"
+import { empty, pinnedGroups } from "./SessionState.js"
+
+/** The state after one more event. */
+export const evolve = (state: SessionState, recorded: Recorded): SessionState => ({
+  ...reduce(state, recorded),
+  version: recorded.seq,
+})
+
+/** The state after all of them. */
+export const fold = (state: SessionState, events: Iterable<Recorded>): SessionState => {
+  let current = state
+  for (const event of events) current = evolve(current, event)
+  return current
+}
+
+const reduce = (state: SessionState, { event, at }: Recorded): SessionState =>
+  Match.value<Event | UnknownEvent>(event).pipe(
+    Match.tag("MessageAppended", (appended) => messageAppended(state, appended, at)),
+    Match.tag("CompactionStarted", (started) => compactionStarted(state, started)),
+    Match.tag("SummaryCommitted", (committed) => summaryCommitted(state, committed, at)),
+    Match.tag("SummarySuperseded", (superseded) => summarySuperseded(state, superseded)),
+    Match.tag("CompactionFailed", (failed) => compactionFailed(state, failed)),
+    Match.tag("SessionCleared", () => empty(state.session)),
+    Match.tag("UnknownEvent", () => state),
+    Match.exhaustive,
+  )
+
+const messageAppended = (
+  state: SessionState,
+  { message, tokens }: MessageAppended,
+  at: number,
+): SessionState => {
+  const index = state.total
+  const { structure, group, startsRound } = Structure.place(state.structure, index, message)
+  const preamble = state.preamble && message.role === "system"
+  const entry: Entry = {
+    index,
+    message,
+    tokens,
+    cumulative: (state.raw.last?.cumulative ?? state.coveredTokens) + tokens,
+    group,
+    pinned: preamble || message.pinned === true,
+  }
+  const said = message.at ?? at
+  const { usage } = message
+  return {
+    ...state,
+    total: index + 1,
+    startedAt: state.startedAt ?? said,
+    lastMessageAt: said,
+    raw: state.raw.append(entry),
+    roundStarts: startsRound ? state.roundStarts.append(index) : state.roundStarts,
+    structure,
+    preamble,
+    reported: usage?.input === undefined ? state.reported : { index, tokens: usage.input + usage.output },
+  }
+}
+
+const compactionStarted = (
+  state: SessionState,
+  { compaction, from, to, leaseUntil }: CompactionStarted,
+): SessionState => ({ ...state, running: { compaction, from, to, leaseUntil } })
+
+const summaryCommitted = (state: SessionState, committed: SummaryCommitted, at: number): SessionState => {
+  if (state.running?.compaction !== committed.compaction) return state
+  const { through } = committed
+  if (through < state.through || through > state.total) return { ...state, running: null }
+  const covered = state.raw.slice(state.through, through)
+  return {
+    ...state,
+    through,
+    compactedAt: at,
+    raw: state.raw.dropBefore(through),
+    roundStarts: state.roundStarts.dropBefore(state.roundStarts.firstWhere((start) => start >= through)),
+    pinned: [...state.pinned, ...pinnedGroups(covered)],
+    coveredTokens: covered.at(-1)?.cumulative ?? state.coveredTokens,
+    summary: {
+      id: committed.summary,
+      through,
+      segments: [...(state.summary?.segments.slice(0, committed.carried) ?? []), ...committed.segments],
+      wording: committed.wording,
+      tokens: committed.tokens,
+      at,
+    },
+    running: null,
+    failures: null,
+    reported: null,
+  }
+}
+
+const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>
+  state.summary?.id === by ? { ...state, superseded: state.superseded + 1 } : state
+
+const compactionFailed = (state: SessionState, failed: CompactionFailed): SessionState =>
+  state.running?.compaction !== failed.compaction
+    ? state
+    : {
+        ...state,
+        running: null,
+        failures: {
+          count: (state.failures?.count ?? 0) + 1,
+          reason: failed.reason,
+          retryAt: failed.retryAt,
+          retryTotal: failed.retryTotal,
+        },
+      }

@@ -1,0 +1,164 @@
+/**
+ * What a piece of text is worth keeping, from counts alone.
+ *
+ * - *Terms*: a word that is said again and again in a few places is what the conversation is about; one that is
+ *   everywhere ("the", "的") tells nothing. So a term weighs `log(1 + occurrences) * log((pieces + 1) / pieces with
+ *   it)`, and very short words, which are function words in most languages, weigh less.
+ * - *Facts* (see `facts.ts`): what several messages mention weighs more.
+ * - *Who and where*: what the user said, questions, the first request and the newest messages, failures; tool
+ *   output and code weigh less than what people say about it.
+ */
+import type { Piece, Source } from "./digest.js"
+import type { Fact } from "./facts.js"
+import { facts } from "./facts.js"
+import { terms } from "./text.js"
+
+/** One thing to choose or leave: usually one piece; a question together with the short answer it got. */
+export interface Candidate {
+  /** Its place in the conversation; breaks ties, so that the result is the same every time. */
+  readonly order: number
+  readonly parts: ReadonlyArray<{ readonly source: Source; readonly piece: Piece }>
+  readonly terms: ReadonlyArray<string>
+  readonly facts: ReadonlyArray<Fact>
+  /** Multiplies what its terms and facts are worth. */
+  readonly factor: number
+}
+
+/** Candidates, and the weight of every term in them. */
+export interface Salience {
+  readonly candidates: ReadonlyArray<Candidate>
+  readonly weightOf: (term: string) => number
+}
+
+const factors = {
+  speaker: { user: 1.6, assistant: 1, system: 1, tool: 0.55, earlier: 1.2 },
+  failed: 2.2,
+  /** What a tool was asked, against what it answered. */
+  call: 1.6,
+  code: 0.35,
+  /** A question, or a request that ends like one. */
+  question: 1.25,
+  /** The first thing the user asked for is what all the rest is about. */
+  firstRequest: 1.6,
+  /** The first sentence of a message, and its last. */
+  lead: 1.15,
+  close: 1.05,
+  /** An answer and the question it decides. */
+  decision: 1.3,
+  /** The newest messages, where the conversation stands. */
+  newest: 1.5,
+  /** The summary so far, at its newest line; it falls to `oldest` at its first. */
+  previous: 1.25,
+  oldest: 1.05,
+} as const
+
+const isQuestion = (text: string): boolean => /[?？؟;⸮]["”」』)）]?\s*$/u.test(text)
+/** Nothing but an answer: "yes", "选 A", "the second one, please". */
+const isShortAnswer = (found: ReadonlyArray<string>): boolean => found.length > 0 && found.length <= 6
+
+/** Text of any language is mostly letters and spaces; listings, tables and minified data are not. */
+const looksLikeCode = (text: string): boolean =>
+  text.length > 12 && (text.match(/[\p{L}\p{M}\p{N}\s]/gu)?.length ?? 0) < text.length * 0.72
+
+const shortWord = (term: string): number => {
+  const ideographic = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u.test(term)
+  const length = ideographic ? term.length * 2 : term.length
+  return length >= 4 ? 1 : length === 3 ? 0.85 : 0.4
+}
+
+/** Counts everything once and says what each candidate is made of. */
+export const salience = (sources: ReadonlyArray<Source>, watch: string): Salience => {
+  const occurrences = new Map<string, number>()
+  const spread = new Map<string, number>()
+  const mentions = new Map<string, number>()
+  let count = 0
+
+  interface Read {
+    readonly source: Source
+    readonly piece: Piece
+    readonly terms: ReadonlyArray<string>
+    readonly facts: ReadonlyArray<Fact>
+  }
+  const read: Array<ReadonlyArray<Read>> = []
+  for (const source of sources) {
+    const mentioned = new Set<string>()
+    read.push(
+      source.pieces.map((piece, position) => {
+        // What a tool was asked is told with any of its pieces; it counts with the first.
+        const text =
+          source.speaker === "tool" && position === 0 ? `${source.label} ${piece.text}` : piece.text
+        const all = terms(text)
+        const own = [...new Set(all)]
+        const known = facts(text)
+        for (const term of all) occurrences.set(term, (occurrences.get(term) ?? 0) + 1)
+        for (const term of own) spread.set(term, (spread.get(term) ?? 0) + 1)
+        for (const { key } of known) mentioned.add(key)
+        count++
+        return { source, piece, terms: own, facts: known }
+      }),
+    )
+    for (const key of mentioned) mentions.set(key, (mentions.get(key) ?? 0) + 1)
+  }
+
+  /** A fact that a few messages come back to matters more; one that nearly all mention tells nothing. */
+  const standing = (key: string): number => {
+    const by = mentions.get(key) ?? 1
+    const rarity = Math.log((sources.length + 1) / by) / Math.log(sources.length + 1)
+    return (1 + 0.5 * Math.log(by)) * Math.min(1, 1.5 * rarity)
+  }
+
+  const watched = new Set(terms(watch))
+  const weights = new Map<string, number>()
+  const weightOf = (term: string): number => {
+    const known = weights.get(term)
+    if (known !== undefined) return known
+    const rarity = Math.log((count + 1) / (spread.get(term) ?? 1))
+    const weight =
+      Math.log((occurrences.get(term) ?? 1) + 3) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1)
+    weights.set(term, weight)
+    return weight
+  }
+
+  const fresh = sources.filter((source) => !source.old)
+  const firstRequest = fresh.find((source) => source.speaker === "user")
+  const newest = new Set([
+    fresh.findLast((source) => source.speaker === "user"),
+    fresh.findLast((source) => source.speaker === "assistant"),
+  ])
+  const olds = sources.length - fresh.length
+
+  const candidates: Array<Candidate> = []
+  let question: Read | undefined
+  read.forEach((pieces, at) => {
+    const last = pieces.length - 1
+    pieces.forEach((one, position) => {
+      const { source, piece } = one
+      const asks = isQuestion(piece.text)
+      const factor =
+        factors.speaker[source.speaker] *
+        (source.failed ? factors.failed : 1) *
+        (source.speaker === "tool" && position === 0 ? factors.call : 1) *
+        (piece.code || looksLikeCode(piece.text) ? factors.code : 1) *
+        (asks && source.speaker !== "tool" ? factors.question : 1) *
+        (source === firstRequest ? factors.firstRequest : 1) *
+        (position === 0 ? factors.lead : position === last ? factors.close : 1) *
+        (newest.has(source) ? factors.newest : 1) *
+        (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)
+      const worth = one.facts.map((fact) => ({ ...fact, worth: fact.worth * standing(fact.key) }))
+      const decides = source.speaker === "user" && pieces.length === 1 && !asks && isShortAnswer(one.terms)
+      candidates.push(
+        decides && question !== undefined
+          ? {
+              order: candidates.length,
+              parts: [question, one],
+              terms: [...new Set([...question.terms, ...one.terms])],
+              facts: [...question.facts, ...worth],
+              factor: factor * factors.decision,
+            }
+          : { order: candidates.length, parts: [one], terms: one.terms, facts: worth, factor },
+      )
+      if (position === last) question = asks && source.speaker === "assistant" ? one : undefined
+    })
+  })
+  return { candidates, weightOf }
+}

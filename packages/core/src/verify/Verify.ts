@@ -1,0 +1,227 @@
+/**
+ * Checks a stored log against the laws that can be seen in it: L1 to L5, L7 and L12, that every event can be
+ * decoded, and that sequence numbers and message indices have no holes.
+ *
+ * It folds the log once and keeps the state and the commit ids, so logs of any length can be checked.
+ */
+import { Effect, Either, Stream } from "effect"
+import type {
+  CompactionStarted,
+  MessageAppended,
+  SummaryCommitted,
+  SummarySuperseded,
+} from "../event/Event.js"
+import type { Recorded } from "../event/EventCodec.js"
+import { decode } from "../event/EventCodec.js"
+import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import { render } from "../render/Render.js"
+import { evolve } from "../session/evolve.js"
+import type { SessionState } from "../session/SessionState.js"
+import { boundaryBefore, empty } from "../session/SessionState.js"
+import { orphans } from "./orphans.js"
+
+/** What a finding is about: a law of the design, or the form of the log itself. */
+export type Rule = "L1" | "L2" | "L3" | "L4" | "L5" | "L7" | "L12" | "decodable" | "contiguous"
+
+/** Something in a log that must not be there. */
+export interface Finding {
+  readonly session: string
+  /** The event at which it shows. */
+  readonly seq: number
+  readonly rule: Rule
+  readonly detail: string
+}
+
+interface Progress {
+  readonly state: SessionState
+  readonly seq: number
+  readonly commit: string
+  /** Shared by all steps of one check: copying it at each event would make a check quadratic. */
+  readonly commits: Set<string>
+  readonly started: CompactionStarted | null
+  /** The summary that a commit replaced and that has not been marked superseded yet. */
+  readonly unmarked: string | null
+  readonly findings: ReadonlyArray<Finding>
+}
+
+type Problem = readonly [rule: Rule, detail: string]
+
+/** The findings of one session; none when all is well. */
+export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  Effect.suspend(() => {
+    const start: Progress = {
+      state: empty(name),
+      seq: 0,
+      commit: "",
+      commits: new Set(),
+      started: null,
+      unmarked: null,
+      findings: [],
+    }
+    return log.read(name).pipe(
+      Stream.runFold(start, step),
+      Effect.map((progress) => [
+        ...progress.findings,
+        ...findings(progress, progress.seq, [
+          ...unmarkedProblem(progress),
+          ...contextProblems(progress.state),
+        ]),
+      ]),
+    )
+  })
+
+const findings = (
+  { state }: Progress,
+  seq: number,
+  problems: ReadonlyArray<Problem>,
+): ReadonlyArray<Finding> => problems.map(([rule, detail]) => ({ session: state.session, seq, rule, detail }))
+
+const step = (progress: Progress, record: LogRecord): Progress => {
+  const sequence = sequenceProblems(progress, record)
+  progress.commits.add(record.commit)
+  const seen = { ...progress, seq: record.seq, commit: record.commit }
+  return Either.match(decode(record), {
+    onLeft: (damaged) => ({
+      ...seen,
+      findings: [
+        ...seen.findings,
+        ...findings(seen, record.seq, [...sequence, ["decodable", damaged.detail] as const]),
+      ],
+    }),
+    onRight: (recorded) => {
+      const state = evolve(seen.state, recorded)
+      const checked = eventProblems(seen, recorded, state)
+      return {
+        ...seen,
+        state,
+        started: recorded.event._tag === "CompactionStarted" ? recorded.event : seen.started,
+        unmarked: checked.unmarked,
+        findings: [...seen.findings, ...findings(seen, record.seq, [...sequence, ...checked.problems])],
+      }
+    },
+  })
+}
+
+const sequenceProblems = (progress: Progress, { seq, commit }: LogRecord): ReadonlyArray<Problem> => [
+  ...(seq === progress.seq + 1
+    ? []
+    : [["contiguous", `event ${seq} follows event ${progress.seq}`] as const]),
+  ...(commit !== progress.commit && progress.commits.has(commit)
+    ? [["L12", `commit "${commit}" was applied a second time`] as const]
+    : []),
+]
+
+const none: ReadonlyArray<Problem> = []
+
+/** The problems of one event, given what was before it and the state after it. */
+const eventProblems = (
+  before: Progress,
+  { event, at }: Recorded,
+  after: SessionState,
+): { readonly problems: ReadonlyArray<Problem>; readonly unmarked: string | null } => {
+  const { unmarked } = before
+  switch (event._tag) {
+    case "MessageAppended":
+      return {
+        problems: [...unmarkedProblem(before), ...messageProblems(before.state, event)],
+        unmarked: null,
+      }
+    case "CompactionStarted":
+      return {
+        problems: [...unmarkedProblem(before), ...startProblems(before.state, event, at)],
+        unmarked: null,
+      }
+    case "SummaryCommitted":
+      return {
+        problems: [
+          ...unmarkedProblem(before),
+          ...commitProblems(before, event, after),
+          ...contextProblems(after),
+        ],
+        unmarked: before.state.summary?.id ?? null,
+      }
+    case "SummarySuperseded":
+      return { problems: supersedeProblems(before, event), unmarked: null }
+    case "SessionCleared":
+    case "CompactionFailed":
+      return { problems: unmarkedProblem(before), unmarked: null }
+    case "UnknownEvent":
+      return { problems: none, unmarked }
+  }
+}
+
+const unmarkedProblem = ({ unmarked }: Progress): ReadonlyArray<Problem> =>
+  unmarked === null ? none : [["L1", `summary ${unmarked} was replaced but never marked as superseded`]]
+
+const messageProblems = ({ total }: SessionState, { index }: MessageAppended): ReadonlyArray<Problem> =>
+  index === total ? none : [["contiguous", `message ${index} follows ${total} messages`]]
+
+const cutsGroup = (state: SessionState, boundary: number): boolean =>
+  boundaryBefore(state, boundary) !== boundary
+
+const startProblems = (
+  state: SessionState,
+  started: CompactionStarted,
+  at: number,
+): ReadonlyArray<Problem> => {
+  const { from, to, tailFrom, parts } = started
+  const problems: Array<Problem> = []
+  const { running } = state
+  if (running !== null && at < running.leaseUntil) {
+    problems.push(["L7", `compaction ${running.compaction} was still running`])
+  }
+  if (from !== state.through) problems.push(["L3", `it starts at ${from}, coverage ends at ${state.through}`])
+  if (to > state.total) problems.push(["L3", `it reaches to ${to} of ${state.total} messages`])
+  if (cutsGroup(state, to)) problems.push(["L5", `its end ${to} cuts a group`])
+  if (to > tailFrom && parts.at(-1)?.kind !== "turn-prefix") {
+    problems.push(["L2", `it reaches to ${to}, the tail begins at ${tailFrom}`])
+  }
+  if (tiles(parts, from) !== to)
+    problems.push(["L3", `its parts do not cover [${from},${to}) without a hole`])
+  return problems
+}
+
+/** Where ranges end that follow one another without hole or overlap; `null` if they do not. */
+const tiles = (
+  ranges: ReadonlyArray<{ readonly from: number; readonly to: number }>,
+  start: number,
+): number | null => {
+  let end = start
+  for (const { from, to } of ranges) {
+    if (from !== end || to < from) return null
+    end = to
+  }
+  return end
+}
+
+const commitProblems = (
+  { state, started }: Progress,
+  { compaction, through }: SummaryCommitted,
+  after: SessionState,
+): ReadonlyArray<Problem> => {
+  if (state.running?.compaction !== compaction || started === null) {
+    return [["L7", `compaction ${compaction} committed without being the running one`]]
+  }
+  const problems: Array<Problem> = []
+  if (through < state.through)
+    problems.push(["L3", `coverage moves back from ${state.through} to ${through}`])
+  if (through !== started.to) problems.push(["L3", `it covers up to ${through}, the plan was ${started.to}`])
+  if (through <= state.total && cutsGroup(state, through))
+    problems.push(["L5", `its end ${through} cuts a group`])
+  const segments = after.summary?.segments ?? []
+  if (segments.length > 0 && tiles(segments, 0) !== through) {
+    problems.push(["L3", `its segments do not cover [0,${through}) without a hole`])
+  }
+  if (after.raw.length !== after.total - after.through) {
+    problems.push(["L4", `${after.raw.length} raw messages in place of ${after.total - after.through}`])
+  }
+  return problems
+}
+
+const supersedeProblems = ({ state, unmarked }: Progress, event: SummarySuperseded): ReadonlyArray<Problem> =>
+  event.summary === unmarked && event.by === state.summary?.id
+    ? none
+    : [["L1", `summary ${event.summary} was superseded by ${event.by}, which did not replace it`]]
+
+const contextProblems = (state: SessionState): ReadonlyArray<Problem> =>
+  orphans(render(state).messages).map((detail) => ["L5", detail] as const)

@@ -1,0 +1,121 @@
+/** `memfold compare FILE…` */
+import { Args, Command } from "@effect/cli"
+import { InMemoryEventLog, type Memory, type Message, type Strategy, type Summarizer } from "@memfold/core"
+import { Console, Effect, Option, Stream } from "effect"
+import { strategies } from "../parts.js"
+import { type EndStep, replay, type Totals } from "../replay/replay.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { count, heading, percent, table } from "./terminal.js"
+import { loadAll } from "./transcripts.js"
+
+/** A strategy and what it came to. */
+export interface Comparison {
+  readonly strategy: string
+  readonly totals: Totals
+}
+
+const camel = (name: string): string => name.replaceAll("_", "").toLowerCase()
+
+/**
+ * All strategies, each with those of the settings that it knows. A setting that none knows is an error, and so is
+ * a value out of range.
+ */
+const allStrategies = (
+  settings: Readonly<Record<string, unknown>>,
+): Effect.Effect<ReadonlyArray<Strategy.Strategy>, UsageError | Strategy.SettingsError> =>
+  Effect.gen(function* () {
+    const names = new Map<string, string>()
+    for (const { defaults } of strategies.values())
+      for (const name of Object.keys(defaults)) names.set(camel(name), name)
+    const unknown = Object.keys(settings).find((name) => !names.has(camel(name)))
+    if (unknown !== undefined) {
+      const allowed = [...names.values()].join(", ")
+      return yield* new UsageError({ problem: `no strategy has a setting "${unknown}"; allowed: ${allowed}` })
+    }
+    return yield* Effect.forEach(strategies.values(), ({ defaults, decode }) => {
+      const own = new Set(Object.keys(defaults).map(camel))
+      return decode(Object.fromEntries(Object.entries(settings).filter(([name]) => own.has(camel(name)))))
+    })
+  })
+
+/** Replays a conversation under every strategy, each in a store of its own in memory. */
+export const compare = (
+  messages: ReadonlyArray<Message.Message>,
+  settings: Readonly<Record<string, unknown>>,
+  summarizer: Summarizer.Service,
+): Effect.Effect<ReadonlyArray<Comparison>, UsageError | Strategy.SettingsError | Memory.MemoryError> =>
+  Effect.gen(function* () {
+    const all = yield* allStrategies(settings)
+    return yield* Effect.forEach(all, (strategy) =>
+      replay({ session: "compared", messages, strategy, summarizer }).pipe(
+        Stream.runLast,
+        Effect.map((end): Comparison => ({
+          strategy: strategy.name,
+          totals: (Option.getOrThrow(end) as EndStep).totals,
+        })),
+        Effect.provide(InMemoryEventLog.layer),
+      ),
+    )
+  })
+
+const saving = ({ tokensSent, tokensIfRaw }: Totals): number =>
+  tokensIfRaw === 0 ? 0 : 1 - tokensSent / tokensIfRaw
+
+/** The comparison as a table. */
+export const comparisonTable = (comparisons: ReadonlyArray<Comparison>): string => {
+  const [first] = comparisons
+  const raw = first?.totals.tokensIfRaw ?? 0
+  return table(
+    ["strategy", "compactions", "summarizer calls", "read by it", "tokens sent", "largest context", "saving"],
+    [
+      ...comparisons.map(({ strategy, totals }) => [
+        strategy,
+        count(totals.compactions),
+        count(totals.summarizerCalls),
+        count(totals.summarizerTokens),
+        count(totals.tokensSent),
+        count(totals.largestContext),
+        percent(saving(totals)),
+      ]),
+      ["everything, always", "0", "0", "0", count(raw), "", percent(0)],
+    ],
+    ["left", "right", "right", "right", "right", "right", "right"],
+  )
+}
+
+const record = (file: string, { strategy, totals }: Comparison) => ({
+  type: "comparison",
+  file,
+  strategy,
+  ...totals,
+  saving: saving(totals),
+})
+
+export const command = Command.make(
+  "compare",
+  {
+    files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
+    set: options.set,
+    summarizer: options.summarizer,
+    format: options.format,
+    pick: options.pick,
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      const settings = yield* options.parseSettings(given.set)
+      const summarizer = yield* options.summarizerOf(given.summarizer)
+      const conversations = yield* loadAll(given.files, given)
+      yield* Effect.forEach(conversations, ({ file, messages, broken }) =>
+        Effect.gen(function* () {
+          if (broken !== null) return yield* broken
+          const comparisons = yield* compare(messages, settings, summarizer)
+          const lines = given.json
+            ? comparisons.map((one) => JSON.stringify(record(file, one)))
+            : [heading(`${file}: ${count(messages.length)} messages`), comparisonTable(comparisons)]
+          yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
+        }),
+      )
+    }),
+).pipe(Command.withDescription("The strategies side by side on the same transcript."))

@@ -1,0 +1,57 @@
+/**
+ * A context as a person reads it: the layout, and the messages under it.
+ */
+import { Message, type Render } from "@memfold/core"
+import { messageLine } from "./timeline.js"
+import { color, columns, count, table } from "./terminal.js"
+
+const meaning: Readonly<Record<Render.SectionName, string>> = {
+  pinned: "shown verbatim for ever",
+  summary: "the active summary",
+  raw: "as it was said",
+  current: "the message to answer",
+  gap: "left out by the cap of the context",
+  open: "tool calls that wait for results, left out until then",
+}
+
+/** The layout as a table. */
+export const layoutTable = ({ layout, tokens }: Render.Context): string =>
+  [
+    table(
+      ["section", "messages", "tokens", ""],
+      layout.map(({ section, from, to, tokens: taken }) => [
+        section,
+        `[${from},${to})`,
+        count(taken),
+        color.dim(meaning[section]),
+      ]),
+      ["left", "left", "right", "left"],
+    ),
+    `${count(tokens)} tokens in all`,
+  ].join("\n")
+
+/** A summary's text keeps its lines, indented, since reading it is the point. */
+const summaryLines = (message: Message.Message): ReadonlyArray<string> => {
+  const lines = Message.text(message).split("\n")
+  const shown = lines.slice(0, 40).map((line) => color.cyan(`       ${line.slice(0, columns() * 2)}`))
+  return lines.length > 40 ? [...shown, color.dim(`       … ${lines.length - 40} more lines`)] : shown
+}
+
+const aroundGap = 4
+
+/** The messages of a context, one a line, the middle of a long run left out; the summary in full. */
+export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArray<string> => {
+  const pinned = layout
+    .filter((one) => one.section === "pinned")
+    .reduce((sum, one) => sum + one.to - one.from, 0)
+  const summary = layout.some((one) => one.section === "summary" && one.tokens > 0) ? 1 : 0
+  const head = messages.slice(0, pinned).map((message) => messageLine("pin", message))
+  const said = messages.slice(pinned, pinned + summary).flatMap(summaryLines)
+  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message))
+  const hidden = rest.length - 2 * aroundGap
+  const run =
+    hidden <= 1
+      ? rest
+      : [...rest.slice(0, aroundGap), color.dim(`    ⋮  ${hidden} messages`), ...rest.slice(-aroundGap)]
+  return [...head, ...said, ...run]
+}

@@ -1,0 +1,107 @@
+/** Looking inside a store: `memfold sessions`, `events`, `context`. */
+import { Args, Command, Options } from "@effect/cli"
+import { EventLog, Memory } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Console, Effect, Layer, Option, Stream } from "effect"
+import { contextLines, layoutTable } from "./contextView.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
+import { color, columns, count, heading, oneLine, several, table } from "./terminal.js"
+
+const session = Args.text({ name: "SESSION" })
+
+const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
+
+/** The store of a command that only looks: it has to be there, and nothing in it is changed. */
+const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
+
+export const sessions = Command.make(
+  "sessions",
+  { store: options.store, json: options.json },
+  ({ store, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      if (json) {
+        return yield* Stream.runForEach(log.sessions, ({ createdAt, updatedAt, ...info }) =>
+          Console.log(
+            JSON.stringify({
+              type: "session",
+              ...info,
+              createdAt: new Date(createdAt).toISOString(),
+              updatedAt: new Date(updatedAt).toISOString(),
+            }),
+          ),
+        )
+      }
+      const all = [...(yield* Stream.runCollect(log.sessions))]
+      if (all.length === 0) return yield* Console.log(`${store} has no sessions`)
+      yield* Console.log(
+        table(
+          ["session", "events", "first", "last"],
+          all.map((info) => [info.session, count(info.version), date(info.createdAt), date(info.updatedAt)]),
+          ["left", "right", "left", "left"],
+        ),
+      )
+    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+).pipe(Command.withDescription("The sessions of a store."))
+
+export const events = Command.make(
+  "events",
+  { session, store: options.store, json: options.json },
+  ({ session, store, json }) =>
+    Effect.gen(function* () {
+      yield* options.requireSession(session, store)
+      const log = yield* EventLog.EventLog
+      yield* Stream.runForEach(log.read(session), (record) =>
+        Console.log(
+          json
+            ? JSON.stringify(eventRecord(record))
+            : `${String(record.seq).padStart(6)}  ${color.dim(date(record.at))}  ${record.type.padEnd(17)}  ` +
+                color.dim(oneLine(record.data, columns() - 48)),
+        ),
+      )
+    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+).pipe(Command.withDescription("The log of a session, one event a line."))
+
+export const context = Command.make(
+  "context",
+  {
+    session,
+    store: options.store,
+    at: Options.integer("at").pipe(
+      Options.withPseudoName("SEQ"),
+      Options.optional,
+      Options.withDescription("The context as it was after the event with this sequence number."),
+    ),
+    format: Options.choice("format", contextFormats).pipe(
+      Options.optional,
+      Options.withDescription("Print the messages as this provider takes them."),
+    ),
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      yield* options.requireSession(given.session, given.store)
+      const memory = yield* Memory.Memory
+      const at = Option.getOrUndefined(given.at)
+      if (at !== undefined && at < 1) return yield* new UsageError({ problem: "--at counts events from 1" })
+      const context = yield* memory.context(given.session, at === undefined ? {} : { at })
+      const format = Option.getOrElse(given.format, () => "openai" as const)
+      if (given.json) return yield* Console.log(JSON.stringify(contextRecord(format, context)))
+      if (Option.isSome(given.format))
+        return yield* Console.log(JSON.stringify(payload(format, context), null, 2))
+      yield* Console.log(heading(`Session "${given.session}"${at === undefined ? "" : ` at event ${at}`}`))
+      yield* Console.log(layoutTable(context))
+      yield* Effect.forEach(["", ...contextLines(context)], (line) => Console.log(line), { discard: true })
+      yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
+    }).pipe(
+      Effect.provide(
+        // A context is read off the log; the strategy would only matter for the next compaction.
+        Memory.layer({
+          strategy: SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER }),
+          compaction: "manual",
+        }).pipe(Layer.provideMerge(Layer.unwrapEffect(existing(given.store)))),
+      ),
+    ),
+).pipe(Command.withDescription("What the model would get now, or would have got at a point in the log."))

@@ -1,0 +1,95 @@
+/**
+ * Options that several commands share.
+ */
+import { Options } from "@effect/cli"
+import { EventLog, type Strategy, type Summarizer } from "@memfold/core"
+import { Effect, Either, type Layer, Stream } from "effect"
+import { byName, strategies, summarizers, type UnknownName } from "../parts.js"
+import { type StoreOptions, storeLayer } from "../store.js"
+import { UsageError } from "./failure.js"
+
+export const json = Options.boolean("json").pipe(
+  Options.withDescription("Print JSON Lines for a program instead of text for a person."),
+)
+
+export const store = Options.text("store").pipe(
+  Options.withPseudoName("URL"),
+  Options.withDescription("The store: memory: or sqlite:PATH."),
+)
+
+export const set = Options.text("set").pipe(
+  Options.withPseudoName("key=value"),
+  Options.repeated,
+  Options.withDescription("A setting of the strategy, in snake_case or camelCase; may be repeated."),
+)
+
+export const format = Options.text("format").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDefault("auto"),
+  Options.withDescription("The transcript's format: auto, openai, anthropic, tau-bench, pi."),
+)
+
+export const pick = Options.integer("pick").pipe(
+  Options.withPseudoName("N"),
+  Options.optional,
+  Options.withDescription("Which conversation of a file that holds several, counted from 0."),
+)
+
+export const strategy = Options.text("strategy").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDefault("sliding-window"),
+  Options.withDescription(`The strategy: ${[...strategies.keys()].join(", ")}.`),
+)
+
+export const summarizer = Options.text("summarizer").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDefault("extractive"),
+  Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
+)
+
+/** Settings as given: numbers and booleans are read as such, everything else is text. */
+export const parseSettings = (
+  given: ReadonlyArray<string>,
+): Effect.Effect<Readonly<Record<string, unknown>>, UsageError> =>
+  Effect.reduce(given, {} as Record<string, unknown>, (settings, one) => {
+    const split = one.indexOf("=")
+    if (split < 1) return new UsageError({ problem: `--set ${one} is not of the form key=value` })
+    const value = one.slice(split + 1).trim()
+    return Effect.succeed({ ...settings, [one.slice(0, split).trim()]: settingValue(value) })
+  })
+
+const settingValue = (value: string): unknown => {
+  if (value === "true" || value === "false") return value === "true"
+  return value !== "" && Number.isFinite(Number(value)) ? Number(value) : value
+}
+
+/** The strategy of a name, with settings. */
+export const strategyOf = (
+  name: string,
+  settings: Readonly<Record<string, unknown>>,
+): Effect.Effect<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
+  Either.flatMap(byName("strategy", strategies, name), (definition) => definition.decode(settings))
+
+/** The summarizer of a name. */
+export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
+  byName("summarizer", summarizers, name)
+
+/** The layer of a store. Commands that only look say `create: false`, so that a wrong path stays an error. */
+export const openStore = (
+  url: string,
+  options?: StoreOptions,
+): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> => storeLayer(url, options)
+
+/** Fails unless the store has this session, and says which it has. */
+export const requireSession = (session: string, url: string) =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    if ((yield* log.version(session)) > 0) return
+    const some = yield* log.sessions.pipe(Stream.take(6), Stream.runCollect)
+    const names = [...some].map((info) => info.session)
+    const has =
+      names.length === 0
+        ? "it has none"
+        : `it has: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}`
+    return yield* new UsageError({ problem: `there is no session "${session}" in ${url}; ${has}` })
+  })

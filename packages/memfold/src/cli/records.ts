@@ -1,0 +1,75 @@
+/**
+ * What `--json` prints, one object a line. The form is documented in the package's README and kept stable.
+ */
+import type { EventLog, Outcome, Render } from "@memfold/core"
+import * as Anthropic from "@memfold/anthropic"
+import * as OpenAI from "@memfold/openai"
+import type { Totals } from "../replay/replay.js"
+
+/** The formats a context can be printed in. */
+export const contextFormats = ["openai", "anthropic"] as const
+export type ContextFormat = (typeof contextFormats)[number]
+
+/** The messages of a context as their provider takes them. */
+export const payload = (format: ContextFormat, context: Render.Context) =>
+  format === "openai"
+    ? { messages: OpenAI.encodeMessages(context.messages) }
+    : Anthropic.encodeMessages(context.messages)
+
+export const contextRecord = (format: ContextFormat, context: Render.Context) => ({
+  type: "context",
+  ...payload(format, context),
+  layout: context.layout,
+  tokens: context.tokens,
+})
+
+/** `after` is the index of the message after which it ran. */
+export const compactionRecord = (
+  after: number,
+  { started, committed, supersedes }: Extract<Outcome, { _tag: "Committed" }>,
+) => ({
+  type: "compaction",
+  after,
+  from: started.from,
+  to: started.to,
+  reason: started.reason,
+  parts: started.parts,
+  summaryId: committed.summary,
+  supersedes,
+  tokensBefore: committed.tokensBefore,
+  tokensAfter: committed.tokensAfter,
+})
+
+export const totalsRecord = ({
+  messages,
+  compactions,
+  summarizerCalls,
+  tokensIfRaw,
+  tokensSent,
+}: Totals) => ({
+  type: "totals",
+  messages,
+  compactions,
+  summarizerCalls,
+  tokensIfRaw,
+  tokensSent,
+})
+
+/** A stored record as it is, its data parsed where it can be. */
+export const eventRecord = (record: EventLog.LogRecord) => ({
+  session: record.session,
+  seq: record.seq,
+  commit: record.commit,
+  at: new Date(record.at).toISOString(),
+  type: record.type,
+  version: record.version,
+  data: parsed(record.data),
+})
+
+const parsed = (data: string): unknown => {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return data
+  }
+}

@@ -1,0 +1,117 @@
+/** `memfold replay FILE…` */
+import { Args, Command, Options } from "@effect/cli"
+import type { EventLog, Memory, Strategy, Summarizer } from "@memfold/core"
+import { Console, Effect, Option, Stream } from "effect"
+import { type EndStep, type MessageStep, replay } from "../replay/replay.js"
+import { contextLines, layoutTable } from "./contextView.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { compactionRecord, contextRecord, totalsRecord } from "./records.js"
+import { count, heading, percent, several } from "./terminal.js"
+import { Timeline } from "./timeline.js"
+import { type Loaded, loadAll } from "./transcripts.js"
+
+/** A conversation to replay, with everything that was chosen for it. */
+export interface Job {
+  readonly loaded: Loaded
+  readonly session: string
+  readonly strategy: Strategy.Strategy
+  readonly summarizer: Summarizer.Service
+}
+
+const jsonLines = (step: MessageStep | EndStep): ReadonlyArray<string> => {
+  const records =
+    step._tag === "Message"
+      ? step.outcomes.flatMap((outcome) =>
+          outcome._tag === "Committed" ? [compactionRecord(step.index, outcome)] : [],
+        )
+      : [contextRecord("openai", step.context), totalsRecord(step.totals)]
+  return records.map((record) => JSON.stringify(record))
+}
+
+/** The sums in words. */
+export const totalsLine = ({ totals }: EndStep): string =>
+  `${several(totals.messages, "message")}, ${several(totals.compactions, "compaction")}; ` +
+  `${count(totals.tokensSent)} tokens sent in place of ${count(totals.tokensIfRaw)}` +
+  (totals.tokensIfRaw === 0 ? "" : `, ${percent(1 - totals.tokensSent / totals.tokensIfRaw)} saved`)
+
+const textLines = (timeline: Timeline, step: MessageStep | EndStep): ReadonlyArray<string> =>
+  step._tag === "Message"
+    ? timeline.add(step)
+    : [
+        ...timeline.flush(),
+        heading("The context the model would get now"),
+        layoutTable(step.context),
+        "",
+        ...contextLines(step.context),
+        heading("In all"),
+        totalsLine(step),
+      ]
+
+/** Replays one conversation and prints it; answers with its end. */
+export const runJob = (
+  { loaded, session, strategy, summarizer }: Job,
+  json: boolean,
+): Effect.Effect<EndStep, UsageError | Memory.MemoryError, EventLog.EventLog> =>
+  Effect.gen(function* () {
+    const timeline = new Timeline()
+    if (!json) yield* Console.log(heading(`${loaded.file} → session "${session}" (${strategy.name})`))
+    const last = yield* replay({ session, messages: loaded.messages, strategy, summarizer }).pipe(
+      Stream.tap((step) =>
+        Effect.forEach(json ? jsonLines(step) : textLines(timeline, step), (line) => Console.log(line), {
+          discard: true,
+        }),
+      ),
+      Stream.tap((step) =>
+        step._tag === "Message"
+          ? Effect.forEach(step.outcomes, (outcome) =>
+              outcome._tag === "Failed" ? Console.error(`memfold: ${outcome.error.message}`) : Effect.void,
+            )
+          : Effect.void,
+      ),
+      Stream.runLast,
+    )
+    if (loaded.broken !== null) {
+      const kept = `the ${several(loaded.messages.length, "message")} before it are in session "${session}"`
+      return yield* new UsageError({ problem: `${loaded.broken.message}; ${kept}` })
+    }
+    return Option.getOrThrow(last) as EndStep
+  })
+
+export const command = Command.make(
+  "replay",
+  {
+    files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
+    strategy: options.strategy,
+    set: options.set,
+    store: options.store.pipe(Options.withDefault("memory:")),
+    session: Options.text("session").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("The session to append to; otherwise each file has one of its own name."),
+    ),
+    summarizer: options.summarizer,
+    format: options.format,
+    pick: options.pick,
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      const strategy = yield* options.strategyOf(given.strategy, yield* options.parseSettings(given.set))
+      const summarizer = yield* options.summarizerOf(given.summarizer)
+      const layer = yield* options.openStore(given.store)
+      const conversations = yield* loadAll(given.files, given)
+      yield* Effect.forEach(
+        conversations,
+        (loaded) => {
+          const session = Option.getOrElse(given.session, () => loaded.session)
+          return runJob({ loaded, session, strategy, summarizer }, given.json)
+        },
+        { discard: true },
+      ).pipe(Effect.provide(layer))
+    }),
+).pipe(
+  Command.withDescription(
+    "Append a transcript message by message, with the messages' own times as the clock, and show what is compacted when.",
+  ),
+)

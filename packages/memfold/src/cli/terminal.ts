@@ -1,0 +1,85 @@
+/**
+ * Laying out text for a terminal: colours where somebody looks, plain text where a program reads.
+ */
+import pc from "picocolors"
+import stringWidth from "string-width"
+
+const { env, stdout } = process
+
+/** `NO_COLOR` and `FORCE_COLOR` are heeded; otherwise colours are for terminals that can show them. */
+const colored =
+  (env["NO_COLOR"] ?? "") === "" &&
+  ((env["FORCE_COLOR"] ?? "0") !== "0" || (stdout.isTTY && env["TERM"] !== "dumb"))
+
+/** Colours, which are no colours when the output is piped. */
+export const color = pc.createColors(colored)
+
+/** The columns there are to write in; a file gets a fixed, readable number. */
+export const columns = (): number => Math.min(Math.max(stdout.columns ?? 100, 60), 140)
+
+const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+/**
+ * A text on one line of at most `width` columns, with an ellipsis where something was left out. Control
+ * characters become spaces: what is shown must not be able to steer the terminal.
+ */
+export const oneLine = (text: string, width: number): string => {
+  // More than this cannot fit, and long tool outputs need not be segmented to their end.
+  const line = text
+    .slice(0, width * 8)
+    .replace(control, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+  if (stringWidth(line) <= width && text.length <= width * 8) return line
+  let shown = ""
+  let used = 0
+  for (const { segment } of graphemes.segment(line)) {
+    const next = stringWidth(segment)
+    if (used + next > width - 1) break
+    shown += segment
+    used += next
+  }
+  return `${shown.trimEnd()}…`
+}
+
+/** A number with separators, the same in every locale: 12,345. */
+export const count = (value: number): string => value.toLocaleString("en-US")
+
+/** A share as a percentage with one digit: 27.8 %. */
+export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+
+/** One of them, or several: `1 message`, `2 messages`. */
+export const several = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? "" : "s"}`
+
+export type Align = "left" | "right"
+
+const pad = (cell: string, width: number, align: Align): string => {
+  const space = " ".repeat(Math.max(width - stringWidth(cell), 0))
+  return align === "left" ? cell + space : space + cell
+}
+
+/** A table with a header, its columns as wide as their widest cell (wide characters count as two). */
+export const table = (
+  header: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  aligns: ReadonlyArray<Align>,
+): string => {
+  const widths = header.map((title, column) =>
+    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[column] ?? ""))),
+  )
+  const line = (cells: ReadonlyArray<string>) =>
+    cells
+      .map((cell, column) => pad(cell, widths[column] ?? 0, aligns[column] ?? "left"))
+      .join("  ")
+      .trimEnd()
+  return [
+    color.bold(line(header)),
+    color.dim(widths.map((width) => "─".repeat(width)).join("  ")),
+    ...rows.map(line),
+  ].join("\n")
+}
+
+/** A heading that stands out, with an empty line before it. */
+export const heading = (text: string): string => `\n${color.bold(color.cyan(text))}`

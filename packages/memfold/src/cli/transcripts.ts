@@ -1,0 +1,65 @@
+/**
+ * Transcript files, read and named.
+ */
+import { Effect, Either, Option } from "effect"
+import { readFile } from "node:fs/promises"
+import { basename, extname } from "node:path"
+import { parse, type TranscriptError } from "../transcript/Transcript.js"
+import type { Message } from "@memfold/core"
+import { UsageError } from "./failure.js"
+
+/** A file's conversation. `broken` says what stopped the reading, if the file breaks off midway. */
+export interface Loaded {
+  readonly file: string
+  /** The session it goes to unless another is asked for: the file's name. */
+  readonly session: string
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly broken: TranscriptError | null
+}
+
+export interface LoadOptions {
+  readonly format: string
+  readonly pick: Option.Option<number>
+}
+
+const readText = (file: string): Effect.Effect<string, UsageError> =>
+  Effect.tryPromise({
+    try: () => readFile(file, "utf8"),
+    catch: (error) => {
+      const code = error instanceof Error && "code" in error ? error.code : ""
+      const why =
+        code === "ENOENT"
+          ? "there is no such file"
+          : code === "EISDIR"
+            ? "it is a folder"
+            : `it cannot be read (${code})`
+      return new UsageError({ problem: `${file}: ${why}` })
+    },
+  })
+
+const load = (
+  file: string,
+  { format, pick }: LoadOptions,
+): Effect.Effect<Loaded, UsageError | TranscriptError> =>
+  Effect.gen(function* () {
+    const text = yield* readText(file)
+    const index = Option.getOrUndefined(pick)
+    const name = basename(file, extname(file))
+    const session = index === undefined ? name : `${name}-${index}`
+    const parsed = parse(text, { file, format, ...(index === undefined ? {} : { pick: index }) })
+    if (Either.isRight(parsed)) return { file, session, messages: parsed.right.messages, broken: null }
+    // What came before the broken place is a conversation all the same.
+    const { left: broken } = parsed
+    return broken.readable.length === 0 ? yield* broken : { file, session, messages: broken.readable, broken }
+  })
+
+/** Reads all files before anything is done with the first, so that a wrong name changes nothing. */
+export const loadAll = (
+  files: ReadonlyArray<string>,
+  options: LoadOptions,
+): Effect.Effect<ReadonlyArray<Loaded>, UsageError | TranscriptError> => {
+  const option = files.find((file) => file.startsWith("-"))
+  if (option !== undefined)
+    return Effect.fail(new UsageError({ problem: `there is no option ${option}; see --help` }))
+  return Effect.forEach(files, (file) => load(file, options))
+}

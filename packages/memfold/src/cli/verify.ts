@@ -1,0 +1,39 @@
+/** `memfold verify` */
+import { Command } from "@effect/cli"
+import { EventLog, Verify } from "@memfold/core"
+import { Console, Effect, Layer, Stream } from "effect"
+import { Found } from "./failure.js"
+import * as options from "./options.js"
+import { color, several } from "./terminal.js"
+
+export const command = Command.make(
+  "verify",
+  { store: options.store, json: options.json },
+  ({ store, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const sums = { sessions: 0, events: 0, findings: 0 }
+      yield* Stream.runForEach(log.sessions, (info) =>
+        Effect.gen(function* () {
+          sums.sessions++
+          sums.events += info.version
+          const found = yield* Verify.session(log, info.session)
+          sums.findings += found.length
+          yield* Effect.forEach(found, (finding) =>
+            Console.log(
+              json
+                ? JSON.stringify({ type: "finding", ...finding })
+                : `${color.red(finding.rule)}  session "${finding.session}", event ${finding.seq}: ${finding.detail}`,
+            ),
+          )
+        }),
+      )
+      yield* Console.log(
+        json
+          ? JSON.stringify({ type: "verified", ...sums })
+          : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}: ` +
+              (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
+      )
+      if (sums.findings > 0) return yield* new Found()
+    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true })))),
+).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 with each finding."))

@@ -1,0 +1,204 @@
+/**
+ * The memory for programs that do not use Effect: Promises, plain objects, errors that are thrown.
+ */
+import * as Anthropic from "@memfold/anthropic"
+import {
+  CurrentSummarizer,
+  EventCodec,
+  EventLog,
+  Memory,
+  type Message,
+  type Outcome,
+  Prompt,
+  type Render,
+  type Session,
+  type Strategy,
+  Summarizer,
+  TokenCounter,
+} from "@memfold/core"
+import * as OpenAI from "@memfold/openai"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Cause, Effect, Either, Exit, Layer, ManagedRuntime, Stream } from "effect"
+import { byName, summarizers } from "./parts.js"
+import { storeLayer } from "./store.js"
+
+/**
+ * A function that asks a model of yours: it gets the instructions and the conversation, and answers with the
+ * summary. Whatever it throws counts as a failure of the summarizer, and nothing is lost.
+ */
+export type AskModel = (prompt: {
+  readonly system: string
+  readonly user: string
+}) => Promise<string | Summarizer.Result>
+
+/** The message formats that {@link createMemory} speaks. */
+export interface Formats {
+  readonly openai: {
+    readonly given: OpenAI.OpenAIMessage
+    readonly context: ReadonlyArray<OpenAI.OpenAIMessage>
+  }
+  readonly anthropic: {
+    readonly given: Anthropic.AnthropicMessage
+    readonly context: Anthropic.AnthropicConversation
+  }
+  readonly memfold: { readonly given: Message.Message; readonly context: ReadonlyArray<Message.Message> }
+}
+
+/** What a memory is made of. Everything has a default but the store. */
+export interface CreateOptions<Format extends keyof Formats = "openai"> extends Partial<
+  Omit<Memory.Options, "strategy">
+> {
+  /** `memory:`, `sqlite:PATH`, or an event log layer of your own. */
+  readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
+  /** When to compact, what stays, and how it is folded; the sliding window by default. */
+  readonly strategy?: Strategy.Strategy
+  /** `extractive` (default; no model, no network), `echo`, a function that asks a model, or a service. */
+  readonly summarizer?: string | AskModel | Summarizer.Service
+  /** Counts tokens; a multilingual estimate by default. */
+  readonly tokenCounter?: TokenCounter.Service
+  /** The form of the messages that go in and come out; OpenAI's Chat Completions by default. */
+  readonly format?: Format
+}
+
+/** A context in the format of the memory, with its layout. */
+export interface FormattedContext<Format extends keyof Formats> {
+  readonly messages: Formats[Format]["context"]
+  readonly layout: ReadonlyArray<Render.Section>
+  readonly tokens: number
+}
+
+/** A memory with Promises. Every method rejects with the typed errors of `@memfold/core`. */
+export interface PromiseMemory<Format extends keyof Formats> {
+  /** Appends messages, all or none; resolves once they are durable. A commit id makes a retry harmless. */
+  append(
+    session: string,
+    messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
+    options?: { readonly commit?: string },
+  ): Promise<Memory.Appended>
+  /** What the model should get now, or would have got at a version. */
+  context(session: string, options?: Memory.AtOptions): Promise<FormattedContext<Format>>
+  state(session: string, options?: Memory.AtOptions): Promise<Session.SessionState>
+  /** The decoded events of a session, in order. */
+  events(session: string, options?: EventLog.ReadOptions): AsyncIterable<EventCodec.Recorded>
+  /** Finishes every compaction that is due. */
+  settle(session: string): Promise<ReadonlyArray<Outcome>>
+  /** Compacts now, whatever the trigger says. */
+  compact(session: string, options?: { readonly instructions?: string }): Promise<Outcome>
+  /** Starts the session over; the log keeps what was. */
+  clear(session: string): Promise<void>
+  /** Removes the session with its log; `false` if there was none. */
+  delete(session: string): Promise<boolean>
+  sessions(): AsyncIterable<EventLog.SessionInfo>
+  /** Ends the compactions that are running and closes the store. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+interface Codec {
+  readonly decode: (given: ReadonlyArray<unknown>) => Either.Either<ReadonlyArray<Message.Message>, Error>
+  readonly encode: (messages: ReadonlyArray<Message.Message>) => unknown
+}
+
+const codecs: Readonly<Record<keyof Formats, Codec>> = {
+  openai: { decode: OpenAI.decodeMessages, encode: OpenAI.encodeMessages },
+  anthropic: { decode: Anthropic.decodeMessages, encode: Anthropic.encodeMessages },
+  memfold: {
+    // What does not fit the form of a message is found by the memory itself.
+    decode: (given) => Either.right(given as ReadonlyArray<Message.Message>),
+    encode: (messages) => messages,
+  },
+}
+
+/** A function that asks a model, as a summarizer. */
+const asking = (ask: AskModel): Summarizer.Service => ({
+  name: "model",
+  summarize: (request) =>
+    Effect.tryPromise({
+      try: () => ask(Prompt.forRequest(request)),
+      catch: () =>
+        new Summarizer.SummarizerError({
+          session: request.session,
+          reason: "unavailable",
+          detail: "the function that asks the model threw",
+        }),
+    }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer))),
+})
+
+const summarizerOf = (given: NonNullable<CreateOptions["summarizer"]>): Summarizer.Service => {
+  if (typeof given === "function") return asking(given)
+  return typeof given === "string"
+    ? Either.getOrThrowWith(byName("summarizer", summarizers, given), same)
+    : given
+}
+
+const same = <E>(error: E): E => error
+
+/**
+ * A memory for conversations. It opens its store at the first call; a store that cannot be opened makes that call
+ * reject. A store or summarizer name that does not exist throws at once.
+ *
+ * @example
+ * ```ts
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * await memory.append("chat-1", { role: "user", content: "My order is KX-4471." })
+ * await memory.append("chat-1", { role: "assistant", content: "Thank you, I found it." })
+ * const { messages, tokens } = await memory.context("chat-1")
+ * console.log(messages, tokens)
+ * await memory.close()
+ * ```
+ */
+export const createMemory = <Format extends keyof Formats = "openai">(
+  options: CreateOptions<Format>,
+): PromiseMemory<Format> => {
+  const { store, strategy = SlidingWindow(), summarizer, tokenCounter, format, ...settings } = options
+  const codec = codecs[format ?? "openai"]
+  const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
+  const parts = Layer.mergeAll(
+    summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
+    tokenCounter === undefined ? Layer.empty : Layer.succeed(TokenCounter.TokenCounter, tokenCounter),
+  )
+  const runtime = ManagedRuntime.make(
+    Memory.layer({ strategy, ...settings }).pipe(Layer.provide(log), Layer.provide(parts)),
+  )
+
+  const run = async <A>(
+    use: (memory: Memory.Service) => Effect.Effect<A, Memory.MemoryError | EventLog.LogError | Error>,
+  ): Promise<A> => {
+    const exit = await runtime.runPromiseExit(Effect.flatMap(Memory.Memory, use))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw Cause.squash(exit.cause)
+  }
+  const iterate = <A>(
+    use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
+  ): AsyncIterable<A> => ({
+    async *[Symbol.asyncIterator]() {
+      const context = await runtime.runtime()
+      yield* Stream.toAsyncIterableRuntime(Stream.unwrap(Effect.map(Memory.Memory, use)), context)
+    },
+  })
+  const close = () => runtime.dispose()
+
+  return {
+    append: (session, messages, given) =>
+      run((memory) =>
+        Effect.flatMap(codec.decode(Array.isArray(messages) ? messages : [messages]), (decoded) =>
+          memory.append(session, decoded, given),
+        ),
+      ),
+    context: async (session, at) => {
+      const { messages, layout, tokens } = await run((memory) => memory.context(session, at))
+      return { messages: codec.encode(messages) as Formats[Format]["context"], layout, tokens }
+    },
+    state: (session, at) => run((memory) => memory.state(session, at)),
+    events: (session, range) => iterate((memory) => memory.events(session, range)),
+    settle: (session) => run((memory) => memory.settle(session)),
+    compact: (session, given) => run((memory) => memory.compact(session, given)),
+    clear: (session) => run((memory) => memory.clear(session)),
+    delete: (session) => run((memory) => memory.delete(session)),
+    sessions: () => iterate((memory) => memory.sessions),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

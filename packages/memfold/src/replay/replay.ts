@@ -1,0 +1,124 @@
+/**
+ * Replays a transcript: message by message into a session, each compaction finished before the next message,
+ * and the sums that tell what a policy costs.
+ */
+import {
+  CurrentSummarizer,
+  type EventLog,
+  Memory,
+  type Message,
+  type Outcome,
+  type Render,
+  type Session,
+  type Strategy,
+  type Summarizer,
+} from "@memfold/core"
+import { Clock, Effect, Stream } from "effect"
+import * as TranscriptClock from "./TranscriptClock.js"
+
+/** What is replayed, where, and how. */
+export interface ReplayOptions {
+  readonly session: string
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly strategy: Strategy.Strategy
+  readonly summarizer: Summarizer.Service
+}
+
+/** A message that came in, the state after it, and the compactions that followed it. */
+export interface MessageStep {
+  readonly _tag: "Message"
+  readonly index: number
+  readonly message: Message.Message
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** The sums of a replay. Each assistant message stands for one call of the model. */
+export interface Totals {
+  readonly messages: number
+  readonly compactions: number
+  readonly summarizerCalls: number
+  /** What the summarizer read, in tokens. */
+  readonly summarizerTokens: number
+  /** What all model calls together would have been sent without memfold, and were sent with it. */
+  readonly tokensIfRaw: number
+  readonly tokensSent: number
+  readonly largestContext: number
+}
+
+/** The end of a replay. */
+export interface EndStep {
+  readonly _tag: "End"
+  readonly context: Render.Context
+  readonly state: Session.SessionState
+  readonly totals: Totals
+}
+
+const noTotals: Totals = {
+  messages: 0,
+  compactions: 0,
+  summarizerCalls: 0,
+  summarizerTokens: 0,
+  tokensIfRaw: 0,
+  tokensSent: 0,
+  largestContext: 0,
+}
+
+/**
+ * The size of the prompt as its provider counted it belongs to the program that recorded the transcript, which
+ * had a context of its own. What it counted for the message itself holds anywhere.
+ */
+const withoutPromptSize = (message: Message.Message): Message.Message =>
+  message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
+
+/** The steps of a replay, one for each message and one at the end. */
+export const replay = (
+  options: ReplayOptions,
+): Stream.Stream<MessageStep | EndStep, Memory.MemoryError, EventLog.EventLog> =>
+  Stream.unwrapScoped(
+    Effect.gen(function* () {
+      const { session, messages } = options
+      const started = yield* Clock.currentTimeMillis
+      const firstTime = messages.find((message) => message.at !== undefined)?.at
+      const time = TranscriptClock.make(Math.trunc(firstTime ?? started))
+      const totals = { ...noTotals }
+      const counting: Summarizer.Service = {
+        ...options.summarizer,
+        summarize: (request) => {
+          totals.summarizerCalls++
+          totals.summarizerTokens += request.replacesTokens
+          return options.summarizer.summarize(request)
+        },
+      }
+      const memory = yield* Memory.make({ strategy: options.strategy, compaction: "manual" }).pipe(
+        Effect.provideService(CurrentSummarizer, counting),
+      )
+
+      const countCall = Effect.gen(function* () {
+        const { tokens } = yield* memory.context(session)
+        const state = yield* memory.state(session)
+        totals.tokensIfRaw += state.raw.last?.cumulative ?? state.coveredTokens
+        totals.tokensSent += tokens
+        totals.largestContext = Math.max(totals.largestContext, tokens)
+      })
+
+      const one = (message: Message.Message) =>
+        Effect.gen(function* () {
+          time.moveTo(message.at)
+          if (message.role === "assistant") yield* countCall
+          const { from } = yield* memory.append(session, withoutPromptSize(message))
+          const outcomes = yield* memory.settle(session)
+          totals.messages++
+          totals.compactions += outcomes.filter((outcome) => outcome._tag === "Committed").length
+          return { _tag: "Message" as const, index: from, message, outcomes }
+        }).pipe(Effect.withClock(time.clock))
+
+      const end = Effect.gen(function* () {
+        const context = yield* memory.context(session)
+        const state = yield* memory.state(session)
+        const largestContext = Math.max(totals.largestContext, context.tokens)
+        return { _tag: "End" as const, context, state, totals: { ...totals, largestContext } }
+      }).pipe(Effect.withClock(time.clock))
+
+      return Stream.fromIterable(messages).pipe(Stream.mapEffect(one), Stream.concat(Stream.fromEffect(end)))
+    }),
+  )

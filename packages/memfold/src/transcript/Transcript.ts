@@ -1,0 +1,144 @@
+/**
+ * Conversations as other programs write them down, read into messages. Pure: what is read is a text, whose
+ * file is only named in errors.
+ */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import * as anthropic from "./anthropic.js"
+import { entriesOf, nothing, type Reading } from "./chat.js"
+import * as openai from "./openai.js"
+import * as pi from "./pi.js"
+import { isObject, type JsonObject, type Problem, readSource, type Source } from "./source.js"
+import * as sweAgent from "./sweAgent.js"
+import * as tauBench from "./tauBench.js"
+import { TranscriptError } from "./TranscriptError.js"
+
+export { TranscriptError } from "./TranscriptError.js"
+
+/** What a transcript can be written in. */
+export const formats = ["openai", "anthropic", "tau-bench", "pi", "swe-agent"] as const
+export type Format = (typeof formats)[number]
+
+/**
+ * - `file`: the name that errors give
+ * - `format`: one of {@link formats}, or `auto` (the default) to find out
+ * - `pick`: which conversation of a file that holds several, from zero (the default)
+ */
+export interface ParseOptions {
+  readonly file: string
+  readonly format?: string
+  readonly pick?: number
+}
+
+export interface Transcript {
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly format: Format
+}
+
+const readers: Record<Format, (source: Source, pick: number) => Reading> = {
+  openai: openai.read,
+  anthropic: anthropic.read,
+  "tau-bench": tauBench.read,
+  pi: pi.read,
+  "swe-agent": sweAgent.read,
+}
+
+const openaiRoles = ["tool", "function", "developer"]
+const openaiParts = ["image_url", "input_audio", "file", "refusal"]
+const anthropicBlocks = [
+  "tool_use",
+  "tool_result",
+  "thinking",
+  "redacted_thinking",
+  "image",
+  "document",
+  "search_result",
+  "server_tool_use",
+]
+
+const typesIn = (message: JsonObject): ReadonlyArray<unknown> => {
+  const { content } = message
+  return Array.isArray(content) ? content.filter(isObject).map((part) => part["type"]) : []
+}
+
+const marksOpenAI = (message: JsonObject): boolean =>
+  openaiRoles.some((role) => role === message["role"]) ||
+  "tool_calls" in message ||
+  "function_call" in message ||
+  typesIn(message).some((type) => openaiParts.some((one) => one === type))
+
+const marksAnthropic = (message: JsonObject): boolean =>
+  (message["type"] === "message" && "stop_reason" in message) ||
+  typesIn(message).some((type) => anthropicBlocks.some((one) => one === type))
+
+/** What only one of the two has decides; what both could have written counts as OpenAI's. */
+const detectChat = (source: Source): Format => {
+  if (source.kind === "document" && isObject(source.value) && "system" in source.value) return "anthropic"
+  const messages = Either.getOrElse(entriesOf(source), () => [])
+    .map((entry) => entry.value)
+    .filter(isObject)
+  return !messages.some(marksOpenAI) && messages.some(marksAnthropic) ? "anthropic" : "openai"
+}
+
+const detect = (source: Source): Format => {
+  const values = source.kind === "lines" ? source.lines.map((line) => line.value) : [source.value]
+  if (values.some(pi.isEntry)) return "pi"
+  if (tauBench.trajectories(source).length > 0) return "tau-bench"
+  return sweAgent.historyOf(source) === undefined ? detectChat(source) : "swe-agent"
+}
+
+const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
+  const allowed = ["auto", ...formats] as const
+  const format = allowed.find((one) => one === name)
+  return format === undefined
+    ? Either.left({ problem: `there is no format "${name}"`, allowed: allowed.join(", ") })
+    : Either.right(format)
+}
+
+const readPicked = (format: Format, source: Source, pick: number): Reading => {
+  const count = format === "tau-bench" ? Math.max(1, tauBench.trajectories(source).length) : 1
+  if (Number.isInteger(pick) && pick >= 0 && pick < count) return readers[format](source, pick)
+  return nothing({
+    problem: `there is no conversation ${pick}, the file holds ${count}`,
+    allowed: count === 1 ? "0" : `0 to ${count - 1}`,
+  })
+}
+
+/**
+ * Reads a transcript: JSON with a list of messages or an object with `messages`, JSON Lines with a message a
+ * line, or a format of its own (`tau-bench`, `pi`, `swe-agent`). A message may say when it was said, as `at` or
+ * `timestamp` (ISO 8601, without an offset in UTC; or milliseconds since the epoch).
+ *
+ * The error says where reading stopped; its `readable` has the messages before that place.
+ *
+ * @example
+ * ```ts
+ * import { Either } from "effect"
+ * import { parse } from "./Transcript.js"
+ *
+ * const text = '{"role":"user","content":"hi","at":"2026-03-02T12:00:00Z"}\n{"role":"assistant"'
+ * const broken = Either.flip(parse(text, { file: "chat.jsonl" }))
+ * console.log(Either.map(broken, (error) => [error.message, error.readable.length]))
+ * // chat.jsonl:2: not JSON (unexpected end), 1
+ * ```
+ */
+export const parse = (
+  text: string,
+  { file, format = "auto", pick = 0 }: ParseOptions,
+): Either.Either<Transcript, TranscriptError> => {
+  const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
+    Either.left(new TranscriptError({ file, ...problem }).after(readable))
+  return Either.all([formatNamed(format), readSource(text)]).pipe(
+    Either.match({
+      onLeft: failed,
+      onRight: ([named, source]) => {
+        const chosen = named === "auto" ? detect(source) : named
+        const { messages, broken } = readPicked(chosen, source, pick)
+        if (broken !== undefined) return failed(broken, messages)
+        return messages.length === 0
+          ? failed({ problem: "there are no messages" })
+          : Either.right({ messages, format: chosen })
+      },
+    }),
+  )
+}

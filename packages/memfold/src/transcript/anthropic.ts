@@ -1,0 +1,40 @@
+/**
+ * Anthropic Messages: `{ "system": …, "messages": […] }`, a list, or one a line. Whole responses may stand
+ * among the messages; their usage is read.
+ */
+import { decodeMessage, decodeMessages } from "@memfold/anthropic"
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import { brokenOf, type ChatEntry, type Decode, entriesOf, nothing, readChat, type Reading } from "./chat.js"
+import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+
+const systemField = (source: Source): Either.Either<ReadonlyArray<Message.Message>, Problem> => {
+  const value = source.kind === "document" ? source.value : undefined
+  const system = isObject(value) && Array.isArray(value["messages"]) ? value["system"] : undefined
+  return Either.mapLeft(decodeMessages({ system, messages: [] }), ({ problem, allowed }) => ({
+    problem: `the file ${problem}`,
+    allowed,
+  }))
+}
+
+const isSystem = ({ value }: ChatEntry): boolean => isObject(value) && value["role"] === "system"
+
+/** A system message before the conversation stands for the `system` field, whatever comes later for itself. */
+const decoder = (entries: ReadonlyArray<ChatEntry>): Decode => {
+  const begin = entries.findIndex((entry) => !isSystem(entry))
+  return (value, index) =>
+    begin >= 0 && index >= begin
+      ? decodeMessage(value)
+      : Either.flatMap(decodeMessage(value), () =>
+          decodeMessages({ system: (value as JsonObject)["content"], messages: [] }),
+        )
+}
+
+export const read = (source: Source): Reading =>
+  Either.match(Either.all([systemField(source), entriesOf(source)]), {
+    onLeft: nothing,
+    onRight: ([system, entries]) => {
+      const { messages, broken } = readChat(entries, decoder(entries), brokenOf(source))
+      return { messages: [...system, ...messages], broken }
+    },
+  })

@@ -1,0 +1,89 @@
+/**
+ * What the chat formats have in common: a row of messages, each with a time if it wants, decoded one by one so
+ * that whatever precedes a broken one can be kept.
+ */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
+import { readTime, timeAllowed } from "./time.js"
+
+/** The messages that could be read, and what stopped the reading before the end. */
+export interface Reading {
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly broken: Problem | undefined
+}
+
+/** Nothing could be read. */
+export const nothing = (broken: Problem): Reading => ({ messages: [], broken })
+
+/** A message as it stands in the file. */
+export interface ChatEntry {
+  readonly value: unknown
+  /** Absent in a document, whose messages are told by their index. */
+  readonly line?: number
+}
+
+/** Decodes the message at an index. `problem` continues a sentence about it: "has no role". */
+export type Decode = (
+  value: unknown,
+  index: number,
+) => Either.Either<ReadonlyArray<Message.Message>, { readonly problem: string; readonly allowed: string }>
+
+/** The messages of a file: a list, the `messages` of an object, an object that is one, or one a line. */
+export const entriesOf = (source: Source): Either.Either<ReadonlyArray<ChatEntry>, Problem> => {
+  if (source.kind === "lines") return Either.right(source.lines)
+  const { value } = source
+  const list = isObject(value) ? value["messages"] : value
+  if (Array.isArray(list)) return Either.right(list.map((one: unknown) => ({ value: one })))
+  return isObject(value) && "role" in value
+    ? Either.right([{ value }])
+    : Either.left({
+        problem: "the file holds no messages",
+        allowed: 'a list of messages, an object with "messages", or one message a line',
+      })
+}
+
+const timeFields = ["at", "timestamp"] as const
+
+/** The message without its time, and the time; `at` comes before `timestamp`. */
+const takeTime = (
+  value: unknown,
+): Either.Either<{ readonly value: unknown; readonly at?: number }, { problem: string; allowed: string }> => {
+  const field = isObject(value)
+    ? timeFields.find((one) => value[one] !== undefined && value[one] !== null)
+    : undefined
+  if (field === undefined) return Either.right({ value })
+  const { [field]: time, ...rest } = value as JsonObject
+  return Either.mapBoth(readTime(time), {
+    onLeft: () => ({ problem: `has no readable time at ${field}`, allowed: timeAllowed }),
+    onRight: (at) => ({ value: rest, at }),
+  })
+}
+
+/** Reads messages until one is wrong; `broken` is what stops the file after the last of them. */
+export const readChat = (
+  entries: ReadonlyArray<ChatEntry>,
+  decode: Decode,
+  broken: Problem | undefined = undefined,
+): Reading => {
+  const messages: Array<Message.Message> = []
+  for (const [index, entry] of entries.entries()) {
+    const decoded = Either.flatMap(takeTime(entry.value), ({ value, at }) =>
+      Either.map(decode(value, index), (some) =>
+        at === undefined ? some : some.map((one) => ({ ...one, at })),
+      ),
+    )
+    if (Either.isLeft(decoded)) {
+      const subject = entry.line === undefined ? `message ${index}` : "the message"
+      const { problem, allowed } = decoded.left
+      const line = entry.line === undefined ? {} : { line: entry.line }
+      return { messages, broken: { ...line, problem: `${subject} ${problem}`, allowed } }
+    }
+    messages.push(...decoded.right)
+  }
+  return { messages, broken }
+}
+
+/** What stops a file after its last message. */
+export const brokenOf = (source: Source): Problem | undefined =>
+  source.kind === "lines" ? source.broken : undefined

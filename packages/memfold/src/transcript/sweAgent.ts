@@ -1,0 +1,31 @@
+/**
+ * SWE-agent trajectories: one JSON object with the messages as `history`, near to Chat Completions. Of its own
+ * fields only the ids of answered calls are taken; thought and action are in the content as well.
+ */
+import { nothing, readChat, type Reading } from "./chat.js"
+import { decode } from "./openai.js"
+import { isObject, type Source } from "./source.js"
+
+/** The messages of a file; none if it is something else. */
+export const historyOf = (source: Source): ReadonlyArray<unknown> | undefined => {
+  const history = source.kind === "document" && isObject(source.value) ? source.value["history"] : undefined
+  return Array.isArray(history) ? history : undefined
+}
+
+/** A tool message lists the ids of the calls it answers, which are one. */
+const asChat = (value: unknown): unknown => {
+  if (!isObject(value)) return value
+  const { role, content, tool_calls, tool_call_ids: ids } = value
+  const id: unknown = Array.isArray(ids) ? ids[0] : undefined
+  return { role, content, tool_calls, tool_call_id: id }
+}
+
+export const read = (source: Source): Reading => {
+  const history = historyOf(source)
+  return history === undefined
+    ? nothing({ problem: "the file holds no trajectory", allowed: 'a JSON object with "history"' })
+    : readChat(
+        history.map((value) => ({ value: asChat(value) })),
+        decode,
+      )
+}

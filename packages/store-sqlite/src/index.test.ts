@@ -1,0 +1,230 @@
+import {
+  CurrentSummarizer,
+  EventLog,
+  Fold,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  Trigger,
+  Verify,
+} from "@memfold/core"
+import type { Summarizer } from "@memfold/core"
+import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { countsOf, folder, integrity, records, textsOf, withDriver, withLog } from "../test/support.js"
+import { layer, make } from "./index.js"
+
+const seqs = (log: EventLog.Service, options?: EventLog.ReadOptions) =>
+  log.read("one", options).pipe(
+    Stream.map(({ seq }) => seq),
+    Stream.runCollect,
+    Effect.map((all) => [...all]),
+  )
+
+describe("a file", () => {
+  it("has everything when it is opened again", async () => {
+    const filename = join(folder(), "chats.db")
+    const snapshot = { fold: 1, version: 3, data: '{"half":"\\ud83d","nul":"\\u0000","emoji":"👩‍👩‍👧"}' }
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("one", records(3, snapshot.data), { expected: 0, commit: "c1" })
+        yield* log.append("日本 🗻", records(1), { expected: 0, commit: "c1" })
+        yield* log.saveSnapshot("one", snapshot)
+      }),
+    )
+    await withLog({ filename, synchronous: "normal" }, (log) =>
+      Effect.gen(function* () {
+        const [first] = yield* Stream.runCollect(log.read("one"))
+        expect(first).toEqual({ session: "one", seq: 1, commit: "c1", ...records(1, snapshot.data)[0] })
+        expect(yield* log.loadSnapshot("one")).toEqual(Option.some(snapshot))
+        const sessions = yield* Stream.runCollect(log.sessions)
+        expect([...sessions].map(({ session, version }) => [session, version])).toEqual([
+          ["one", 3],
+          ["日本 🗻", 1],
+        ])
+        expect(yield* log.append("one", records(3), { expected: 0, commit: "c1" })).toEqual({
+          from: 1,
+          version: 3,
+          duplicate: true,
+        })
+      }),
+    )
+  })
+
+  it("is in WAL mode and carries memfold's mark", async () => {
+    const filename = join(folder(), "chats.db")
+    await withLog({ filename }, (log) => log.version("one"))
+    const pragma = (name: string) => withDriver(filename, (driver) => driver.pragma(name, { simple: true }))
+    expect(pragma("journal_mode")).toBe("wal")
+    expect(pragma("application_id")).toBe(Buffer.from("mfld").readInt32BE())
+    expect(pragma("user_version")).toBe(1)
+  })
+
+  it("reads plainly with any SQLite shell, through the view log", async () => {
+    const filename = join(folder(), "chats.db")
+    const at = Date.UTC(2026, 0, 31, 23, 59, 58, 999)
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("two", [{ at, type: "Second", version: 1, data: "{}" }], {
+          expected: 0,
+          commit: "c1",
+        })
+        yield* log.append(
+          "one",
+          [
+            { at, type: "First", version: 1, data: '{"index":0}' },
+            { at: at + 1_000, type: "Other", version: 1, data: "{}" },
+          ],
+          { expected: 0, commit: "c1" },
+        )
+      }),
+    )
+    expect(withDriver(filename, (driver) => driver.prepare("SELECT * FROM log").all())).toEqual([
+      { session: "one", seq: 1, type: "First", time: "2026-01-31 23:59:58", data: '{"index":0}' },
+      { session: "one", seq: 2, type: "Other", time: "2026-01-31 23:59:59", data: "{}" },
+      { session: "two", seq: 1, type: "Second", time: "2026-01-31 23:59:58", data: "{}" },
+    ])
+  })
+
+  it("is read in pages, in both directions and to any end", async () => {
+    const count = 1_100
+    await withLog({ filename: ":memory:" }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("one", records(count), { expected: 0, commit: "c1" })
+        const all = Array.from({ length: count }, (_, index) => index + 1)
+        expect(yield* seqs(log)).toEqual(all)
+        expect(yield* seqs(log, { reverse: true })).toEqual(all.toReversed())
+        expect(yield* seqs(log, { from: 5, to: 516 })).toEqual(all.slice(4, 516))
+        expect(yield* seqs(log, { from: 1_024, reverse: true })).toEqual(all.slice(1_023).toReversed())
+
+        const names = Array.from({ length: 600 }, (_, index) => `session ${String(index).padStart(3, "0")}`)
+        yield* Effect.forEach(names, (name) => log.append(name, records(1), { expected: 0, commit: "c1" }))
+        const sessions = yield* Stream.runCollect(log.sessions)
+        expect([...sessions].map(({ session }) => session)).toEqual(["one", ...names])
+      }),
+    )
+  })
+
+  it("takes a batch as a whole or not at all", async () => {
+    const filename = join(folder(), "chats.db")
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        const [record] = records(1)
+        const broken = { ...record, data: null as unknown as string }
+        const append = log.append("one", [record, broken, record], { expected: 0, commit: "c1" })
+        expect(yield* Effect.flip(append)).toBeInstanceOf(EventLog.LogError)
+        expect(yield* log.version("one")).toBe(0)
+        expect(yield* seqs(log)).toEqual([])
+        const appended = yield* log.append("one", [record], { expected: 0, commit: "c1" })
+        expect(appended).toEqual({ from: 1, version: 1, duplicate: false })
+      }),
+    )
+    expect(integrity(filename)).toBe("ok")
+  })
+
+  it("leaves nothing behind of a session that was deleted", async () => {
+    const filename = join(folder(), "chats.db")
+    await withLog({ filename }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("one", records(3), { expected: 0, commit: "c1" })
+        yield* log.saveSnapshot("one", { fold: 1, version: 3, data: "{}" })
+        expect(yield* log.delete("one")).toBe(true)
+      }),
+    )
+    const rows = (table: string) =>
+      withDriver(filename, (driver) => driver.prepare(`SELECT * FROM ${table}`).all())
+    expect([rows("sessions"), rows("events"), rows("snapshots")]).toEqual([[], [], []])
+  })
+})
+
+describe("within one process", () => {
+  // A transaction that gave way to other fibers would lock them out for as long as they block its thread.
+  it("two logs on one file take turns, however large the batches", async () => {
+    const filename = join(folder(), "chats.db")
+    const options = { filename, busyTimeout: "1 second", synchronous: "normal" } as const
+    await withLog(options, (first) =>
+      Effect.gen(function* () {
+        const second = yield* make(options)
+        const fill = (log: EventLog.Service, session: string) =>
+          Effect.forEach([0, 1, 2, 3, 4], (batch) =>
+            log.append(session, records(1_000), { expected: batch * 1_000, commit: `c${batch}` }),
+          )
+        yield* Effect.all([fill(first, "one"), fill(second, "two")], { concurrency: "unbounded" })
+        expect(yield* second.version("one")).toBe(5_000)
+        expect(yield* first.version("two")).toBe(5_000)
+      }),
+    )
+  })
+
+  it("an append that is interrupted is written as a whole or not at all, and blocks nobody", async () => {
+    await withLog({ filename: ":memory:" }, (log) =>
+      Effect.gen(function* () {
+        const append = log.append("one", records(2_000), { expected: 0, commit: "c1" })
+        const fiber = yield* Effect.fork(append)
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(fiber)
+        expect([0, 2_000]).toContain(yield* log.version("one"))
+        expect((yield* log.append("two", records(1), { expected: 0, commit: "c1" })).version).toBe(1)
+      }),
+    )
+  })
+
+  it("8 fibers append to one session while it is compacted", async () => {
+    const filename = join(folder(), "chats.db")
+    const program = Effect.gen(function* () {
+      const halfway = yield* Deferred.make<void>()
+      // The first compaction runs until half of all messages have come.
+      const slow: Summarizer.Service = {
+        name: "slow",
+        summarize: ({ from, to }) => Effect.as(Deferred.await(halfway), { text: `[${from},${to})` }),
+      }
+      const strategy = Strategy.make({
+        name: "often",
+        when: Trigger.backlog({ messages: 6 }),
+        keep: Keep.lastMessages(4),
+        fold: Fold.rolling,
+      })
+      const live = Memory.layer({ strategy }).pipe(
+        Layer.provideMerge(layer({ filename })),
+        Layer.provide(Layer.succeed(CurrentSummarizer, slow)),
+      )
+      yield* Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        const log = yield* EventLog.EventLog
+        let appended = 0
+        const fiber = (name: number) =>
+          Effect.forEach(
+            Array.from({ length: 25 }, (_, index) => `${name}.${index}`),
+            (text) =>
+              Effect.gen(function* () {
+                const { from } = yield* memory.append("one", Message.user(text))
+                if (++appended === 100) yield* Deferred.succeed(halfway, undefined)
+                return { from, text }
+              }),
+          )
+        const answers = yield* Effect.all([0, 1, 2, 3, 4, 5, 6, 7].map(fiber), { concurrency: "unbounded" })
+        yield* memory.settle("one")
+
+        const texts = yield* textsOf(log, "one")
+        expect(texts).toHaveLength(200)
+        for (const mine of answers) {
+          expect(mine.map(({ from }) => texts[from])).toEqual(mine.map(({ text }) => text))
+          expect(mine.map(({ from }) => from)).toEqual(mine.map(({ from }) => from).toSorted((a, b) => a - b))
+        }
+        expect(yield* Verify.session(log, "one")).toEqual([])
+
+        const types = [...(yield* Stream.runCollect(log.read("one")))].map(({ type }) => type)
+        const [start, end] = [types.indexOf("CompactionStarted"), types.indexOf("SummaryCommitted")]
+        expect(types.slice(start, end).filter((type) => type === "MessageAppended").length).toBeGreaterThan(
+          80,
+        )
+        const counts = yield* countsOf(log, "one")
+        expect(counts["SummaryCommitted"]).toBeGreaterThan(1)
+      }).pipe(Effect.provide(live))
+    })
+    await Effect.runPromise(program)
+    expect(integrity(filename)).toBe("ok")
+  })
+})

@@ -1,0 +1,221 @@
+/**
+ * `@memfold/store-sqlite`: the event log in a SQLite file. Durable at every acknowledgement, and safe for many
+ * processes on one file by compare-and-swap.
+ */
+import { EventLog } from "@memfold/core"
+import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import type { Scope } from "effect"
+import type { Options, Row } from "./Database.js"
+import { open } from "./Database.js"
+
+export type { Options } from "./Database.js"
+
+/** How many records one read takes from the file at a time. */
+const pageSize = 512
+
+const text = (row: Row, column: string): string => String(row[column])
+const integer = (row: Row, column: string): number => Number(row[column])
+
+const named = (session: string) =>
+  Effect.mapError((error: EventLog.LogError) => new EventLog.LogError({ ...error, session }))
+
+/**
+ * An event log over a file. It is opened at once and closed with the scope.
+ *
+ * Fails with a `LogError` that says why, if the file is locked, read-only, damaged, another program's, or of a
+ * newer memfold; nothing is changed in it then.
+ */
+export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const database = yield* open(options)
+
+    const append: EventLog.Service["append"] = (session, records, { expected, commit }) =>
+      database
+        .write<EventLog.Appended, EventLog.VersionConflict>("append", (run) =>
+          Effect.gen(function* () {
+            const [known] = yield* run("SELECT id, version FROM sessions WHERE name = ?", [session])
+            if (known !== undefined) {
+              const [before] = yield* run(
+                "SELECT min(seq) AS first, max(seq) AS last FROM events WHERE session = ? AND commit_id = ?",
+                [known["id"], commit],
+              )
+              if (before !== undefined && before["first"] !== null) {
+                return { from: integer(before, "first"), version: integer(before, "last"), duplicate: true }
+              }
+            }
+            const actual = known === undefined ? 0 : integer(known, "version")
+            if (actual !== expected) {
+              return yield* new EventLog.VersionConflict({ session, expected, actual })
+            }
+            const version = actual + records.length
+            const at = records[records.length - 1]?.at ?? 0
+            const [row] =
+              known === undefined
+                ? yield* run(
+                    "INSERT INTO sessions (name, version, created_at, updated_at) VALUES (?, ?, ?, ?) RETURNING id",
+                    [session, version, records[0].at, at],
+                  )
+                : yield* run("UPDATE sessions SET version = ?, updated_at = ? WHERE id = ? RETURNING id", [
+                    version,
+                    at,
+                    known["id"],
+                  ])
+            yield* Effect.forEach(
+              records,
+              (record, position) =>
+                run(
+                  "INSERT INTO events (session, seq, commit_id, at, type, version, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                  [
+                    row?.["id"],
+                    actual + 1 + position,
+                    commit,
+                    record.at,
+                    record.type,
+                    record.version,
+                    record.data,
+                  ],
+                ),
+              { discard: true },
+            )
+            return { from: actual + 1, version, duplicate: false }
+          }),
+        )
+        .pipe(
+          Effect.catchTag("LogError", (error) => Effect.fail(new EventLog.LogError({ ...error, session }))),
+        )
+
+    const page = (session: string, from: number, to: number, reverse: boolean) =>
+      database
+        .query(
+          "read",
+          `SELECT seq, commit_id, at, type, events.version AS version, data
+           FROM events JOIN sessions ON sessions.id = events.session
+           WHERE sessions.name = ? AND seq BETWEEN ? AND ?
+           ORDER BY seq ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
+          [session, from, to],
+        )
+        .pipe(
+          Effect.map((rows) =>
+            rows.map((row): EventLog.LogRecord => ({
+              session,
+              seq: integer(row, "seq"),
+              commit: text(row, "commit_id"),
+              at: integer(row, "at"),
+              type: text(row, "type"),
+              version: integer(row, "version"),
+              data: text(row, "data"),
+            })),
+          ),
+          named(session),
+        )
+
+    const read: EventLog.Service["read"] = (
+      session,
+      { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false } = {},
+    ) =>
+      Stream.paginateChunkEffect({ from, to }, (range) =>
+        page(session, range.from, range.to, reverse).pipe(
+          Effect.map((records) => {
+            const last = records.at(-1)
+            const next =
+              last === undefined || records.length < pageSize
+                ? Option.none()
+                : Option.some(reverse ? { ...range, to: last.seq - 1 } : { ...range, from: last.seq + 1 })
+            return [Chunk.unsafeFromArray(records), next] as const
+          }),
+        ),
+      )
+
+    const sessions: EventLog.Service["sessions"] = Stream.paginateChunkEffect("", (after) =>
+      database
+        .query(
+          "sessions",
+          `SELECT name, version, created_at, updated_at FROM sessions WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
+          [after],
+        )
+        .pipe(
+          Effect.map((rows) => {
+            const list = rows.map((row): EventLog.SessionInfo => ({
+              session: text(row, "name"),
+              version: integer(row, "version"),
+              createdAt: integer(row, "created_at"),
+              updatedAt: integer(row, "updated_at"),
+            }))
+            const last = list.at(-1)
+            const next =
+              last === undefined || list.length < pageSize ? Option.none() : Option.some(last.session)
+            return [Chunk.unsafeFromArray(list), next] as const
+          }),
+        ),
+    )
+
+    const service: EventLog.Service = {
+      append,
+      read,
+      sessions,
+      version: (session) =>
+        database.query("version", "SELECT version FROM sessions WHERE name = ?", [session]).pipe(
+          Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
+          named(session),
+        ),
+      saveSnapshot: (session, { fold, version, data }) =>
+        database
+          .write("saveSnapshot", (run) =>
+            // An older fold of the session never replaces a newer one.
+            run(
+              `INSERT INTO snapshots (session, fold, version, data)
+               SELECT id, ?, ?, ? FROM sessions WHERE name = ? AND version >= ?
+               ON CONFLICT (session) DO UPDATE SET fold = excluded.fold, version = excluded.version, data = excluded.data
+               WHERE excluded.fold > fold OR excluded.version >= snapshots.version`,
+              [fold, version, data, session, version],
+            ),
+          )
+          .pipe(Effect.asVoid, named(session)),
+      loadSnapshot: (session) =>
+        database
+          .query(
+            "loadSnapshot",
+            `SELECT fold, snapshots.version AS version, data
+             FROM snapshots JOIN sessions ON sessions.id = snapshots.session WHERE sessions.name = ?`,
+            [session],
+          )
+          .pipe(
+            Effect.map(([row]) =>
+              row === undefined
+                ? Option.none()
+                : Option.some({
+                    fold: integer(row, "fold"),
+                    version: integer(row, "version"),
+                    data: text(row, "data"),
+                  }),
+            ),
+            named(session),
+          ),
+      delete: (session) =>
+        database
+          .write("delete", (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]))
+          .pipe(
+            Effect.map((rows) => rows.length > 0),
+            named(session),
+          ),
+    }
+    return service
+  })
+
+/**
+ * Provides the event log of a file.
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ * import * as SqliteEventLog from "@memfold/store-sqlite"
+ * import { SlidingWindow } from "@memfold/strategy-sliding-window"
+ * import { Layer } from "effect"
+ *
+ * export const live = Memory.layer({ strategy: SlidingWindow() }).pipe(
+ *   Layer.provide(SqliteEventLog.layer({ filename: "chats.db" })),
+ * )
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<EventLog.EventLog, EventLog.LogError> =>
+  Layer.scoped(EventLog.EventLog, make(options))

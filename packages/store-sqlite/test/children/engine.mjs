@@ -1,0 +1,41 @@
+/** The memory that every second process uses: it compacts often, with a summarizer that takes a moment. */
+import { CurrentSummarizer, Fold, Keep, Memory, Strategy, Trigger } from "@memfold/core"
+import { Effect, Layer, Logger } from "effect"
+import { writeSync } from "node:fs"
+import { createInterface } from "node:readline"
+import { setImmediate } from "node:timers/promises"
+import { layer } from "../../dist/index.js"
+
+const strategy = Strategy.make({
+  name: "often",
+  when: Trigger.backlog({ messages: 6 }),
+  keep: Keep.lastMessages(4),
+  fold: Fold.rolling,
+})
+
+const echo = {
+  name: "echo",
+  summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to})` }).pipe(Effect.delay("2 millis")),
+}
+
+/** Runs a program with the memory of a file. A killed process's compaction is taken over soon. */
+export const run = (filename, options, program) =>
+  Effect.flatMap(Memory.Memory, program).pipe(
+    Effect.provide(
+      Memory.layer({ strategy, lease: "100 millis" }).pipe(
+        Layer.provide(layer({ filename, ...options })),
+        Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
+      ),
+    ),
+    Effect.provide(Logger.remove(Logger.defaultLogger)),
+    Effect.runPromise,
+  )
+
+/** Gives timers their turn: a loop of appends to a file is busy without a pause, and compactions wait. */
+export const pause = Effect.promise(() => setImmediate())
+
+/** Writes a line that is out before this returns: nothing that was said is lost when the process is killed. */
+export const say = (line) => void writeSync(1, `${line}\n`)
+
+/** What the test says to this process, line by line. */
+export const heard = createInterface({ input: process.stdin })

@@ -1,0 +1,15 @@
+/** `fill.mjs FILE`: appends until that fails; says how many appends were acknowledged, and the error. */
+import { Effect } from "effect"
+import { make } from "../../dist/index.js"
+
+const record = { at: 0, type: "Test", version: 1, data: JSON.stringify("x".repeat(4_000)) }
+
+const fill = Effect.gen(function* () {
+  const log = yield* make({ filename: process.argv[2] })
+  for (let version = 0; ; version++) {
+    const appended = log.append("one", [record], { expected: version, commit: `c${version}` })
+    const failed = yield* Effect.flip(appended).pipe(Effect.option)
+    if (failed._tag === "Some") return { version, tag: failed.value._tag, message: failed.value.message }
+  }
+})
+console.log(JSON.stringify(await Effect.runPromise(Effect.scoped(fill))))

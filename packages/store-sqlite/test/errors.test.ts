@@ -1,0 +1,404 @@
+/** What goes wrong with files: each time a typed error in one line, and a file that is as it was. */
+import { EventLog } from "@memfold/core"
+import { Duration, Effect, Either } from "effect"
+import { execFileSync, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import type { Options } from "../src/index.js"
+import { make } from "../src/index.js"
+import {
+  build,
+  child,
+  childPath,
+  driverPath,
+  folder,
+  integrity,
+  openDriver,
+  openingFails,
+  records,
+  start,
+  withDriver,
+  withLog,
+} from "./support.js"
+
+/**
+ * The files of a folder with the hashes of their contents. What SQLite puts beside a WAL database that is open
+ * does not count: its index in shared memory, and a write-ahead log with nothing in it.
+ */
+const contents = (path: string) =>
+  readdirSync(path)
+    .map((name) => {
+      const file = join(path, name)
+      const stat = statSync(file)
+      const hash = stat.isFile() ? createHash("sha256").update(readFileSync(file)).digest("hex") : "no file"
+      return { name, size: stat.size, hash }
+    })
+    .filter(({ name, size }) => !name.endsWith("-shm") && !(name.endsWith("-wal") && size === 0))
+
+/** Tries to open the file `name` in a folder: a `LogError` of one line that names it, and nothing changed. */
+const refusal = async (path: string, name: string, options: Partial<Options> = {}): Promise<string> => {
+  const filename = join(path, name)
+  const before = contents(path)
+  const error = await openingFails({ filename, busyTimeout: "50 millis", ...options })
+  expect(error).toBeInstanceOf(EventLog.LogError)
+  expect(error.operation).toBe("open")
+  expect(error.message).not.toContain("\n")
+  expect(error.reason).toContain(filename)
+  expect(contents(path)).toEqual(before)
+  return error.reason.replace(filename, name)
+}
+
+/** A file with a session `one` of some records, closed. */
+const written = async (count = 3): Promise<readonly [path: string, name: string, file: string]> => {
+  const path = folder()
+  const file = join(path, "chats.db")
+  await withLog({ filename: file }, (log) =>
+    log.append("one", records(count), { expected: 0, commit: "first" }),
+  )
+  return [path, "chats.db", file]
+}
+
+describe("files that are not memfold's", () => {
+  it.each([
+    ["a text file", "Dear diary,\n".repeat(500)],
+    ["a short text file", "hello"],
+    ["random bytes", Uint8Array.from({ length: 8_192 }, (_, index) => (index * 7919 + 13) % 251)],
+  ])("%s", async (_what, bytes) => {
+    const path = folder()
+    writeFileSync(join(path, "notes.txt"), bytes)
+    expect(await refusal(path, "notes.txt")).toBe("notes.txt is not a SQLite database")
+    expect(await refusal(path, "notes.txt", { readonly: true })).toBe("notes.txt is not a SQLite database")
+  })
+
+  it("an empty file is a new one", async () => {
+    const file = join(folder(), "chats.db")
+    writeFileSync(file, "")
+    const appended = await withLog({ filename: file }, (log) =>
+      log.append("one", records(1), { expected: 0, commit: "first" }),
+    )
+    expect(appended.version).toBe(1)
+  })
+
+  it.each(["delete", "wal"])("another program's database in journal mode %s", async (mode) => {
+    const path = folder()
+    const file = join(path, "photos.db")
+    withDriver(file, (driver) => {
+      driver.pragma(`journal_mode = ${mode}`)
+      driver.exec("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('cat')")
+    })
+    const reason = "photos.db is a database of another program; choose another file"
+    expect(await refusal(path, "photos.db")).toBe(reason)
+    expect(await refusal(path, "photos.db", { create: false })).toBe(reason)
+    expect(withDriver(file, (driver) => driver.pragma("journal_mode", { simple: true }))).toBe(mode)
+  })
+
+  it("another program's database without a table yet, but with its mark", async () => {
+    const path = folder()
+    withDriver(join(path, "maps.db"), (driver) => driver.pragma("application_id = 1196437808"))
+    expect(await refusal(path, "maps.db")).toBe(
+      "maps.db is a database of another program; choose another file",
+    )
+  })
+
+  it("another program's database while it is at work", async () => {
+    const path = folder()
+    const file = join(path, "photos.db")
+    const driver = openDriver(file)
+    driver.pragma("journal_mode = WAL")
+    driver.exec("CREATE TABLE photos (name TEXT)")
+    expect(await refusal(path, "photos.db")).toContain("another program")
+    driver.exec("INSERT INTO photos VALUES ('cat')")
+    expect(driver.prepare("SELECT name FROM photos").all()).toEqual([{ name: "cat" }])
+  })
+
+  it("a newer memfold's", async () => {
+    const [path, name, file] = await written()
+    withDriver(file, (driver) => driver.pragma("user_version = 7"))
+    expect(await refusal(path, name)).toBe(
+      "chats.db has schema 7, this memfold knows schemas up to 1; update memfold",
+    )
+    expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
+  })
+})
+
+describe("files that are broken", () => {
+  it.each([10, 100, 1_000, 4_096, 8_192])("cut to %d bytes", async (length) => {
+    const [path, name, file] = await written(50)
+    truncateSync(file, length)
+    expect(await refusal(path, name)).toMatch(/is not a SQLite database|is damaged; restore it from a backup/)
+  })
+
+  it("a page overwritten is found by the read that needs it, and other sessions stay readable", async () => {
+    const [, , file] = await written()
+    await withLog({ filename: file }, (log) =>
+      log.append("two", records(400, JSON.stringify("x".repeat(200))), { expected: 0, commit: "second" }),
+    )
+    const [table] = withDriver(file, (driver) =>
+      driver.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'snapshots'").all(),
+    )
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, (Number(table?.["rootpage"]) - 1) * 4_096, Number(table?.["rootpage"]) * 4_096)
+    writeFileSync(file, bytes)
+    await withLog({ filename: file }, (log) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(log.loadSnapshot("one"))
+        expect(error.message).toBe(
+          `The event log failed at loadSnapshot of session "one": ${file} is damaged; restore it from a backup, or try sqlite3's .recover`,
+        )
+        expect(yield* log.version("two")).toBe(400)
+      }),
+    )
+  })
+})
+
+describe("places where there is no file", () => {
+  it("a missing folder", async () => {
+    const path = folder()
+    expect(await refusal(path, "nowhere/chats.db")).toBe(
+      "nowhere/chats.db is in a folder that does not exist; create the folder",
+    )
+  })
+
+  it("a folder", async () => {
+    const path = folder()
+    mkdirSync(join(path, "chats.db"))
+    expect(await refusal(path, "chats.db")).toBe("chats.db is not a file")
+  })
+
+  it("a file below a file", async () => {
+    const path = folder()
+    writeFileSync(join(path, "notes.txt"), "hello")
+    expect(await refusal(path, "notes.txt/chats.db")).toContain("cannot be opened")
+  })
+
+  it.each([{ create: false }, { readonly: true }, { create: true, readonly: true }])(
+    "none yet, with %o",
+    async (options) => {
+      expect(await refusal(folder(), "chats.db", options)).toBe("chats.db does not exist")
+    },
+  )
+
+  it("no name", async () => {
+    const error = await openingFails({ filename: " " })
+    expect(error.reason).toBe("an empty filename names no file")
+  })
+})
+
+describe("files that are not to be written", () => {
+  it("mode 0444, even for root", async () => {
+    const [path, name, file] = await written()
+    chmodSync(file, 0o444)
+    expect(await refusal(path, name)).toBe("chats.db is read-only; make it writable")
+    const version = await withLog({ filename: file, readonly: true }, (log) => log.version("one"))
+    expect(version).toBe(3)
+  })
+
+  it("opened for looking only: reads work, writes are errors, the file stays as it was", async () => {
+    const [path, , file] = await written()
+    const before = contents(path)
+    await withLog({ filename: file, readonly: true }, (log) =>
+      Effect.gen(function* () {
+        expect(yield* log.version("one")).toBe(3)
+        const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
+          log.append("one", records(1), { expected: 3, commit: "second" }),
+          log.append("new", records(1), { expected: 0, commit: "third" }),
+          log.saveSnapshot("one", { fold: 1, version: 3, data: "{}" }),
+          log.delete("one"),
+        ]
+        for (const attempt of attempts) {
+          const error = yield* Effect.flip(attempt)
+          expect(error).toBeInstanceOf(EventLog.LogError)
+          expect(error.message).toContain("is read-only; make it and its folder writable")
+        }
+        expect(yield* log.version("one")).toBe(3)
+      }),
+    )
+    expect(contents(path)).toEqual(before)
+  })
+
+  it("opened for looking only while another one writes: what is committed is seen", async () => {
+    const [, , file] = await written()
+    await withLog({ filename: file }, (writer) =>
+      Effect.gen(function* () {
+        const reader = yield* make({ filename: file, readonly: true })
+        yield* writer.append("one", records(2), { expected: 3, commit: "second" })
+        expect(yield* reader.version("one")).toBe(5)
+      }),
+    )
+  })
+
+  it("a new file, opened for looking only", async () => {
+    const path = folder()
+    writeFileSync(join(path, "chats.db"), "")
+    expect(await refusal(path, "chats.db", { readonly: true })).toBe(
+      "chats.db is empty; open it for writing once",
+    )
+  })
+})
+
+describe("files that somebody else holds", () => {
+  const lock = async (file: string, sql: string, millis: number) => {
+    const holder = start("lock.mjs", driverPath, file, sql, String(millis))
+    expect(await holder.line()).toBe("locked")
+    return holder
+  }
+
+  it("a writer that does not let go: appends fail, reads work, and all is well when it has ended", async () => {
+    const [, , file] = await written()
+    const holder = await lock(file, "BEGIN EXCLUSIVE", 60_000)
+    await withLog({ filename: file, busyTimeout: "50 millis" }, (log) =>
+      Effect.gen(function* () {
+        const append = log.append("one", records(1), { expected: 3, commit: "second" })
+        const error = yield* Effect.flip(append)
+        expect(error.message).toBe(
+          `The event log failed at append of session "one": ${file} is locked by another process; try again when that one is done`,
+        )
+        expect(yield* log.version("one")).toBe(3)
+        holder.kill()
+        yield* Effect.promise(holder.end)
+        expect(yield* append).toEqual({ from: 4, version: 4, duplicate: false })
+      }),
+    )
+  })
+
+  it("a writer that lets go in time is waited for", async () => {
+    const [, , file] = await written()
+    await lock(file, "BEGIN EXCLUSIVE", 200)
+    const appended = await withLog({ filename: file }, (log) =>
+      log.append("one", records(1), { expected: 3, commit: "second" }),
+    )
+    expect(appended.version).toBe(4)
+  })
+
+  it("a new file that another process holds", async () => {
+    const path = folder()
+    const file = join(path, "chats.db")
+    const holder = await lock(file, "BEGIN EXCLUSIVE", 60_000)
+    expect(await refusal(path, "chats.db")).toBe(
+      "chats.db is locked by another process; try again when that one is done",
+    )
+    holder.kill()
+    await holder.end()
+    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
+  })
+
+  // SQLite never waits for this one by itself: readers keep a new file from being switched to WAL.
+  it("a new file that another process reads is waited for", async () => {
+    const file = join(folder(), "chats.db")
+    writeFileSync(file, "")
+    await lock(file, "BEGIN; SELECT * FROM sqlite_master", 200)
+    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
+  })
+
+  it("waits for ever, if asked to", async () => {
+    const [, , file] = await written()
+    await lock(file, "BEGIN EXCLUSIVE", 200)
+    const appended = await withLog({ filename: file, busyTimeout: Duration.infinity }, (log) =>
+      log.append("one", records(1), { expected: 3, commit: "second" }),
+    )
+    expect(appended.version).toBe(4)
+  })
+})
+
+describe("a full disk", () => {
+  beforeAll(build)
+
+  it("is an error of that append alone; there is room again, there is no error", async ({ skip }) => {
+    const disk = folder()
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], { stdio: "ignore" })
+    } catch {
+      skip("a small disk can only be mounted as root, on Linux")
+    }
+    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]))
+    const file = join(disk, "chats.db")
+    const ballast = join(disk, "ballast")
+    writeFileSync(ballast, new Uint8Array(100_000))
+    await withLog({ filename: file }, (log) =>
+      Effect.gen(function* () {
+        const append = (version: number) =>
+          log.append("one", records(1, JSON.stringify("x".repeat(4_000))), {
+            expected: version,
+            commit: `c${version}`,
+          })
+        let version = 0
+        let result = yield* Effect.either(append(version))
+        while (Either.isRight(result)) {
+          version = result.right.version
+          result = yield* Effect.either(append(version))
+        }
+        expect(version).toBeGreaterThan(5)
+        expect(result.left.message).toBe(
+          `The event log failed at append of session "one": the disk is full at ${file}; make room and try again`,
+        )
+        expect(yield* log.version("one")).toBe(version)
+
+        rmSync(ballast)
+        expect((yield* append(version)).version).toBe(version + 1)
+      }),
+    )
+    expect(integrity(file)).toBe("ok")
+  })
+
+  it("for a new file is an error of its opening", async ({ skip }) => {
+    const disk = folder()
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], { stdio: "ignore" })
+    } catch {
+      skip("a small disk can only be mounted as root, on Linux")
+    }
+    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]))
+    const error = await openingFails({ filename: join(disk, "chats.db") })
+    expect(error).toBeInstanceOf(EventLog.LogError)
+    expect(error.reason).toMatch(/^the disk (is full|failed) at/)
+  })
+
+  it("a limit on the size of files is an error, and what was acknowledged is there", async ({ skip }) => {
+    if (!existsSync("/bin/bash")) skip("the limit is set with bash")
+    const file = join(folder(), "chats.db")
+    const limited = child(
+      spawn(
+        "/bin/bash",
+        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, childPath("fill.mjs"), file],
+        {
+          stdio: ["pipe", "pipe", "inherit"],
+        },
+      ),
+    )
+    const [line] = await limited.end()
+    const { version, tag, message } = JSON.parse(line ?? "null")
+    expect(tag).toBe("LogError")
+    expect(message).toBe(`The event log failed at append of session "one": the disk failed at ${file}`)
+    expect(version).toBeGreaterThan(5)
+    expect(integrity(file)).toBe("ok")
+    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(version)
+  })
+})
+
+describe("after closing", () => {
+  it("every operation is an error, not a defect", async () => {
+    const [, , file] = await written()
+    const log = await withLog({ filename: file }, Effect.succeed)
+    const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
+      log.version("one"),
+      log.append("one", records(1), { expected: 3, commit: "second" }),
+    ]
+    for (const attempt of attempts) {
+      const error = await Effect.runPromise(Effect.flip(attempt))
+      expect(error).toBeInstanceOf(EventLog.LogError)
+      expect(error.message).toContain("The database connection is not open")
+    }
+  })
+})

@@ -1,0 +1,171 @@
+/** What the tests of this package share: folders that go away, the driver itself, and second processes. */
+import type { EventLog } from "@memfold/core"
+import { EventCodec, Message, Verify } from "@memfold/core"
+import type { Scope } from "effect"
+import { Effect, Either, Stream } from "effect"
+import type { ChildProcess } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { onTestFinished } from "vitest"
+import type { Options } from "../src/index.js"
+import { make } from "../src/index.js"
+
+/** A folder of this test's own, removed when it ends. */
+export const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), "memfold-sqlite-"))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** As much of better-sqlite3 as the tests use. */
+interface Driver {
+  readonly prepare: (sql: string) => {
+    readonly all: (...parameters: ReadonlyArray<unknown>) => ReadonlyArray<Readonly<Record<string, unknown>>>
+  }
+  readonly exec: (sql: string) => void
+  readonly pragma: (sql: string, options?: { readonly simple: boolean }) => unknown
+  readonly close: () => void
+}
+
+const fromHere = createRequire(import.meta.url)
+/** The driver is a dependency of the client, so it is looked up from there. */
+export const driverPath = createRequire(fromHere.resolve("@effect/sql-sqlite-node")).resolve("better-sqlite3")
+const Sqlite = fromHere(driverPath) as new (file: string) => Driver
+
+/** Opens a file as any program with SQLite would, until the test ends. */
+export const openDriver = (file: string): Driver => {
+  const driver = new Sqlite(file)
+  onTestFinished(() => driver.close())
+  return driver
+}
+
+/** Uses a file as any program with SQLite would. */
+export const withDriver = <A>(file: string, use: (driver: Driver) => A): A => {
+  const driver = new Sqlite(file)
+  try {
+    return use(driver)
+  } finally {
+    driver.close()
+  }
+}
+
+/** Opens a log, uses it, and closes it. */
+export const withLog = <A, E>(
+  options: Options,
+  use: (log: EventLog.Service) => Effect.Effect<A, E, Scope.Scope>,
+): Promise<A> => Effect.runPromise(Effect.scoped(Effect.flatMap(make(options), use)))
+
+/** The error of an attempt to open. */
+export const openingFails = (options: Options): Promise<EventLog.LogError> =>
+  Effect.runPromise(Effect.flip(Effect.scoped(make(options))))
+
+/** A batch of records that are no events of any memfold. */
+export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
+  const record = { at: 1_700_000_000_000, type: "Test", version: 1, data }
+  return [record, ...Array.from({ length: count - 1 }, () => record)]
+}
+
+/** The texts of a session's messages, in the order of the log. */
+export const textsOf = (log: EventLog.Service, session: string) =>
+  log.read(session).pipe(
+    Stream.map((record) => Either.getOrThrow(EventCodec.decode(record)).event),
+    Stream.filter((event) => event._tag === "MessageAppended"),
+    Stream.map(({ message }) => Message.text(message)),
+    Stream.runCollect,
+    Effect.map((texts) => [...texts]),
+  )
+
+/** How often each type of event occurs in a session. */
+export const countsOf = (log: EventLog.Service, session: string) =>
+  log.read(session).pipe(
+    Stream.runFold({} as Readonly<Record<string, number>>, (counts, { type }) => ({
+      ...counts,
+      [type]: (counts[type] ?? 0) + 1,
+    })),
+  )
+
+/** Everything `Verify` finds in the sessions of a file. */
+export const findings = (log: EventLog.Service) =>
+  log.sessions.pipe(
+    Stream.mapEffect(({ session }) => Verify.session(log, session)),
+    Stream.runCollect,
+    Effect.map((all) => [...all].flat()),
+  )
+
+/** What SQLite itself says about a file. */
+export const integrity = (file: string): unknown =>
+  withDriver(file, (driver) => driver.pragma("integrity_check", { simple: true }))
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+/**
+ * Second processes run the built package, so it is brought up to date with the sources: `npm test` has done that,
+ * Vitest by itself has not.
+ */
+export const build = (): void => {
+  const compiler = join(root, "node_modules/typescript/bin/tsc")
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [compiler, "-b", join(root, "packages/store-sqlite")],
+    { encoding: "utf8" },
+  )
+  if (status !== 0) throw new Error(`The package cannot be built:\n${stdout}`)
+}
+
+/** A second process. */
+export interface Child {
+  /** The next line of its standard output; `undefined` when there will be no more. */
+  readonly line: () => Promise<string | undefined>
+  readonly say: (line: string) => void
+  readonly kill: () => void
+  /** Closes its standard input, waits for its end, and answers with the lines not read yet. */
+  readonly end: () => Promise<ReadonlyArray<string>>
+}
+
+/** Runs a script of `children/`; should the test end first, it is killed. */
+export const start = (script: string, ...args: ReadonlyArray<string>): Child =>
+  child(
+    spawn(process.execPath, [childPath(script), ...args], {
+      stdio: ["pipe", "pipe", "inherit"],
+    }),
+  )
+
+/** Where a script of `children/` is. */
+export const childPath = (script: string): string =>
+  fileURLToPath(new URL(`children/${script}`, import.meta.url))
+
+/** A process as the tests handle it. */
+export const child = (running: ChildProcess): Child => {
+  const { stdin, stdout } = running
+  if (stdin === null || stdout === null) throw new Error("a child needs its standard input and output")
+  const ended = once(running, "close")
+  // Whoever was killed reads no more.
+  stdin.on("error", () => {})
+  onTestFinished(async () => {
+    running.kill("SIGKILL")
+    await ended
+  })
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  const line = async (): Promise<string | undefined> => {
+    const next = await lines.next()
+    return next.done === true ? undefined : next.value
+  }
+  return {
+    line,
+    say: (text) => void stdin.write(`${text}\n`),
+    kill: () => void running.kill("SIGKILL"),
+    end: async () => {
+      stdin.end()
+      const rest: Array<string> = []
+      for (let next = await line(); next !== undefined; next = await line()) rest.push(next)
+      await ended
+      return rest
+    },
+  }
+}

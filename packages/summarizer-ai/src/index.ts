@@ -1,0 +1,114 @@
+/**
+ * Summaries written by a language model, through `@effect/ai`: any provider that has a `LanguageModel` layer.
+ */
+import type { Response } from "@effect/ai"
+import { LanguageModel } from "@effect/ai"
+import { CurrentSummarizer, Prompt, Summarizer } from "@memfold/core"
+import { Effect, Layer, Schema } from "effect"
+import { unavailable } from "./failure.js"
+
+/**
+ * - `name`: written into the log with every summary; "ai" by default. Name the model if you change it now and then.
+ * - `maxInputTokens`: tokens of conversation one call may take in. Larger inputs come in chunks, each merged into
+ *   the text before it. Leave room in the model's window for the instructions (about 600 tokens), a head line for
+ *   each message (about 15) and the answer. Without it, everything is sent in one call.
+ * - `maxTokens`: the length asked for; 1,500 by default. The model may exceed it: set the limit of its output in
+ *   its own settings, well above. A cut-off text is refused.
+ * - `instructions`: said to the model with every request, for instance what matters in your field
+ */
+export const Options = Schema.Struct({
+  name: Schema.optionalWith(Schema.NonEmptyTrimmedString, { default: () => "ai" }),
+  maxInputTokens: Schema.optional(Schema.Int.pipe(Schema.greaterThanOrEqualTo(1_000))),
+  maxTokens: Schema.optionalWith(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32)), { default: () => 1_500 }),
+  instructions: Schema.optional(Schema.String),
+})
+export type Options = typeof Options.Encoded
+
+/** How a text ended, in the words of the port; `undefined` where the provider does not say. */
+const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] => {
+  switch (reason) {
+    case "stop":
+      return "stop"
+    // A paused answer is an unfinished one.
+    case "length":
+    case "pause":
+      return "length"
+    // A model that calls a tool instead of writing has not done what it was asked.
+    case "content-filter":
+    case "tool-calls":
+      return "refused"
+    case "error":
+    case "other":
+    case "unknown":
+      return undefined
+  }
+}
+
+/**
+ * A summarizer over the `LanguageModel` in the context.
+ *
+ * Errors of the provider become a `SummarizerError` with the reason `unavailable`; the conversation goes on with
+ * its raw messages, and the compaction is tried again later. Retries and timeouts are the memory's settings, not
+ * this summarizer's. Options out of range are a defect (a `ParseError`), found when the effect runs.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@memfold/summarizer-ai"
+ * import { Effect } from "effect"
+ *
+ * const summarizer = make({ name: "gpt-5-mini", maxInputTokens: 100_000 }).pipe(
+ *   Effect.map(({ name, maxInputTokens }) => `${name} takes ${maxInputTokens} tokens`),
+ * )
+ * ```
+ */
+export const make = (
+  options: Options = {},
+): Effect.Effect<Summarizer.Service, never, LanguageModel.LanguageModel> =>
+  Effect.gen(function* () {
+    const { name, maxInputTokens, ...wording } = yield* Schema.decode(Options)(options).pipe(Effect.orDie)
+    const model = yield* LanguageModel.LanguageModel
+    return {
+      name,
+      ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+      summarize: (request) =>
+        Effect.gen(function* () {
+          const prompt = Prompt.forRequest(request, wording)
+          const response = yield* model
+            .generateText({
+              prompt: [
+                { role: "system", content: prompt.system },
+                { role: "user", content: [{ type: "text", text: prompt.user }] },
+              ],
+            })
+            .pipe(Effect.mapError((error) => unavailable(request.session, error)))
+          if (response.finishReason === "error") {
+            return yield* new Summarizer.SummarizerError({
+              session: request.session,
+              reason: "unavailable",
+              detail: "the model broke off with an error; see the provider's own log",
+            })
+          }
+          const finish = finishOf(response.finishReason)
+          return { text: response.text.trim(), ...(finish === undefined ? {} : { finish }) }
+        }),
+    }
+  })
+
+/**
+ * The summarizer as a layer, for `Memory.layer`: put it in with `Layer.provide`, and the model's layer after it.
+ *
+ * @example
+ * ```ts
+ * import { LanguageModel } from "@effect/ai"
+ * import type { CurrentSummarizer } from "@memfold/core"
+ * import { layer } from "@memfold/summarizer-ai"
+ * import { Layer } from "effect"
+ *
+ * declare const model: Layer.Layer<LanguageModel.LanguageModel>
+ * const summarizer: Layer.Layer<CurrentSummarizer> = layer({ maxInputTokens: 100_000 }).pipe(Layer.provide(model))
+ * ```
+ */
+export const layer = (
+  options?: Options,
+): Layer.Layer<CurrentSummarizer, never, LanguageModel.LanguageModel> =>
+  Layer.effect(CurrentSummarizer, make(options))

@@ -1,0 +1,103 @@
+/**
+ * Brings a fresh clone to where everything runs: pinned pnpm through npx, packages, build. Whatever is done
+ * already is skipped. Progress goes to standard error, so that standard output stays the result's.
+ *
+ * Plain JavaScript without packages: this runs before there are any.
+ */
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const stamp = join(root, "node_modules", ".memfold-setup")
+
+const say = (text) => process.stderr.write(`memfold: ${text}\n`)
+
+/** Runs a program, its output on standard error unless `stdio` says otherwise; answers with its exit code. */
+export const run = (command, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["inherit", process.stderr, process.stderr],
+      shell: process.platform === "win32",
+      ...options,
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", ...options.env },
+    })
+    // What the person at the keyboard interrupts, the child hears as well; its end is waited for.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal))
+    child.on("error", reject)
+    child.on("close", (code, signal) => resolve(code ?? (signal === null ? 1 : 130)))
+  })
+
+/** A program of the repository's own `node_modules`. */
+export const tool = (name) => join(root, "node_modules", ".bin", name)
+
+const checkNode = () => {
+  const wanted = manifest.engines.node.replace(">=", "").split(".").map(Number)
+  const have = process.versions.node.split(".").map(Number)
+  const older = wanted.map((part, index) => have[index] - part).find((difference) => difference !== 0) < 0
+  if (older) {
+    say(
+      `Node ${wanted.join(".")} or newer is needed, this is ${process.versions.node}; see https://nodejs.org`,
+    )
+    process.exit(2)
+  }
+}
+
+const packageFiles = () => {
+  const folders = ["packages", "packages/strategies", "packages/adapters", "."]
+  return folders
+    .flatMap((folder) => {
+      const path = join(root, folder)
+      if (!existsSync(path)) return []
+      return folder === "."
+        ? ["bench/package.json"]
+        : readdirSync(path).map((name) => `${folder}/${name}/package.json`)
+    })
+    .filter((file) => existsSync(join(root, file)))
+    .toSorted()
+}
+
+/** What the installation depends on: lock file, manifests, and the Node that native packages were built for. */
+const fingerprint = () => {
+  const hash = createHash("sha256").update(`${process.versions.modules} ${process.platform} ${process.arch}`)
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packageFiles()]) {
+    hash.update(file).update(readFileSync(join(root, file)))
+  }
+  return hash.digest("hex")
+}
+
+const installed = (wanted) => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted
+
+const fail = (what, code) => {
+  say(`${what} failed (exit code ${code}); what it printed is above`)
+  process.exit(code)
+}
+
+/** Installs and builds what is missing. */
+export const setup = async () => {
+  checkNode()
+  const began = Date.now()
+  const wanted = fingerprint()
+  if (!installed(wanted)) {
+    say("installing packages; SQLite's driver may have to be compiled, which takes a minute or two")
+    const code = await run("npx", ["--yes", manifest.packageManager, "install", "--frozen-lockfile"])
+    if (code !== 0) fail("the installation", code)
+    writeFileSync(stamp, wanted)
+  }
+  const fresh = !existsSync(join(root, "packages/memfold/dist"))
+  if (fresh) say("building")
+  const code = await run(tool("turbo"), ["run", "build", "--output-logs=errors-only", "--no-daemon"], {
+    stdio: fresh ? ["inherit", process.stderr, process.stderr] : ["inherit", "ignore", process.stderr],
+  })
+  if (code !== 0) {
+    // A silent run says nothing about why it failed, so it is run once more to be read.
+    await run(tool("turbo"), ["run", "build", "--output-logs=errors-only", "--no-daemon"])
+    fail("the build", code)
+  }
+  if (fresh) say(`ready after ${Math.round((Date.now() - began) / 1000)} s`)
+}

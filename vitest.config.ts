@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config"
+
+// Tests run from the sources: the "@memfold/source" condition of each package's exports.
+export default defineConfig({
+  resolve: { conditions: ["@memfold/source"] },
+  ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
+  test: {
+    include: ["packages/**/src/**/*.test.ts", "packages/**/test/**/*.test.ts"],
+    environment: "node",
+    testTimeout: 30_000,
+  },
+})
