@@ -40,13 +40,17 @@ const numbered = (name: number | string, count: number): ReadonlyArray<string> =
 describe("killed processes (L14)", () => {
   const rounds = 25
 
-  /** Lets a process append for a while and kills it; answers with the acknowledgements that were heard. */
-  const killed = async (child: Child, millis: number, whileOpening: boolean) => {
+  /**
+   * Lets a process append until so many batches are acknowledged, and kills it some milliseconds later; answers
+   * with all acknowledgements that were heard.
+   */
+  const killed = async (child: Child, batches: number, millis: number) => {
     child.say("go")
-    const first = whileOpening ? undefined : await child.line()
+    const lines: Array<string> = []
+    for (let heard = 0; heard < batches; heard++) lines.push((await child.line()) ?? "ended by itself")
     await sleep(millis)
     child.kill()
-    const lines = [...(first === undefined ? [] : [first]), ...(await child.end())]
+    lines.push(...(await child.end()))
     return lines.map((line) => {
       const [session, count] = line.split(" ")
       return { session, count: Number(count) }
@@ -66,7 +70,9 @@ describe("killed processes (L14)", () => {
       const child = starting.shift() ?? launch(round)
       if (round + 2 < rounds) starting.push(launch(round + 2))
       await isReady(child)
-      heard.push(await killed(child, next() * (round % 5 === 0 ? 40 : 120), round % 5 === 0))
+      // Every fifth is killed while it opens the file.
+      const batches = round % 5 === 0 ? 0 : 1 + Math.floor(next() * 40)
+      heard.push(await killed(child, batches, next() * (round % 5 === 0 ? 50 : 10)))
     }
 
     expect(integrity(file)).toBe("ok")

@@ -41,11 +41,11 @@ const scripts: ReadonlyArray<Script> = [
     // English words of a dozen letters are one token; the rate comes from the long names in source code.
     free: 8,
     rate: 0.16,
-    unfamiliar: { free: 2.5, rate: 0.356 },
+    unfamiliar: { free: 2.5, rate: 0.36 },
   },
   { name: "combining marks", ranges: [[0x300, 0x36f]], free: 1, rate: 1 },
   { name: "Greek", ranges: [[0x370, 0x3ff]], free: 2, rate: 0.37 },
-  { name: "Cyrillic", ranges: [[0x400, 0x52f]], free: 2, rate: 0.13, unfamiliar: { free: 2, rate: 0.32 } },
+  { name: "Cyrillic", ranges: [[0x400, 0x52f]], free: 2, rate: 0.13, unfamiliar: { free: 2, rate: 0.35 } },
   { name: "Armenian", ranges: [[0x530, 0x58f]], free: 2, rate: 0.23 },
   { name: "Hebrew", ranges: [[0x590, 0x5ff]], free: 2, rate: 0.4 },
   { name: "Arabic", ranges: [[0x600, 0x6ff]], free: 2, rate: 0.29 },
@@ -71,10 +71,10 @@ const scripts: ReadonlyArray<Script> = [
       [0x2460, 0x24ff],
       [0x25a0, 0x27bf],
     ],
-    free: 1,
+    free: 0.8,
     rate: 1.6,
   },
-  { name: "box drawing", ranges: [[0x2500, 0x259f]], free: 2, rate: 0.25 },
+  { name: "box drawing", ranges: [[0x2500, 0x259f]], free: 1, rate: 0.3 },
   {
     name: "CJK punctuation, full width",
     ranges: [
@@ -86,7 +86,7 @@ const scripts: ReadonlyArray<Script> = [
   },
   { name: "kana", ranges: [[0x3040, 0x30ff]], free: 1, rate: 0.52 },
   // Everyday characters: many pairs are one token. Rare characters take 2 each.
-  { name: "Han", ranges: [[0x4e00, 0x9fff]], free: 1, rate: 0.82 },
+  { name: "Han", ranges: [[0x4e00, 0x9fff]], free: 1, rate: 0.79 },
   { name: "Hangul", ranges: [[0xac00, 0xd7a3]], free: 1, rate: 0.64 },
   // Beyond the basic plane: 2 tokens for an emoji, 4 for anything else, shared by the halves of the pair.
   { name: "high surrogate", ranges: [[0xd800, 0xdbff]], free: 0, rate: 2 },
@@ -96,10 +96,19 @@ const scripts: ReadonlyArray<Script> = [
 ]
 
 /** The price of a word in capitals; the vocabulary holds few of them whole. */
-const capitals: Rate = { free: 2, rate: 0.27 }
+const capitals: Rate = { free: 2, rate: 0.22 }
+
+/** A word in a jumble of letters and digits, as in base64 and digests, where no word is known. */
+const jumbled: Rate = { free: 1, rate: 0.5 }
+/** A jumble is at least this long, in pieces of fewer than three characters on average. */
+const jumbleLength = 16
+const jumblePiece = 3
 
 /** A run of punctuation is 1 token for two different characters, and this for each further change. */
 const punctuationChange = 0.42
+
+/** What it escapes counts with it. */
+const backslash = 0x5c
 
 /** A single character of punctuation right before a Latin word, as in `.name`, is half the time a part of it. */
 const punctuationPrefix = 0.55
@@ -116,13 +125,13 @@ const memory = 0.925
  */
 const letterEvidence = new Float32Array(0x530)
 letterEvidence.fill(0.1, 0xc0, 0x100)
-for (const letter of "ÄÅÆÐÖØÜÞßäåæðöøüþ") letterEvidence[letter.charCodeAt(0)] = 0.4
+for (const letter of "ÄÅÆÐÖØÜÞßäåæðöøüþ") letterEvidence[letter.charCodeAt(0)] = 0.36
 letterEvidence.fill(1, 0x100, 0x250)
 letterEvidence.fill(1, 0x400, 0x530)
 // The Russian alphabet; its hard sign is rare in Russian and common in Bulgarian.
 letterEvidence.fill(0, 0x410, 0x450)
 for (const letter of "Ёё") letterEvidence[letter.charCodeAt(0)] = 0
-for (const letter of "Ъъ") letterEvidence[letter.charCodeAt(0)] = 0.4
+for (const letter of "Ъъ") letterEvidence[letter.charCodeAt(0)] = 1
 
 /** Spellings that show the same in plain ASCII: `aa`, `ij` and `uu`; a `j`, `k`, `w` or `z` with a last `a i o u`. */
 const digraphEvidence = 0.16
@@ -170,6 +179,33 @@ const endOfLatin = (text: string, from: number): number => {
   return at
 }
 
+/** Where the run of Latin letters, digits, and what base64 and ids put between them ends. */
+const endOfRunOfBoth = (text: string, from: number): number => {
+  let at = from + 1
+  for (; at < text.length; at++) {
+    const kind = kindAt(text, at)
+    if (kind !== latin && kind !== digit && !connects(text.charCodeAt(at))) break
+  }
+  return at
+}
+
+const connects = (code: number): boolean =>
+  code === 0x2b || code === 0x2d || code === 0x2f || code === 0x3d || code === 0x5f
+
+/** Whether a run changes too often between small letters, capitals and digits to be made of words. */
+const isJumble = (text: string, from: number, to: number): boolean => {
+  if (to - from < jumbleLength) return false
+  let pieces = 1
+  for (let at = from + 1; at < to; at++) {
+    const kind = kindAt(text, at)
+    const before = kindAt(text, at - 1)
+    const capitalStarts =
+      kind === latin && isCapital(text.charCodeAt(at)) && before === latin && !isCapital(text.charCodeAt(at - 1))
+    if (capitalStarts || (kind !== before && (kind === latin || kind === digit))) pieces++
+  }
+  return pieces * jumblePiece > to - from
+}
+
 /** How strongly a word speaks for a less common language, from 0 to 1. */
 const evidence = (text: string, from: number, to: number): number => {
   // Names have foreign spellings in English too; a single letter says nothing.
@@ -211,12 +247,16 @@ const priceOfSpace = (text: string, from: number, to: number, afterPunctuation: 
 /** A run of punctuation in `[from, to)`. */
 const priceOfPunctuation = (text: string, from: number, to: number): number => {
   if (to - from === 1) {
-    const prefix =
-      to < text.length && kindAt(text, to) === latin && (from === 0 || kindAt(text, from - 1) !== space)
-    return prefix ? punctuationPrefix : 1
+    if (to === text.length || kindAt(text, to) !== latin) return 1
+    const before = from === 0 ? newline : kindAt(text, from - 1)
+    if (before === latin && (text.charCodeAt(from) === 0x27 || text.charCodeAt(from) === 0x2019)) return 0
+    return before === space ? 1 : punctuationPrefix
   }
   let changes = 0
-  for (let at = from + 1; at < to; at++) if (text.charCodeAt(at) !== text.charCodeAt(at - 1)) changes++
+  for (let at = from + 1; at < to; at++) {
+    const before = text.charCodeAt(at - 1)
+    if (before !== text.charCodeAt(at) && before !== backslash) changes++
+  }
   return (
     1 + punctuationChange * Math.max(0, changes - 1) + Math.floor((to - from - changes) / equalInOneToken)
   )
@@ -227,10 +267,17 @@ export const estimate = (text: string): number => {
   // How far the words so far are from the languages the vocabulary knows best: 0 for English, 1 for most others.
   let unfamiliar = 0
   let before = newline
+  // Where the latest run of letters and digits ends, and whether it is a jumble.
+  let runEnd = 0
+  let jumble = false
   let from = 0
   while (from < text.length) {
     const kind = kindAt(text, from)
     let to: number
+    if (from >= runEnd && (kind === digit || kind === latin)) {
+      runEnd = endOfRunOfBoth(text, from)
+      jumble = isJumble(text, from, runEnd)
+    }
     if (kind === space || kind === newline) {
       to = from + 1
       while (to < text.length && kindAt(text, to) <= newline) to++
@@ -246,6 +293,7 @@ export const estimate = (text: string): number => {
       to = kind === latin ? endOfLatin(text, from) : endOfRun(text, from, kind)
       const length = to - from
       if (script.unfamiliar === undefined) tokens += price(script, length)
+      else if (jumble && kind === latin) tokens += price(jumbled, length)
       else if (length > 1 && isCapital(text.charCodeAt(to - 1))) tokens += price(capitals, length)
       else {
         if (length > 1) unfamiliar = Math.min(1, unfamiliar * memory + evidence(text, from, to))

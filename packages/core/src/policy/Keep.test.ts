@@ -36,8 +36,8 @@ describe("what stays", () => {
   it("is the newest complete rounds and the one that is not", () => {
     expect(from(Keep.lastRounds(2), chat(11))).toBe(6)
     expect(from(Keep.lastRounds(0), chat(11))).toBe(10)
-    const inTheSummary = [user("q"), assistant("1"), user("q"), Message.call([])]
-    expect(from(Keep.lastRounds(0), inTheSummary.slice(0, 3), 2)).toBe(2)
+    const asking = Message.call([{ id: "1", name: "t", arguments: "{}" }])
+    expect(from(Keep.lastRounds(0), [user("q"), assistant("1"), asking], 1)).toBe(1)
   })
 
   it("is everything while there are fewer rounds", () => {

@@ -22,13 +22,13 @@ export const lastTokens = (tokens: number): Keep => ({
   from: (view) => view.lastTokens(tokens),
 })
 
-/** The newest `count` complete rounds, and the one that is not complete yet. */
+/** The newest `count` complete rounds, and the one that is not complete yet; everything while there are fewer. */
 export const lastRounds = (count: number): Keep => ({
   describe: `the last ${count} rounds`,
-  from: (view) => view.roundStart(view.rounds - count),
+  from: (view) => Math.min(view.roundStart(view.rounds - count), view.openRound),
 })
 
-/** The newest round, from its user message on. */
+/** The newest round, from its user message on, or what is left of it when its beginning is in the summary. */
 export const currentRound: Keep = {
   describe: "the current round",
   from: (view) => view.currentRound,

@@ -61,7 +61,7 @@ it("answers every question as a look at the whole conversation does", () => {
         openRound: view.openRound,
       }).toEqual(asked(messages, tokens, through))
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 

@@ -27,16 +27,24 @@ export interface View {
   readonly rounds: number
   /** The complete rounds that end at or before a position. */
   readonly roundsTo: (position: number) => number
-  /** Where the n-th raw round starts, counted from 0; `total` beyond the last. */
+  /** Where the n-th raw round starts, counted from 0; `through` before the first, `total` beyond the last. */
   readonly roundStart: (n: number) => number
-  /** Where the newest round starts, complete or not; `total` when there is none. */
+  /**
+   * Where the newest round starts, complete or not; `through` when its beginning is in the summary, `total` when
+   * there is none.
+   */
   readonly currentRound: number
+  /** The same of a round that is not complete yet; `total` when the newest one is. */
+  readonly openRound: number
 }
 
 /** The view on a state at a time. */
 export const make = (state: SessionState, now: number): View => {
   const { roundStarts, total, through } = state
-  const rounds = roundStarts.length - (roundStarts.length > 0 && !roundComplete(state.structure) ? 1 : 0)
+  const { round } = state.structure
+  const complete = roundComplete(state.structure)
+  const currentRound = round === null ? total : Math.max(round.from, through)
+  const rounds = roundStarts.length - (roundStarts.length > 0 && !complete ? 1 : 0)
   return {
     total,
     through,
@@ -55,7 +63,8 @@ export const make = (state: SessionState, now: number): View => {
       position >= total
         ? rounds
         : Math.max(roundStarts.firstWhere((start) => start > position) - roundStarts.from - 1, 0),
-    roundStart: (n) => roundStarts.at(roundStarts.from + n) ?? total,
-    currentRound: roundStarts.last ?? total,
+    roundStart: (n) => (n < 0 ? through : (roundStarts.at(roundStarts.from + n) ?? total)),
+    currentRound,
+    openRound: complete ? total : currentRound,
   }
 }

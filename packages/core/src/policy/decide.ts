@@ -67,10 +67,9 @@ const partsOf = (
   state: SessionState,
   { from, to, tailFrom }: Pick<Plan, "from" | "to" | "tailFrom">,
 ): ReadonlyArray<PlannedPart> => {
-  const written = (start: number, end: number) => state.raw.slice(start, end).some((entry) => !entry.pinned)
   const kind = strategy.fold === "blocks" ? "block" : "history"
-  if (to <= tailFrom) return written(from, to) ? [{ kind, from, to }] : []
-  return written(from, tailFrom)
+  if (to <= tailFrom) return hasWords(state, from, to) ? [{ kind, from, to }] : []
+  return hasWords(state, from, tailFrom)
     ? [
         { kind, from, to: tailFrom },
         { kind: "turn-prefix", from: tailFrom, to },
@@ -78,11 +77,15 @@ const partsOf = (
     : [{ kind: "turn-prefix", from, to }]
 }
 
+/** Whether there is anything in `[from, to)` for a summary to say. */
+const hasWords = (state: SessionState, from: number, to: number): boolean =>
+  state.raw.slice(from, to).some((entry) => !entry.pinned)
+
 /** A position a policy asked for, within the raw messages and moved back to where it cuts no group. */
 const within = (state: SessionState, position: number): number =>
   Math.max(boundaryBefore(state, Math.min(Math.max(position, state.through), state.total)), state.through)
 
-/** Where a tail that is too large is cut; `null` if it is not too large or is one single group. */
+/** Where a tail that is too large is cut; `null` if it is not too large, is one group, or begins with pinned ones. */
 const splitPoint = (
   { split }: Strategy,
   state: SessionState,
@@ -94,5 +97,5 @@ const splitPoint = (
   const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)
   const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > split.prefix)
   const cut = within(state, Math.min(full, boundaryBefore(state, state.total - 1)))
-  return cut > tailFrom ? cut : null
+  return hasWords(state, tailFrom, cut) ? cut : null
 }

@@ -111,6 +111,7 @@ describe("parse, of Anthropic messages", () => {
     const { messages } = good(lines(system, hi, system), { format: "anthropic" })
     expect(messages[0]).toEqual(Message.system("Be brief."))
     expect(messages[2]).toMatchObject({ role: "system", metadata: { anthropic: { place: "messages" } } })
+    expect(good(lines(system), { format: "anthropic" }).messages).toEqual([Message.system("Be brief.")])
     expect(bad(lines({ role: "system" }, hi), { format: "anthropic" }).message).toMatch(
       "the message has no content",
     )
@@ -122,6 +123,8 @@ describe("parse, of Anthropic messages", () => {
     const thinking = { role: "assistant", content: [{ type: "thinking", thinking: "…" }] }
     expect(good(lines(thinking)).format).toBe("anthropic")
     expect(good(lines(thinking, { role: "tool", tool_call_id: "c", content: "" })).format).toBe("openai")
+    expect(good(lines({ ...thinking, tool_calls: [] })).format).toBe("openai")
+    expect(good(lines({ ...thinking, function_call: null })).format).toBe("openai")
     expect(good(lines(thinking), { format: "openai" }).format).toBe("openai")
   })
 
@@ -211,6 +214,9 @@ describe("parse, of what is no transcript", () => {
       "chat.jsonl:2: not JSON (unexpected character)",
     )
     expect(bad(`{"role":"us\n${lines(hello)}`).message).toMatch("chat.jsonl:1: not JSON")
+    expect(bad(`Dear diary,\n${lines(hello)}`).message).toMatch("chat.jsonl:1: not JSON")
+    expect(bad(`[\n${lines(hello)}\n`).readable).toEqual([])
+    expect(bad(`[\n${lines(hello)}\n`).message).toMatch("not JSON (unexpected end)")
     const document = JSON.stringify([hi, hello], null, 2)
     expect(bad(`${lines(hi, hello)}\n{"role":"user"`).message).toMatch(":3: not JSON (unexpected end)")
     expect(bad(document.slice(0, -3)).message).toMatch(/^chat\.jsonl(:\d+)?: not JSON \(unexpected end\)$/)

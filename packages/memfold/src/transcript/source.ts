@@ -88,7 +88,7 @@ export const readSource = (text: string): Either.Either<Source, Problem> => {
   const document = json(bare)
   if (Either.isRight(document)) return Either.right({ kind: "document", value: document.right })
   const lines = textLines(bare)
-  if (lines.slice(0, 2).some((one) => isObjectText(one.text))) {
+  if (!bare.trimStart().startsWith("[") && lines.slice(0, 2).some((one) => isObjectText(one.text))) {
     return Either.right(readLines(lines))
   }
   const { position, problem } = document.left

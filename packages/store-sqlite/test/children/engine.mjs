@@ -18,12 +18,12 @@ const echo = {
   summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to})` }).pipe(Effect.delay("2 millis")),
 }
 
-/** Runs a program with the memory of a file. A killed process's compaction is taken over soon. */
-export const run = (filename, options, program) =>
+/** Runs a program with the memory of a file. */
+export const run = ({ lease = "1 minute", ...options }, program) =>
   Effect.flatMap(Memory.Memory, program).pipe(
     Effect.provide(
-      Memory.layer({ strategy, lease: "100 millis" }).pipe(
-        Layer.provide(layer({ filename, ...options })),
+      Memory.layer({ strategy, lease }).pipe(
+        Layer.provide(layer(options)),
         Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
       ),
     ),

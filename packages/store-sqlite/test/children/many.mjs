@@ -7,11 +7,11 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { heard, pause, run, say } from "./engine.mjs"
 
-const [file, name, count, ...sessions] = process.argv.slice(2)
+const [filename, name, count, ...sessions] = process.argv.slice(2)
 
 say("ready")
 await once(heard, "line")
-await run(file, {}, (memory) =>
+await run({ filename }, (memory) =>
   Effect.forEach(
     sessions,
     (session) =>

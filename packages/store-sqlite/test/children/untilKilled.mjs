@@ -7,11 +7,12 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { heard, pause, run, say } from "./engine.mjs"
 
-const [file, synchronous, round] = process.argv.slice(2)
+const [filename, synchronous, round] = process.argv.slice(2)
 
 say("ready")
 await once(heard, "line")
-await run(file, { synchronous }, (memory) => {
+// What a killed process was compacting is taken over soon.
+await run({ filename, synchronous, lease: "50 millis" }, (memory) => {
   const talk = (session) =>
     Effect.gen(function* () {
       for (let count = 0, size = 1; ; size = (size % 3) + 1) {

@@ -1,0 +1,116 @@
+import { Either, Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { stateOf } from "../../test/sessions.js"
+import { Fold, Keep, Strategy, Take, Trigger, Wording } from "../index.js"
+import { make as viewOf } from "./View.js"
+
+const Settings = Schema.Struct({
+  tailKeepSize: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 4 }),
+  contextSize: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 10 }),
+}).pipe(
+  Schema.filter(({ tailKeepSize, contextSize }) =>
+    tailKeepSize < contextSize ? true : "the tail has to be smaller than the context",
+  ),
+)
+
+const Window = Strategy.define({
+  name: "window",
+  settings: Settings,
+  aliases: { tail: "tailKeepSize", T: "tailKeepSize" },
+  make: ({ tailKeepSize, contextSize }) =>
+    Strategy.make({
+      name: "window",
+      when: Trigger.never,
+      keep: Keep.lastMessages(tailKeepSize),
+      fold: Fold.rolling,
+      context: { maxMessages: contextSize },
+    }),
+})
+
+const made = (settings: Readonly<Record<string, unknown>>) => {
+  const strategy = Either.getOrThrow(Window.decode(settings))
+  return [strategy.keep.describe, strategy.context.maxMessages]
+}
+
+const refused = (settings: Readonly<Record<string, unknown>>) => {
+  const error = Either.getOrThrow(Either.flip(Window.decode(settings)))
+  expect(error).toMatchObject({ _tag: "SettingsError", strategy: "window" })
+  expect(error.message).toBe(`Strategy "window": ${error.detail}`)
+  return error.detail
+}
+
+describe("a strategy", () => {
+  it("takes all and is worded as a conversation summary, unless it says otherwise", () => {
+    const plain = Strategy.make({
+      name: "plain",
+      when: Trigger.never,
+      keep: Keep.currentRound,
+      fold: Fold.drop,
+    })
+    expect(plain.take.to(viewOf(stateOf([]), 0), 17)).toBe(17)
+    expect(plain.context).toEqual({ wording: Wording.conversationSummary })
+    expect(plain.split).toBeUndefined()
+    const other = Strategy.make({
+      ...plain,
+      take: Take.messages(1),
+      context: { wording: Wording.sessionMemory, maxMessages: 3 },
+    })
+    expect(other.take.to(viewOf(stateOf([]), 0), 17)).toBe(1)
+    expect(other.context).toEqual({ wording: Wording.sessionMemory, maxMessages: 3 })
+  })
+})
+
+describe("a family of strategies", () => {
+  it("has a name and the defaults of its settings", () => {
+    expect(Window.strategyName).toBe("window")
+    expect(Window.defaults).toEqual({ tailKeepSize: 4, contextSize: 10 })
+    expect(Window().keep.describe).toBe("the last 4 messages")
+    expect(Window({ tailKeepSize: 2 }).keep.describe).toBe("the last 2 messages")
+    expect(made({})).toEqual(["the last 4 messages", 10])
+  })
+
+  it("reads settings in camelCase, in snake_case, and by an alias", () => {
+    const expected = ["the last 7 messages", 20]
+    expect(made({ tailKeepSize: 7, contextSize: 20 })).toEqual(expected)
+    expect(made({ tail_keep_size: 7, context_size: 20 })).toEqual(expected)
+    expect(made({ tail: 7, context_size: 20 })).toEqual(expected)
+    expect(made({ T: 7, contextSize: 20 })).toEqual(expected)
+  })
+
+  it("refuses a setting nobody knows, and says which there are", () => {
+    for (const name of ["tail_size", "Tail", "constructor", "__proto__", "toString", ""]) {
+      const settings = JSON.parse(`{${JSON.stringify(name)}: 3}`) as Readonly<Record<string, unknown>>
+      expect(refused(settings)).toBe(`there is no setting "${name}"; allowed: tailKeepSize, contextSize`)
+    }
+  })
+
+  it("refuses what is out of range, and says of which setting it is", () => {
+    expect(refused({ contextSize: 0 })).toContain("contextSize: ")
+    expect(refused({ context_size: 1.5 })).toContain("contextSize: ")
+    expect(refused({ tail: -1 })).toContain("tailKeepSize: ")
+    expect(refused({ tail_keep_size: "3" })).toContain("tailKeepSize: ")
+    expect(refused({ tail_keep_size: Number.NaN })).toContain("tailKeepSize: ")
+    expect(refused({ tail_keep_size: null })).toContain("tailKeepSize: ")
+  })
+
+  it("refuses settings that do not go together", () => {
+    expect(refused({ tailKeepSize: 10 })).toBe("the tail has to be smaller than the context")
+    expect(refused({ contextSize: 4 })).toBe("the tail has to be smaller than the context")
+    expect(made({ contextSize: 5 })).toEqual(["the last 4 messages", 5])
+  })
+
+  it("throws the same error where a program gives the settings", () => {
+    expect(() => Window({ contextSize: 0 })).toThrow(Strategy.SettingsError)
+    expect(() => Window({ contextSize: 3 })).toThrow("the tail has to be smaller than the context")
+  })
+
+  it("cannot be defined without a default for every setting", () => {
+    expect(() =>
+      Strategy.define({
+        name: "bad",
+        settings: Schema.Struct({ size: Schema.Int }),
+        make: () => Window(),
+      }),
+    ).toThrow("is missing")
+  })
+})

@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest"
+import { chat } from "../../test/conversations.js"
+import { after, appended, failed, started, stateOf } from "../../test/sessions.js"
+import { Fold, Keep, Message, type Policy, type Session, Split, Strategy, Take, Trigger } from "../index.js"
+import { decide } from "./decide.js"
+
+const { assistant, call, result, system, user } = Message
+
+const always: Trigger.Trigger = { due: () => "always" }
+
+const strategy = (options: Partial<Parameters<typeof Strategy.make>[0]> = {}) =>
+  Strategy.make({ name: "s", when: always, keep: Keep.lastMessages(4), fold: Fold.rolling, ...options })
+
+const now = 1_700_000_100_000
+
+const decision = (
+  state: Session.SessionState,
+  options: Parameters<typeof strategy>[0] = {},
+  demanded = false,
+) => decide(strategy(options), state, { now, demanded })
+
+/** The plan for a state, or why there is none. */
+const planned = (
+  state: Session.SessionState,
+  options: Parameters<typeof strategy>[0] = {},
+): Policy.Plan | string => {
+  const decided = decision(state, options)
+  return decided._tag === "Due" ? decided.plan : decided.why
+}
+
+const calls = (...ids: ReadonlyArray<string>) => call(ids.map((id) => ({ id, name: "t", arguments: "{}" })))
+const answer = (id: string) => result({ id, output: "x" })
+
+describe("a plan", () => {
+  it("takes what lies between the coverage and the tail, with the trigger's reason", () => {
+    expect(planned(stateOf(chat(10)))).toEqual({
+      reason: "always",
+      from: 0,
+      to: 6,
+      tailFrom: 6,
+      parts: [{ kind: "history", from: 0, to: 6 }],
+    })
+    expect(planned(stateOf(chat(10), 4))).toMatchObject({ from: 4, to: 6, tailFrom: 6 })
+  })
+
+  it("takes as much of it as the strategy wants", () => {
+    expect(planned(stateOf(chat(10)), { take: Take.messages(2) })).toMatchObject({ to: 2, tailFrom: 6 })
+    expect(planned(stateOf(chat(10)), { take: Take.rounds(2) })).toMatchObject({ to: 4, tailFrom: 6 })
+  })
+
+  it("never reaches into the tail, whatever a take says (L2)", () => {
+    const greedy: Take.Take = { to: (view) => view.total }
+    expect(planned(stateOf(chat(10)), { take: greedy })).toMatchObject({ to: 6, tailFrom: 6 })
+  })
+
+  it("of blocks has a block", () => {
+    expect(planned(stateOf(chat(10)), { fold: Fold.blocks })).toMatchObject({
+      parts: [{ kind: "block", from: 0, to: 6 }],
+    })
+  })
+
+  it("stays within the messages there are, whatever a keep says", () => {
+    const at = (position: number): Keep.Keep => ({ describe: "", from: () => position })
+    expect(planned(stateOf(chat(10), 4), { keep: at(99) })).toMatchObject({ from: 4, to: 10 })
+    expect(planned(stateOf(chat(10), 4), { keep: at(-5) })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10), 4), { keep: at(2) })).toBe("nothing-to-take")
+    expect(planned(stateOf([]), { keep: at(3) })).toBe("nothing-to-take")
+  })
+})
+
+describe("there is no plan", () => {
+  it("when the trigger is not due", () => {
+    expect(planned(stateOf(chat(10)), { when: Trigger.never })).toBe("not-due")
+    expect(planned(stateOf(chat(15)), { when: Trigger.backlog({ messages: 12 }) })).toBe("not-due")
+    expect(planned(stateOf(chat(16)), { when: Trigger.backlog({ messages: 12 }) })).toMatchObject({ to: 12 })
+  })
+
+  it("when the floor is above the trigger: nothing can be taken, so nothing loops", () => {
+    const options = { when: Trigger.raw({ messages: 5 }), keep: Keep.lastMessages(20) }
+    expect(planned(stateOf(chat(10)), options)).toBe("nothing-to-take")
+  })
+
+  it("while a compaction runs, also on demand, until its lease is over", () => {
+    const running = after(...appended(chat(10)), started(6, { leaseUntil: now + 1 }))
+    expect(decision(running)).toEqual({ _tag: "Idle", why: "running" })
+    expect(decision(running, {}, true)).toEqual({ _tag: "Idle", why: "running" })
+    const over = after(...appended(chat(10)), started(6, { leaseUntil: now }))
+    expect(planned(over)).toMatchObject({ from: 0, to: 6 })
+  })
+
+  it("for a while after a failure: until a time, or until so many messages", () => {
+    const state = (options: Parameters<typeof failed>[0]) =>
+      after(...appended(chat(10)), started(6), failed(options))
+    expect(planned(state({ retryAt: now + 1, retryTotal: 11 }))).toBe("backing-off")
+    expect(planned(state({ retryAt: now, retryTotal: 11 }))).toMatchObject({ to: 6 })
+    expect(planned(state({ retryAt: now + 1, retryTotal: 10 }))).toMatchObject({ to: 6 })
+  })
+})
+
+describe("on demand", () => {
+  it("neither trigger nor back-off is asked", () => {
+    const waiting = after(...appended(chat(10)), started(6), failed({ retryAt: now + 1, retryTotal: 99 }))
+    expect(decision(waiting, { when: Trigger.never }, true)).toMatchObject({
+      _tag: "Due",
+      plan: { reason: "demand", from: 0, to: 6 },
+    })
+  })
+
+  it("the tail stays all the same, also where it is everything (L2)", () => {
+    expect(decision(stateOf(chat(4)), {}, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    const rounds = { keep: Keep.lastRounds(4), take: Take.rounds(3), fold: Fold.blocks }
+    expect(decision(stateOf(chat(6)), rounds, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(12)), rounds, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(14)), rounds, true)).toMatchObject({ plan: { to: 6, tailFrom: 6 } })
+  })
+})
+
+describe("no boundary cuts a group (L5)", () => {
+  const messages = [user("q"), calls("1", "2"), answer("1"), answer("2"), assistant("a"), user("q")]
+
+  it("the tail begins before the group", () => {
+    for (const count of [3, 4, 5]) {
+      expect(planned(stateOf(messages), { keep: Keep.lastMessages(count) })).toMatchObject({
+        to: 1,
+        tailFrom: 1,
+      })
+    }
+    expect(planned(stateOf(messages), { keep: Keep.lastMessages(2) })).toMatchObject({ to: 4, tailFrom: 4 })
+  })
+
+  it("what is taken ends before the group", () => {
+    const options = { keep: Keep.lastMessages(1) }
+    expect(planned(stateOf(messages), { ...options, take: Take.messages(2) })).toMatchObject({ to: 1 })
+    expect(planned(stateOf(messages), { ...options, take: Take.messages(3) })).toMatchObject({ to: 1 })
+    expect(planned(stateOf(messages), { ...options, take: Take.messages(4) })).toMatchObject({ to: 4 })
+  })
+
+  it("an open group at the end is never taken, a dead one is", () => {
+    const keep = Keep.lastMessages(0)
+    const open = [user("q"), calls("1", "2"), answer("1")]
+    expect(planned(stateOf(open), { keep })).toMatchObject({ to: 1, tailFrom: 1 })
+    expect(planned(stateOf(open.slice(1)), { keep })).toBe("nothing-to-take")
+    expect(planned(stateOf([...open, user("stop")]), { keep })).toMatchObject({ to: 4 })
+    expect(planned(stateOf([...open, user("stop")]), { keep: Keep.lastMessages(1) })).toMatchObject({ to: 3 })
+  })
+})
+
+describe("pinned messages", () => {
+  it("alone need no summary", () => {
+    const messages = [system("1"), system("2"), ...chat(4)]
+    expect(planned(stateOf(messages))).toBe("nothing-to-take")
+    expect(planned(stateOf([...messages, user("q")]))).toMatchObject({ from: 0, to: 3 })
+  })
+
+  it("alone join what follows: the turn prefix", () => {
+    const messages = [system("1"), user("q"), ...Array.from({ length: 9 }, () => assistant("a"))]
+    const split = Split.tailAbove(50, { prefix: 40 })
+    expect(planned(stateOf(messages), { keep: Keep.currentRound, split })).toEqual({
+      reason: "always",
+      from: 0,
+      to: 5,
+      tailFrom: 1,
+      parts: [{ kind: "turn-prefix", from: 0, to: 5 }],
+    })
+  })
+
+  it("alone are no turn prefix", () => {
+    const turn = [user("q", { pinned: true }), assistant("a"), assistant("b"), user("and")]
+    const options = { keep: Keep.currentRound, split: Split.tailAbove(20, { prefix: 10 }) }
+    expect(planned(stateOf(turn.slice(0, 3)), options)).toBe("nothing-to-take")
+    const messages = [...chat(2), user("q", { pinned: true }), assistant("a"), assistant("b")]
+    expect(planned(stateOf(messages), options)).toEqual({
+      reason: "always",
+      from: 0,
+      to: 2,
+      tailFrom: 2,
+      parts: [{ kind: "history", from: 0, to: 2 }],
+    })
+  })
+})
+
+describe("a split", () => {
+  const turn = (length: number) => [user("q"), ...Array.from({ length: length - 1 }, () => assistant("a"))]
+  const split = Split.tailAbove(50, { prefix: 30 })
+  const keep = Keep.currentRound
+
+  it("of a tail that is too large makes its beginning a turn prefix", () => {
+    expect(planned(stateOf([...chat(4), ...turn(6)]), { keep, split })).toEqual({
+      reason: "always",
+      from: 0,
+      to: 7,
+      tailFrom: 4,
+      parts: [
+        { kind: "history", from: 0, to: 4 },
+        { kind: "turn-prefix", from: 4, to: 7 },
+      ],
+    })
+  })
+
+  it("leaves a tail alone that is not above the limit", () => {
+    expect(planned(stateOf([...chat(4), ...turn(5)]), { keep, split })).toMatchObject({
+      to: 4,
+      parts: [{ kind: "history", from: 0, to: 4 }],
+    })
+  })
+
+  it("is all there is to do where the turn is the whole conversation", () => {
+    expect(planned(stateOf(turn(6)), { keep, split })).toMatchObject({
+      from: 0,
+      to: 3,
+      parts: [{ kind: "turn-prefix", from: 0, to: 3 }],
+    })
+    expect(planned(stateOf(turn(5)), { keep, split })).toBe("nothing-to-take")
+  })
+
+  it("goes on in the same turn, and stands beside blocks, too", () => {
+    expect(planned(stateOf(turn(9), 3), { keep, split })).toMatchObject({
+      from: 3,
+      to: 6,
+      tailFrom: 3,
+      parts: [{ kind: "turn-prefix", from: 3, to: 6 }],
+    })
+    expect(planned(stateOf([...chat(4), ...turn(6)]), { keep, split, fold: Fold.blocks })).toMatchObject({
+      parts: [{ kind: "block" }, { kind: "turn-prefix" }],
+    })
+  })
+
+  it("takes the turn's beginning into the history once the turn is over", () => {
+    expect(planned(stateOf([...turn(9), ...turn(2)], 3), { keep, split })).toMatchObject({
+      parts: [{ kind: "history", from: 3, to: 9 }],
+    })
+  })
+
+  it("cuts no group", () => {
+    const messages = [user("q"), assistant("a"), calls("1", "2"), answer("1"), answer("2"), assistant("a")]
+    expect(planned(stateOf(messages), { keep, split })).toMatchObject({ to: 2 })
+    expect(planned(stateOf(messages), { keep, split: Split.tailAbove(50, { prefix: 50 }) })).toMatchObject({
+      to: 5,
+    })
+  })
+
+  it("leaves the newest group raw, however large the prefix may be", () => {
+    const large = Split.tailAbove(50, { prefix: 1_000 })
+    expect(planned(stateOf(turn(6)), { keep, split: large })).toMatchObject({ to: 5 })
+    const asking = [...turn(4), calls("1"), answer("1")]
+    expect(planned(stateOf(asking), { keep, split: large })).toMatchObject({ to: 4 })
+    const open = [...turn(5), calls("1")]
+    expect(planned(stateOf(open), { keep, split: large })).toMatchObject({ to: 5 })
+  })
+
+  it("does not happen where the tail is one group", () => {
+    const group = [user("q"), calls("1", "2", "3", "4", "5"), ...["1", "2", "3", "4", "5"].map(answer)]
+    expect(planned(stateOf(group), { keep: Keep.lastMessages(3), split })).toMatchObject({
+      to: 1,
+      parts: [{ kind: "history" }],
+    })
+  })
+})
