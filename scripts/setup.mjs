@@ -7,7 +7,8 @@
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -15,20 +16,29 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const stamp = join(root, "node_modules", ".memfold-setup")
 
+/** The repository's own programs first: turbo looks for pnpm there. */
+const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`
+
 const say = (text) => process.stderr.write(`memfold: ${text}\n`)
 
-/** Runs a program, its output on standard error unless `stdio` says otherwise; answers with its exit code. */
-export const run = (command, args, options = {}) =>
+/**
+ * Runs a program, its output on standard error unless `stdio` says otherwise; answers with its exit code. What it
+ * prints on a pipe goes to `onLine`.
+ */
+export const run = (command, args, options = {}, onLine = () => {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
       stdio: ["inherit", process.stderr, process.stderr],
       shell: process.platform === "win32",
       ...options,
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", ...options.env },
+      env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...options.env },
     })
     // What the person at the keyboard interrupts, the child hears as well; its end is waited for.
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal))
+    for (const output of [child.stdout, child.stderr]) {
+      if (output !== null) createInterface({ input: output }).on("line", onLine)
+    }
     child.on("error", reject)
     child.on("close", (code, signal) => resolve(code ?? (signal === null ? 1 : 130)))
   })
@@ -73,8 +83,33 @@ const fingerprint = () => {
 
 const installed = (wanted) => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted
 
+/** What a person wants to see of an installation: what is happening, not what each compiler prints. */
+const noise = /^(\.\.\.|npm warn|Downloading |Progress: |\++$)/
+
+/** Installs the packages; the compilers' output is only shown when something failed. */
+const install = async () => {
+  const lines = []
+  const began = Date.now()
+  const heartbeat = setInterval(
+    () => say(`still installing, ${Math.round((Date.now() - began) / 1000)} s`),
+    20_000,
+  )
+  const code = await run(
+    "npx",
+    ["--yes", manifest.packageManager, "install", "--frozen-lockfile", "--reporter=append-only"],
+    { stdio: ["inherit", "pipe", "pipe"] },
+    (line) => {
+      lines.push(line)
+      if (line.trim() !== "" && !noise.test(line)) process.stderr.write(`  ${line}\n`)
+    },
+  )
+  clearInterval(heartbeat)
+  if (code !== 0) process.stderr.write(`${lines.join("\n")}\n`)
+  return code
+}
+
 const fail = (what, code) => {
-  say(`${what} failed (exit code ${code}); what it printed is above`)
+  say(`${what} failed (exit code ${code}); its output is above`)
   process.exit(code)
 }
 
@@ -85,18 +120,18 @@ export const setup = async () => {
   const wanted = fingerprint()
   if (!installed(wanted)) {
     say("installing packages; SQLite's driver may have to be compiled, which takes a minute or two")
-    const code = await run("npx", ["--yes", manifest.packageManager, "install", "--frozen-lockfile"])
+    const code = await install()
     if (code !== 0) fail("the installation", code)
     writeFileSync(stamp, wanted)
   }
   const fresh = !existsSync(join(root, "packages/memfold/dist"))
   if (fresh) say("building")
-  const code = await run(tool("turbo"), ["run", "build", "--output-logs=errors-only", "--no-daemon"], {
+  const code = await run(tool("turbo"), ["run", "build", "--output-logs=errors-only"], {
     stdio: fresh ? ["inherit", process.stderr, process.stderr] : ["inherit", "ignore", process.stderr],
   })
   if (code !== 0) {
     // A silent run says nothing about why it failed, so it is run once more to be read.
-    await run(tool("turbo"), ["run", "build", "--output-logs=errors-only", "--no-daemon"])
+    await run(tool("turbo"), ["run", "build", "--output-logs=errors-only"])
     fail("the build", code)
   }
   if (fresh) say(`ready after ${Math.round((Date.now() - began) / 1000)} s`)

@@ -15,13 +15,12 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
+import { bundle } from "./bundle.js"
 import {
-  build,
   child,
-  childPath,
   driverPath,
   folder,
   integrity,
@@ -32,6 +31,8 @@ import {
   withDriver,
   withLog,
 } from "./support.js"
+
+const children = await bundle("fill", "lock")
 
 /**
  * The files of a folder with the hashes of their contents. What SQLite puts beside a WAL database that is open
@@ -250,7 +251,7 @@ describe("files that are not to be written", () => {
 
 describe("files that somebody else holds", () => {
   const lock = async (file: string, sql: string, millis: number) => {
-    const holder = start("lock.mjs", driverPath, file, sql, String(millis))
+    const holder = start(children.lock, driverPath, file, sql, String(millis))
     expect(await holder.line()).toBe("locked")
     return holder
   }
@@ -294,11 +295,11 @@ describe("files that somebody else holds", () => {
     expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
   })
 
-  // SQLite never waits for this one by itself: readers keep a new file from being switched to WAL.
-  it("a new file that another process reads is waited for", async () => {
+  // SQLite itself does not wait here: it refuses to go from reading the file to writing to it.
+  it("a new file that another process is about to write to is waited for", async () => {
     const file = join(folder(), "chats.db")
     writeFileSync(file, "")
-    await lock(file, "BEGIN; SELECT * FROM sqlite_master", 200)
+    await lock(file, "BEGIN IMMEDIATE", 200)
     expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
   })
 
@@ -313,8 +314,6 @@ describe("files that somebody else holds", () => {
 })
 
 describe("a full disk", () => {
-  beforeAll(build)
-
   it("is an error of that append alone; there is room again, there is no error", async ({ skip }) => {
     const disk = folder()
     try {
@@ -371,7 +370,7 @@ describe("a full disk", () => {
     const limited = child(
       spawn(
         "/bin/bash",
-        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, childPath("fill.mjs"), file],
+        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, children.fill, file],
         {
           stdio: ["pipe", "pipe", "inherit"],
         },

@@ -4,14 +4,13 @@ import { EventCodec, Message, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
 import type { ChildProcess } from "node:child_process"
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
@@ -102,22 +101,6 @@ export const findings = (log: EventLog.Service) =>
 export const integrity = (file: string): unknown =>
   withDriver(file, (driver) => driver.pragma("integrity_check", { simple: true }))
 
-const root = fileURLToPath(new URL("../../..", import.meta.url))
-
-/**
- * Second processes run the built package, so it is brought up to date with the sources: `npm test` has done that,
- * Vitest by itself has not.
- */
-export const build = (): void => {
-  const compiler = join(root, "node_modules/typescript/bin/tsc")
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [compiler, "-b", join(root, "packages/store-sqlite")],
-    { encoding: "utf8" },
-  )
-  if (status !== 0) throw new Error(`The package cannot be built:\n${stdout}`)
-}
-
 /** A second process. */
 export interface Child {
   /** The next line of its standard output; `undefined` when there will be no more. */
@@ -128,17 +111,9 @@ export interface Child {
   readonly end: () => Promise<ReadonlyArray<string>>
 }
 
-/** Runs a script of `children/`; should the test end first, it is killed. */
+/** Runs a script in another process; should the test end first, it is killed. */
 export const start = (script: string, ...args: ReadonlyArray<string>): Child =>
-  child(
-    spawn(process.execPath, [childPath(script), ...args], {
-      stdio: ["pipe", "pipe", "inherit"],
-    }),
-  )
-
-/** Where a script of `children/` is. */
-export const childPath = (script: string): string =>
-  fileURLToPath(new URL(`children/${script}`, import.meta.url))
+  child(spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] }))
 
 /** A process as the tests handle it. */
 export const child = (running: ChildProcess): Child => {

@@ -174,7 +174,7 @@ describe("decodeMessages", () => {
   })
 
   it("tells the ways of writing the same text apart", () => {
-    one(
+    const messages = one(
       { role: "user", content: [{ type: "text", text: "hi" }] },
       { role: "assistant", content: [] },
       { role: "user", content: "" },
@@ -182,6 +182,7 @@ describe("decodeMessages", () => {
       { role: "user", content: [{ type: "text", text: "hi", cache_control: { type: "ephemeral" } }] },
       { role: "assistant", content: [{ type: "thinking", thinking: "unsigned" }] },
     )
+    expect(messages.map(Message.text)).toEqual(["hi", "", "", "", "hi", ""])
     both({ system: [{ type: "text", text: "Be brief." }], messages: [] })
     both({
       system: [

@@ -2,7 +2,7 @@
  * Schema failures told in a few words: where, what kind of value stands there, and what may stand there. The
  * value itself is never shown, because it is somebody's conversation.
  */
-import { Option, ParseResult, SchemaAST } from "effect"
+import { Option, type ParseResult, SchemaAST } from "effect"
 
 /** `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. */
 export interface Problem {

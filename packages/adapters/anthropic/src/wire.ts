@@ -88,9 +88,9 @@ const ToolUse = Schema.Struct({
   name: Schema.String,
   input: Input,
 })
-const known = ["text", "thinking", "tool_use", "tool_result"]
+const known = new Set(["text", "thinking", "tool_use", "tool_result"])
 const Other = Schema.Struct({
-  type: Schema.String.pipe(Schema.filter((name) => !known.includes(name))),
+  type: Schema.String.pipe(Schema.filter((name) => !known.has(name))),
 })
 const blocks = <A, I>(block: Schema.Schema<A, I>) =>
   Schema.Union(

@@ -123,7 +123,10 @@ describe("decodeMessage", () => {
   })
 
   it("reads refusals", () => {
-    both({ role: "assistant", content: null, refusal: "I can't help with that." })
+    const refused = both({ role: "assistant", content: null, refusal: "I can't help with that." })
+    expect(refused.parts).toEqual([
+      { type: "opaque", provider: "openai", data: { refusal: "I can't help with that." } },
+    ])
     both({ role: "assistant", content: [{ type: "refusal", refusal: "No." }], refusal: null })
   })
 
@@ -137,7 +140,7 @@ describe("decodeMessage", () => {
   })
 
   it("keeps unknown fields at every level", () => {
-    both({
+    const message = both({
       role: "assistant",
       content: null,
       refusal: null,
@@ -152,6 +155,18 @@ describe("decodeMessage", () => {
           extra_content: { google: { thought_signature: "s" } },
         },
       ],
+    })
+    expect(message.metadata).toEqual({
+      openai: {
+        parts: {
+          0: {
+            index: 0,
+            function: { strict: true },
+            extra_content: { google: { thought_signature: "s" } },
+          },
+        },
+        fields: { refusal: null, annotations: [], function_call: null },
+      },
     })
     both({ role: "assistant", content: "x", tool_calls: [] })
     both({ role: "user", content: "x", name: null, id: 7 })

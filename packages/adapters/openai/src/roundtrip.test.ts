@@ -1,7 +1,7 @@
 /** Law L16 for Chat Completions. */
 import { Either, Schema } from "effect"
 import { Message } from "@memfold/core"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { decodeMessages, encodeMessages } from "./index.js"
 

@@ -1,14 +1,14 @@
 /**
  * How many tokens a text takes, estimated without a vocabulary.
  *
- * One walk over the text cuts it where a byte-pair tokenizer cuts it before looking anything up: words (a capital
+ * One walk over the text cuts it where a byte-pair tokenizer cuts it before it looks anything up: words (a capital
  * after a small letter starts another one), digits, punctuation, white space. Each piece is charged by its class
  * and length. The constants were fitted to `o200k_base`, the vocabulary of OpenAI's models since GPT-4o.
  */
 
 /**
- * The price of a word, in tokens: 1 for up to `free` characters, and `rate` for each one after them. The better
- * the vocabulary knows a script, the longer the words it holds whole.
+ * The price of a word, in tokens: 1 for up to `free` UTF-16 code units, and `rate` for each one after them. The
+ * better the vocabulary knows a script, the longer the words it holds whole.
  */
 interface Rate {
   readonly free: number
@@ -17,9 +17,9 @@ interface Rate {
 
 interface Script extends Rate {
   readonly name: string
-  /** UTF-16 code units, first and last; where ranges overlap, the later entry of the table wins. */
+  /** First and last code unit; where ranges overlap, the later entry of the table wins. */
   readonly ranges: ReadonlyArray<readonly [first: number, last: number]>
-  /** The price where letters and spellings show one of the script's less common languages, see {@link evidence}. */
+  /** The price in the less common languages of the script, as far as {@link evidence} can tell them apart. */
   readonly unfamiliar?: Rate
 }
 
@@ -41,15 +41,15 @@ const scripts: ReadonlyArray<Script> = [
     // English words of a dozen letters are one token; the rate comes from the long names in source code.
     free: 8,
     rate: 0.16,
-    unfamiliar: { free: 2.5, rate: 0.36 },
+    unfamiliar: { free: 2.5, rate: 0.342 },
   },
-  { name: "combining marks", ranges: [[0x300, 0x36f]], free: 1, rate: 1 },
+  { name: "combining marks", ranges: [[0x300, 0x36f]], free: 1, rate: 1.6 },
   { name: "Greek", ranges: [[0x370, 0x3ff]], free: 2, rate: 0.37 },
   { name: "Cyrillic", ranges: [[0x400, 0x52f]], free: 2, rate: 0.13, unfamiliar: { free: 2, rate: 0.35 } },
   { name: "Armenian", ranges: [[0x530, 0x58f]], free: 2, rate: 0.23 },
   { name: "Hebrew", ranges: [[0x590, 0x5ff]], free: 2, rate: 0.4 },
   { name: "Arabic", ranges: [[0x600, 0x6ff]], free: 2, rate: 0.29 },
-  { name: "Devanagari", ranges: [[0x900, 0x97f]], free: 2, rate: 0.21 },
+  { name: "Devanagari", ranges: [[0x900, 0x97f]], free: 2, rate: 0.24 },
   { name: "Bengali", ranges: [[0x980, 0x9ff]], free: 2, rate: 0.29 },
   { name: "Gurmukhi", ranges: [[0xa00, 0xa7f]], free: 2, rate: 0.76 },
   { name: "Gujarati", ranges: [[0xa80, 0xaff]], free: 2, rate: 0.35 },
@@ -64,6 +64,7 @@ const scripts: ReadonlyArray<Script> = [
   { name: "Georgian", ranges: [[0x10a0, 0x10ff]], free: 2, rate: 0.23 },
   { name: "Ethiopic", ranges: [[0x1200, 0x137f]], free: 0.5, rate: 2 },
   { name: "Khmer", ranges: [[0x1780, 0x17ff]], free: 2, rate: 0.66 },
+  { name: "zero width", ranges: [[0x200b, 0x200f]], free: 1, rate: 1 },
   {
     name: "symbols",
     ranges: [
@@ -95,47 +96,46 @@ const scripts: ReadonlyArray<Script> = [
   { name: "variation selector", ranges: [[0xfe00, 0xfe0f]], free: 1, rate: 1 },
 ]
 
-/** The price of a word in capitals; the vocabulary holds few of them whole. */
+/** A word in capitals; the vocabulary holds few of them whole. */
 const capitals: Rate = { free: 2, rate: 0.22 }
 
-/** A word in a jumble of letters and digits, as in base64 and digests, where no word is known. */
+/** Letters in a jumble with digits, as in base64 and digests, where there are no words to know. */
 const jumbled: Rate = { free: 1, rate: 0.5 }
-/** A jumble is at least this long, in pieces of fewer than three characters on average. */
+/** A jumble has at least this many characters, in pieces of fewer than three on average. */
 const jumbleLength = 16
 const jumblePiece = 3
 
 /** A run of punctuation is 1 token for two different characters, and this for each further change. */
 const punctuationChange = 0.42
-
-/** What it escapes counts with it. */
-const backslash = 0x5c
-
-/** A single character of punctuation right before a Latin word, as in `.name`, is half the time a part of it. */
+/** One character of punctuation right before a Latin word, as in `.name`, is half the time a part of it. */
 const punctuationPrefix = 0.55
-
 /** In a run of equal characters of punctuation or white space, one token holds at least this many. */
 const equalInOneToken = 40
 
-/** How much of what it has seen {@link estimate} still believes one word later. */
+/** An estimate that is too high compacts early, one that is too low overruns the window: lean to the high side. */
+const margin = 1.02
+
+/** How much of its evidence for a less common language a text keeps from one word to the next. */
 const memory = 0.925
-
-/**
- * Letters that show a less common language of their script: 1 settles it for the next words, less adds up. The
- * accents of French, Spanish and Portuguese weigh little, because the vocabulary knows these languages well.
- */
-const letterEvidence = new Float32Array(0x530)
-letterEvidence.fill(0.1, 0xc0, 0x100)
-for (const letter of "ÄÅÆÐÖØÜÞßäåæðöøüþ") letterEvidence[letter.charCodeAt(0)] = 0.36
-letterEvidence.fill(1, 0x100, 0x250)
-letterEvidence.fill(1, 0x400, 0x530)
-// The Russian alphabet; its hard sign is rare in Russian and common in Bulgarian.
-letterEvidence.fill(0, 0x410, 0x450)
-for (const letter of "Ёё") letterEvidence[letter.charCodeAt(0)] = 0
-for (const letter of "Ъъ") letterEvidence[letter.charCodeAt(0)] = 1
-
-/** Spellings that show the same in plain ASCII: `aa`, `ij` and `uu`; a `j`, `k`, `w` or `z` with a last `a i o u`. */
+/** Evidence in ASCII spelling: `aa`, `ij`, `uu`; and a `j`, `k`, `w` or `z` in a word that ends in `a`, `i`, `o`, `u`. */
 const digraphEvidence = 0.16
 const endingEvidence = 0.7
+/**
+ * Evidence by letter: 1 settles it for the next words, less adds up. The accents of French, Spanish and Portuguese
+ * weigh little, because the vocabulary knows these languages well.
+ */
+const letterEvidence = new Float32Array(0x530)
+const setEvidence = (letters: string, weight: number): void => {
+  for (const letter of letters) letterEvidence[letter.charCodeAt(0)] = weight
+}
+letterEvidence.fill(0.1, 0xc0, 0x100)
+setEvidence("ÄÅÆÐÖØÜÞßäåæðöøüþ", 0.36)
+letterEvidence.fill(1, 0x100, 0x250)
+letterEvidence.fill(1, 0x400, 0x530)
+// The Russian alphabet, without the hard sign: it is rare in Russian and common in Bulgarian.
+letterEvidence.fill(0, 0x410, 0x450)
+setEvidence("Ёё", 0)
+setEvidence("Ъъ", 1)
 
 // The kind of a code unit is one of these, or else `firstScript` plus its index in `scripts`.
 const space = 0
@@ -150,7 +150,7 @@ scripts.forEach((script, index) =>
   script.ranges.forEach(([first, last]) => kinds.fill(firstScript + index, first, last + 1)),
 )
 kinds.fill(punctuation, 0xa1, 0xc0)
-kinds.fill(punctuation, 0x200b, 0x2070)
+kinds.fill(punctuation, 0x2010, 0x2070)
 kinds[0xfffd] = punctuation
 kinds.fill(digit, 0x30, 0x3a)
 kinds.fill(space, 0x09, 0x0e)
@@ -159,149 +159,160 @@ for (const code of [0x0a, 0x0d]) kinds[code] = newline
 
 const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? punctuation
 
-const isCapital = (code: number): boolean => code >= 0x41 && code <= 0x5a
+/** A table that has 1 for the given ASCII characters. */
+const flags = (characters: string): Uint8Array => {
+  const table = new Uint8Array(0x80)
+  for (const character of characters) table[character.charCodeAt(0)] = 1
+  return table
+}
+const capital = flags("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+const rareInEnglish = flags("jkwz")
+const vowelRareAtEnd = flags("aiou")
+const vowelRareTwice = flags("au")
+const insideIds = flags("+-/=_")
+const backslash = "\\".charCodeAt(0)
+const apostrophes = "'’"
 
-/** Where the run of one kind ends that starts at `from`. */
+/** Where the run of one kind that starts at `from` ends. */
 const endOfRun = (text: string, from: number, kind: number): number => {
   let at = from + 1
   while (at < text.length && kindAt(text, at) === kind) at++
   return at
 }
 
-/** Where a Latin word ends: as any run, or where a capital follows a small letter. */
+/** Whether a Latin word ends before `at`, because a capital follows a small letter. */
+const capitalStarts = (text: string, at: number): boolean =>
+  capital[text.charCodeAt(at)] === 1 && capital[text.charCodeAt(at - 1)] !== 1
+
 const endOfLatin = (text: string, from: number): number => {
   let at = from + 1
-  let small = !isCapital(text.charCodeAt(from))
-  for (; at < text.length && kindAt(text, at) === latin; at++) {
-    if (!isCapital(text.charCodeAt(at))) small = true
-    else if (small) break
-  }
+  while (at < text.length && kindAt(text, at) === latin && !capitalStarts(text, at)) at++
   return at
 }
 
-/** Where the run of Latin letters, digits, and what base64 and ids put between them ends. */
-const endOfRunOfBoth = (text: string, from: number): number => {
+/** Where the run of Latin letters, digits, and what stands between them in base64 and ids ends. */
+const endOfId = (text: string, from: number): number => {
   let at = from + 1
   for (; at < text.length; at++) {
     const kind = kindAt(text, at)
-    if (kind !== latin && kind !== digit && !connects(text.charCodeAt(at))) break
+    if (kind !== latin && kind !== digit && insideIds[text.charCodeAt(at)] !== 1) break
   }
   return at
 }
 
-const connects = (code: number): boolean =>
-  code === 0x2b || code === 0x2d || code === 0x2f || code === 0x3d || code === 0x5f
-
-/** Whether a run changes too often between small letters, capitals and digits to be made of words. */
+/** Whether a run changes between small letters, capitals and digits too often to be made of words. */
 const isJumble = (text: string, from: number, to: number): boolean => {
   if (to - from < jumbleLength) return false
   let pieces = 1
+  let before = kindAt(text, from)
   for (let at = from + 1; at < to; at++) {
     const kind = kindAt(text, at)
-    const before = kindAt(text, at - 1)
-    const capitalStarts =
-      kind === latin && isCapital(text.charCodeAt(at)) && before === latin && !isCapital(text.charCodeAt(at - 1))
-    if (capitalStarts || (kind !== before && (kind === latin || kind === digit))) pieces++
+    if (kind === before ? kind === latin && capitalStarts(text, at) : kind === latin || kind === digit)
+      pieces++
+    before = kind
   }
   return pieces * jumblePiece > to - from
 }
 
 /** How strongly a word speaks for a less common language, from 0 to 1. */
 const evidence = (text: string, from: number, to: number): number => {
-  // Names have foreign spellings in English too; a single letter says nothing.
-  if (to - from < 2 || isCapital(text.charCodeAt(from))) return 0
+  // A single letter says nothing, and names are spelled as at home in English too.
+  if (to - from < 2 || capital[text.charCodeAt(from)] === 1) return 0
   let strongest = 0
-  let hasJKWZ = false
+  let rare = false
   let before = 0
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at)
-    if (code > 0x7f) strongest = Math.max(strongest, letterEvidence[code] ?? 0)
-    else if (code === 0x6a || code === 0x6b || code === 0x77 || code === 0x7a) hasJKWZ = true
-    const digraph = code === before ? code === 0x61 || code === 0x75 : before === 0x69 && code === 0x6a
-    if (digraph) strongest = Math.max(strongest, digraphEvidence)
+    strongest = Math.max(strongest, letterEvidence[code] ?? 0)
+    if (rareInEnglish[code] === 1) rare = true
+    if (code === before ? vowelRareTwice[code] === 1 : before === 0x69 && code === 0x6a) {
+      strongest = Math.max(strongest, digraphEvidence)
+    }
     before = code
   }
-  const vowelAtEnd = before === 0x61 || before === 0x69 || before === 0x6f || before === 0x75
-  return hasJKWZ && vowelAtEnd && to - from > 3 ? Math.max(strongest, endingEvidence) : strongest
+  return rare && vowelRareAtEnd[before] === 1 && to - from > 3
+    ? Math.max(strongest, endingEvidence)
+    : strongest
 }
 
 const price = ({ free, rate }: Rate, length: number): number => 1 + rate * Math.max(0, length - free)
 
 /** White space in `[from, to)`: a token up to the last line break, and one for what indents the next piece. */
-const priceOfSpace = (text: string, from: number, to: number, afterPunctuation: boolean): number => {
+const priceOfSpace = (text: string, from: number, to: number, before: number): number => {
   let lineStart = to
   while (lineStart > from && kindAt(text, lineStart - 1) !== newline) lineStart--
-  const breaks = lineStart - from
-  const indent = to - lineStart
-  // A line break right after punctuation belongs to it; the last space before anything but a digit, to that.
-  const ownBreak = breaks > 0 && !(afterPunctuation && kindAt(text, from) === newline)
-  const lastAlone = indent > 0 && (to === text.length || kindAt(text, to) === digit)
-  return (
-    (ownBreak ? 1 : 0) +
-    (indent > 1 ? 1 : 0) +
-    (lastAlone ? 1 : 0) +
-    Math.floor((to - from) / equalInOneToken)
-  )
+  // A line break right after punctuation is a part of it, and the last space is a part of anything but a number.
+  const breaks = lineStart > from && !(before === punctuation && kindAt(text, from) === newline)
+  const indents = to - lineStart > 1
+  const lastAlone = to > lineStart && (to === text.length || kindAt(text, to) === digit)
+  const more = Math.floor((to - from) / equalInOneToken)
+  return (breaks ? 1 : 0) + (indents ? 1 : 0) + (lastAlone ? 1 : 0) + more
 }
 
-/** A run of punctuation in `[from, to)`. */
-const priceOfPunctuation = (text: string, from: number, to: number): number => {
+/** A run of punctuation in `[from, to)`; `before` is the kind of what precedes it. */
+const priceOfPunctuation = (text: string, from: number, to: number, before: number): number => {
   if (to - from === 1) {
     if (to === text.length || kindAt(text, to) !== latin) return 1
-    const before = from === 0 ? newline : kindAt(text, from - 1)
-    if (before === latin && (text.charCodeAt(from) === 0x27 || text.charCodeAt(from) === 0x2019)) return 0
+    // The tokenizer keeps `can't` in one piece.
+    if (before === latin && apostrophes.includes(text.charAt(from))) return 0
     return before === space ? 1 : punctuationPrefix
   }
   let changes = 0
   for (let at = from + 1; at < to; at++) {
-    const before = text.charCodeAt(at - 1)
-    if (before !== text.charCodeAt(at) && before !== backslash) changes++
+    const previous = text.charCodeAt(at - 1)
+    // What a backslash escapes counts with it, as in JSON inside JSON.
+    if (previous !== text.charCodeAt(at) && previous !== backslash) changes++
   }
-  return (
-    1 + punctuationChange * Math.max(0, changes - 1) + Math.floor((to - from - changes) / equalInOneToken)
-  )
+  const more = Math.floor((to - from - changes) / equalInOneToken)
+  return 1 + punctuationChange * Math.max(0, changes - 1) + more
 }
 
+/**
+ * The tokens of a text, by its characters alone: the default of the token counter, and what stands in for one that
+ * fails (law L8).
+ *
+ * TODO
+ */
 export const estimate = (text: string): number => {
   let tokens = 0
-  // How far the words so far are from the languages the vocabulary knows best: 0 for English, 1 for most others.
+  // How far the words so far are from the languages the vocabulary knows best: 0 is English, 1 most others.
   let unfamiliar = 0
-  let before = newline
-  // Where the latest run of letters and digits ends, and whether it is a jumble.
-  let runEnd = 0
+  // Where the latest run that could be an id ends, and whether it is a jumble.
+  let idEnd = 0
   let jumble = false
+  let before = newline
   let from = 0
   while (from < text.length) {
     const kind = kindAt(text, from)
-    let to: number
-    if (from >= runEnd && (kind === digit || kind === latin)) {
-      runEnd = endOfRunOfBoth(text, from)
-      jumble = isJumble(text, from, runEnd)
+    let to = from
+    if (from >= idEnd && (kind === latin || kind === digit)) {
+      idEnd = endOfId(text, from)
+      jumble = isJumble(text, from, idEnd)
     }
     if (kind === space || kind === newline) {
-      to = from + 1
-      while (to < text.length && kindAt(text, to) <= newline) to++
-      tokens += priceOfSpace(text, from, to, before === punctuation)
+      do to++
+      while (to < text.length && kindAt(text, to) <= newline)
+      tokens += priceOfSpace(text, from, to, before)
     } else if (kind === digit) {
       to = endOfRun(text, from, kind)
       tokens += Math.ceil((to - from) / 3)
     } else if (kind === punctuation) {
       to = endOfRun(text, from, kind)
-      tokens += priceOfPunctuation(text, from, to)
+      tokens += priceOfPunctuation(text, from, to, before)
     } else {
       const script = scripts[kind - firstScript]!
       to = kind === latin ? endOfLatin(text, from) : endOfRun(text, from, kind)
       const length = to - from
       if (script.unfamiliar === undefined) tokens += price(script, length)
       else if (jumble && kind === latin) tokens += price(jumbled, length)
-      else if (length > 1 && isCapital(text.charCodeAt(to - 1))) tokens += price(capitals, length)
+      else if (length > 1 && capital[text.charCodeAt(to - 1)] === 1) tokens += price(capitals, length)
       else {
-        if (length > 1) unfamiliar = Math.min(1, unfamiliar * memory + evidence(text, from, to))
+        unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + evidence(text, from, to))
         tokens += (1 - unfamiliar) * price(script, length) + unfamiliar * price(script.unfamiliar, length)
       }
     }
-    before = kind
+    before = kindAt(text, to - 1)
     from = to
   }
-  return Math.ceil(tokens)
+  return text === "" ? 0 : Math.max(1, Math.round(tokens * margin))
 }

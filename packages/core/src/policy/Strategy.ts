@@ -112,7 +112,7 @@ export const define = <Settings extends object, Encoded>(options: {
       parse(given),
       (error) => new SettingsError({ strategy: options.name, detail: explain(error) }),
     )
-  const defaults = Either.getOrThrow(read({}))
+  const defaults = Either.getOrThrowWith(read({}), (error) => error)
   const names = Object.keys(defaults)
   const decode = (given: Readonly<Record<string, unknown>>) => {
     const settings: Record<string, unknown> = {}

@@ -56,6 +56,15 @@ const without = (entries: ReadonlyArray<Entry>, others: ReadonlyArray<Entry>): R
   return entries.filter((entry) => !taken.has(entry))
 }
 
+/** How far the system prompt reaches: the leading pinned system messages, before anything is in a summary. */
+const preambleEnd = ({ raw, through }: SessionState, openFrom: number): number => {
+  if (through > 0) return through
+  const isPreamble = (entry: Entry | undefined) => entry?.pinned === true && entry.message.role === "system"
+  let end = 0
+  while (end < openFrom && isPreamble(raw.at(end))) end++
+  return end
+}
+
 /** The summary as a message; none where a strategy drops messages without a word. */
 export const summaryMessage = ({
   segments,
@@ -74,8 +83,7 @@ export const summaryMessage = ({
 export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessages"> = {}): Context => {
   const { through, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
-  const isPreamble = (entry: Entry) => entry.pinned && entry.message.role === "system"
-  const preambleTo = through > 0 ? through : state.raw.firstWhere((entry) => !isPreamble(entry))
+  const preambleTo = preambleEnd(state, openFrom)
   const shownFrom = Math.min(
     boundaryAfter(state, Math.max(preambleTo, total - (style.maxMessages ?? Number.POSITIVE_INFINITY))),
     openFrom,
@@ -100,12 +108,7 @@ export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessag
     ...sections("open", state.raw.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
   return {
-    messages: [
-      ...pairResults(pinned),
-      ...(said === null ? [] : [said]),
-      ...pairResults(earlier),
-      ...(isCurrent ? [last.message] : []),
-    ],
+    messages: [...pairResults(pinned), ...(said === null ? [] : [said]), ...pairResults(shown)],
     layout,
     tokens: layout.reduce((sum, section) => sum + section.tokens, 0),
   }

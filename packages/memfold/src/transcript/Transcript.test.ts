@@ -1,6 +1,6 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
 import { parse, type ParseOptions, type Transcript, type TranscriptError } from "./Transcript.js"
@@ -216,7 +216,7 @@ describe("parse, of what is no transcript", () => {
     expect(bad(`{"role":"us\n${lines(hello)}`).message).toMatch("chat.jsonl:1: not JSON")
     expect(bad(`Dear diary,\n${lines(hello)}`).message).toMatch("chat.jsonl:1: not JSON")
     expect(bad(`[\n${lines(hello)}\n`).readable).toEqual([])
-    expect(bad(`[\n${lines(hello)}\n`).message).toMatch("not JSON (unexpected end)")
+    expect(bad(`[\n${lines(hello)}\n`).message).toBe("chat.jsonl:3: not JSON (unexpected end)")
     const document = JSON.stringify([hi, hello], null, 2)
     expect(bad(`${lines(hi, hello)}\n{"role":"user"`).message).toMatch(":3: not JSON (unexpected end)")
     expect(bad(document.slice(0, -3)).message).toMatch(/^chat\.jsonl(:\d+)?: not JSON \(unexpected end\)$/)

@@ -23,7 +23,7 @@ const isSystem = ({ value }: ChatEntry): boolean => isObject(value) && value["ro
 const decoder = (entries: ReadonlyArray<ChatEntry>): Decode => {
   const begin = entries.findIndex((entry) => !isSystem(entry))
   return (value, index) =>
-    index >= begin
+    begin >= 0 && index >= begin
       ? decodeMessage(value)
       : Either.flatMap(decodeMessage(value), () =>
           decodeMessages({ system: (value as JsonObject)["content"], messages: [] }),

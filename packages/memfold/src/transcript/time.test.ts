@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { readTime } from "./time.js"
 

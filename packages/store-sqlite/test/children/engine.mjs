@@ -4,7 +4,7 @@ import { Effect, Layer, Logger } from "effect"
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { setImmediate } from "node:timers/promises"
-import { layer } from "../../dist/index.js"
+import { layer } from "../../src/index.js"
 
 const strategy = Strategy.make({
   name: "often",

@@ -1,6 +1,6 @@
 /** `fill.mjs FILE`: appends until that fails; says how many appends were acknowledged, and the error. */
 import { Effect } from "effect"
-import { make } from "../../dist/index.js"
+import { make } from "../../src/index.js"
 
 const record = { at: 0, type: "Test", version: 1, data: JSON.stringify("x".repeat(4_000)) }
 

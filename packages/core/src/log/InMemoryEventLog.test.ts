@@ -1,0 +1,36 @@
+import { Chunk, Effect, Stream } from "effect"
+import { describe, expect, it } from "vitest"
+import { eventLogSuite } from "../../test/eventLogSuite.js"
+import { InMemoryEventLog } from "../index.js"
+
+eventLogSuite("in memory", () => InMemoryEventLog.layer)
+
+describe("in memory", () => {
+  it("each log is one of its own", async () => {
+    const program = Effect.gen(function* () {
+      const one = yield* InMemoryEventLog.make
+      const other = yield* InMemoryEventLog.make
+      yield* one.append("s", [{ at: 0, type: "Noted", version: 1, data: "{}" }], { expected: 0, commit: "a" })
+      return [yield* one.version("s"), yield* other.version("s")]
+    })
+    expect(await Effect.runPromise(program)).toEqual([1, 0])
+  })
+
+  it("what was read stays as it was, whatever is appended meanwhile", async () => {
+    const program = Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const note = (expected: number) =>
+        log.append("s", [{ at: 0, type: "Noted", version: 1, data: `${expected}` }], {
+          expected,
+          commit: `c${expected}`,
+        })
+      yield* note(0)
+      yield* note(1)
+      return yield* log.read("s").pipe(
+        Stream.mapEffect((record) => Effect.as(note(record.seq + 1), record.seq)),
+        Stream.runCollect,
+      )
+    })
+    expect(Chunk.toReadonlyArray(await Effect.runPromise(program))).toEqual([1, 2])
+  })
+})

@@ -1,0 +1,256 @@
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { chat, conversation } from "../../test/conversations.js"
+import * as oracles from "../../test/oracles.js"
+import { after, appended, committed, started, stateOf } from "../../test/sessions.js"
+import { Message, orphans, Render, Wording } from "../index.js"
+import { noResult } from "./pairResults.js"
+
+const { assistant, call, result, system, user } = Message
+
+const calls = (...ids: ReadonlyArray<string>) => call(ids.map((id) => ({ id, name: "t", arguments: "{}" })))
+const answer = (id: string, output = `answer ${id}`) => result({ id, output })
+
+/** The layout, each section as one short text. */
+const layout = ({ layout }: Render.Context) =>
+  layout.map(({ section, from, to, tokens }) => `${section} [${from},${to}) ${tokens}`)
+
+const summary = Message.system("[Conversation Summary]\nso far")
+
+describe("the context", () => {
+  it("of nothing is empty", () => {
+    expect(Render.render(stateOf([]))).toEqual({ messages: [], layout: [], tokens: 0 })
+  })
+
+  it("is the messages themselves before there is a summary", () => {
+    const messages = chat(4)
+    const context = Render.render(stateOf(messages))
+    expect(context.messages).toEqual(messages)
+    expect(layout(context)).toEqual(["raw [0,4) 40"])
+    expect(context.tokens).toBe(40)
+  })
+
+  it("names the user's newest message", () => {
+    const context = Render.render(stateOf(chat(5)))
+    expect(context.messages).toEqual(chat(5))
+    expect(layout(context)).toEqual(["raw [0,4) 40", "current [4,5) 10"])
+    expect(layout(Render.render(stateOf([user("q")])))).toEqual(["current [0,1) 10"])
+    expect(layout(Render.render(stateOf([user("q"), user("and")])))).toEqual([
+      "raw [0,1) 10",
+      "current [1,2) 10",
+    ])
+  })
+
+  it("has the system prompt in front, then the summary, then what is raw", () => {
+    const messages = [system("be kind"), ...chat(6)]
+    const context = Render.render(stateOf(messages, 5))
+    expect(context.messages).toEqual([messages[0], summary, ...messages.slice(5)])
+    expect(layout(context)).toEqual(["pinned [0,1) 10", "summary [0,5) 7", "raw [5,7) 20"])
+    expect(context.tokens).toBe(37)
+  })
+
+  it("has the system prompt in a section of its own before there is a summary", () => {
+    const messages = [system("be kind"), system("and brief"), ...chat(2), system("by the way")]
+    const context = Render.render(stateOf(messages))
+    expect(context.messages).toEqual(messages)
+    expect(layout(context)).toEqual(["pinned [0,2) 20", "raw [2,5) 30"])
+  })
+
+  it("ends the system prompt at the first other message, whatever is pinned later", () => {
+    const later = Array.from({ length: 6 }, () => system("later", { pinned: true }))
+    const messages = [user("q"), ...later, assistant("a")]
+    const context = Render.render(stateOf(messages))
+    expect(context.messages).toEqual(messages)
+    expect(layout(context)).toEqual(["raw [0,8) 80"])
+    const asking = [system("be kind"), user("q"), calls("1"), ...later]
+    expect(layout(Render.render(stateOf(asking)))).toEqual([
+      "pinned [0,1) 10",
+      "raw [1,2) 10",
+      "open [2,9) 0",
+    ])
+  })
+
+  it("shows pinned messages in their place while they are raw, in front once they are covered", () => {
+    const messages = [user("1"), assistant("2", { pinned: true }), user("3", { pinned: true }), ...chat(4, 3)]
+    expect(Render.render(stateOf(messages)).messages).toEqual(messages)
+    const context = Render.render(stateOf(messages, 2))
+    expect(context.messages).toEqual([messages[1], summary, ...messages.slice(2)])
+    expect(layout(context)).toEqual([
+      "pinned [1,2) 10",
+      "summary [0,2) 7",
+      "raw [2,6) 40",
+      "current [6,7) 10",
+    ])
+    expect(layout(Render.render(stateOf(messages, 5)))).toEqual([
+      "pinned [1,3) 20",
+      "summary [0,5) 7",
+      "raw [5,6) 10",
+      "current [6,7) 10",
+    ])
+  })
+
+  it("takes a pinned message's whole group along, so that no call is orphaned", () => {
+    const group = [calls("1"), result({ id: "1", output: "x" }, { pinned: true })]
+    const context = Render.render(stateOf([user("q"), ...group, assistant("a"), user("q")], 4))
+    expect(context.messages).toEqual([...group, summary, user("q")])
+    expect(layout(context)).toEqual(["pinned [1,3) 20", "summary [0,4) 7", "current [4,5) 10"])
+  })
+
+  it("has no message for a summary without words", () => {
+    const dropped = after(...appended(chat(6)), started(4), committed(4, { segments: [], tokens: 0 }))
+    const context = Render.render(dropped)
+    expect(context.messages).toEqual(chat(2, 4))
+    expect(layout(context)).toEqual(["summary [0,4) 0", "raw [4,6) 20"])
+  })
+
+  it("words the summary as it was written, whatever the strategy is now", () => {
+    const wording: Wording.Wording = { ...Wording.earlierConversation, role: "user" }
+    const segments = [
+      { kind: "history" as const, from: 0, to: 2, text: "before" },
+      { kind: "turn-prefix" as const, from: 2, to: 4, text: "now" },
+    ]
+    const state = after(...appended(chat(6)), started(4), committed(4, { wording, segments }))
+    expect(Render.render(state).messages[0]).toEqual(
+      user("Summary of earlier conversation: before\n\n---\n\n**Turn Context (split turn):**\n\nnow"),
+    )
+  })
+})
+
+describe("an unfinished group", () => {
+  it("is left out until its results are in", () => {
+    const messages = [user("q"), calls("1", "2"), answer("1"), answer("2")]
+    const waiting = Render.render(stateOf(messages.slice(0, 3)))
+    expect(waiting.messages).toEqual([user("q")])
+    expect(layout(waiting)).toEqual(["raw [0,1) 10", "open [1,3) 0"])
+    expect(waiting.tokens).toBe(10)
+    const finished = Render.render(stateOf(messages))
+    expect(finished.messages).toEqual(messages)
+    expect(layout(finished)).toEqual(["raw [0,4) 40"])
+  })
+
+  it("is shown with a note for what is missing once the user goes on", () => {
+    const messages = [user("q"), calls("1", "2"), answer("1"), user("stop")]
+    const context = Render.render(stateOf(messages))
+    expect(context.messages).toEqual([
+      ...messages.slice(0, 3),
+      {
+        role: "tool",
+        parts: [{ type: "tool-result", id: "2", name: "t", output: noResult, isError: true }],
+      },
+      user("stop"),
+    ])
+    expect(layout(context)).toEqual(["raw [0,3) 30", "current [3,4) 10"])
+  })
+
+  it("can be all there is", () => {
+    const context = Render.render(stateOf([calls("1")]))
+    expect(context.messages).toEqual([])
+    expect(layout(context)).toEqual(["open [0,1) 0"])
+  })
+})
+
+describe("the newest message of the user's", () => {
+  it("is as free of orphans as any other, whatever it carries", () => {
+    const odd: Message.Message = { role: "user", parts: [...user("here").parts, ...answer("9").parts] }
+    const context = Render.render(stateOf([...chat(2), odd]))
+    expect(orphans(context.messages)).toEqual([])
+    expect(Message.text(context.messages.at(-1)!)).toContain("here")
+    expect(JSON.stringify(context.messages)).toContain("answer 9")
+    expect(layout(context)).toEqual(["raw [0,2) 20", "current [2,3) 10"])
+  })
+})
+
+describe("a cap", () => {
+  const style = { maxMessages: 3 }
+
+  it("leaves the oldest raw messages out and names the gap", () => {
+    const context = Render.render(stateOf(chat(8), 2), style)
+    expect(context.messages).toEqual([summary, ...chat(3, 5)])
+    expect(layout(context)).toEqual(["summary [0,2) 7", "gap [2,5) 0", "raw [5,8) 30"])
+    expect(context.tokens).toBe(37)
+  })
+
+  it("leaves nothing out while there are no more", () => {
+    expect(layout(Render.render(stateOf(chat(3)), style))).toEqual(["raw [0,2) 20", "current [2,3) 10"])
+    expect(layout(Render.render(stateOf(chat(4)), style))).toEqual(["gap [0,1) 0", "raw [1,4) 30"])
+  })
+
+  it("spares the system prompt and what is pinned, which moves to the front", () => {
+    const messages = [system("be kind"), ...chat(3), user("3", { pinned: true }), ...chat(4, 5)]
+    const context = Render.render(stateOf(messages), style)
+    expect(context.messages).toEqual([messages[0], messages[4], ...messages.slice(6)])
+    expect(layout(context)).toEqual([
+      "pinned [0,1) 10",
+      "pinned [4,5) 10",
+      "gap [1,4) 0",
+      "gap [5,6) 0",
+      "raw [6,8) 20",
+      "current [8,9) 10",
+    ])
+  })
+
+  it("takes the whole group of a pinned message in the gap along", () => {
+    const group = [calls("1"), result({ id: "1", output: "x" }, { pinned: true })]
+    const context = Render.render(stateOf([user("q"), ...group, ...chat(5, 1)]), style)
+    expect(context.messages.slice(0, 2)).toEqual(group)
+    expect(layout(context)).toEqual(["pinned [1,3) 20", "gap [0,1) 0", "gap [3,5) 0", "raw [5,8) 30"])
+  })
+
+  it("cuts no group: it shows fewer messages rather than half a group", () => {
+    const messages = [user("q"), calls("1"), answer("1"), assistant("a"), user("q")]
+    for (const maxMessages of [2, 3]) {
+      expect(layout(Render.render(stateOf(messages), { maxMessages }))).toEqual([
+        "gap [0,3) 0",
+        "raw [3,4) 10",
+        "current [4,5) 10",
+      ])
+    }
+  })
+
+  it("does not count what is open as shown", () => {
+    const messages = [...chat(5), calls("1")]
+    const context = Render.render(stateOf(messages), style)
+    expect(context.messages).toEqual(messages.slice(3, 5))
+    expect(layout(context)).toEqual(["gap [0,3) 0", "raw [3,5) 20", "open [5,6) 0"])
+  })
+})
+
+describe("any state", () => {
+  const anyState = fc
+    .tuple(conversation, fc.nat(), fc.option(fc.integer({ min: 1, max: 12 })))
+    .map(([messages, cut, maxMessages]) => {
+      const boundaries = oracles.boundaries(messages)
+      const through = boundaries[cut % boundaries.length]!
+      return { messages, through, state: stateOf(messages, through), maxMessages }
+    })
+
+  it("renders without orphans (L5)", () => {
+    fc.assert(
+      fc.property(anyState, ({ state, maxMessages }) => {
+        expect(orphans(Render.render(state, maxMessages === null ? {} : { maxMessages }).messages)).toEqual(
+          [],
+        )
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it("has every message in exactly one place (L4)", () => {
+    fc.assert(
+      fc.property(anyState, ({ messages, through, state, maxMessages }) => {
+        const context = Render.render(state, maxMessages === null ? {} : { maxMessages })
+        const places = messages.map((_, index) =>
+          context.layout.filter(
+            ({ section, from, to }) =>
+              index >= from && index < to && !(section === "pinned" && index < through),
+          ),
+        )
+        expect(places.map((found) => found.length)).toEqual(messages.map(() => 1))
+        expect(places.map(([place]) => place?.section === "summary")).toEqual(
+          messages.map((_, index) => index < through),
+        )
+      }),
+      { numRuns: 150 },
+    )
+  })
+})

@@ -1,0 +1,207 @@
+import { Effect, Stream } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { chat, startOfTime } from "../../test/conversations.js"
+import { disorder } from "../../test/events.js"
+import { appended, committed, failed, started } from "../../test/sessions.js"
+import { type Event, EventCodec, type EventLog, InMemoryEventLog, Message, Verify } from "../index.js"
+
+const { assistant, call, result, user } = Message
+
+type Events = ReadonlyArray<Event.Event>
+
+/** The records of these events, each a commit of its own and a second after the one before. */
+const recordsOf = (events: Events): ReadonlyArray<EventLog.LogRecord> =>
+  events.map((event, position) => ({
+    session: "s",
+    seq: position + 1,
+    commit: `commit-${position + 1}`,
+    at: startOfTime + position * 1_000,
+    ...EventCodec.encode(event),
+  }))
+
+const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArray<Verify.Finding>> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      return yield* Verify.session({ ...log, read: () => Stream.fromIterable(records) }, "s")
+    }),
+  )
+
+const tools = [
+  call([{ id: "1", name: "t", arguments: "{}" }]),
+  result({ id: "1", output: "x" }),
+  assistant("so"),
+  user("q"),
+]
+
+const superseded: Event.SummarySuperseded = { _tag: "SummarySuperseded", summary: "s1", by: "s2" }
+
+/** Two compactions over a conversation with a tool call. Its events by name, in order. */
+const clean = {
+  first: appended(chat(5)),
+  start1: [started(4)],
+  commit1: [committed(4)],
+  second: appended(tools, { from: 5 }),
+  start2: [started(8, { compaction: "k2", from: 4 })],
+  commit2: [committed(8, { compaction: "k2", summary: "s2" })],
+  supersede: [superseded],
+  third: appended(chat(2), { from: 9 }),
+} satisfies Record<string, Events>
+
+/** The clean log with some of its events replaced. */
+const log = (changes: { readonly [Key in keyof typeof clean]?: Events } = {}): Events =>
+  Object.values({ ...clean, ...changes }).flat()
+
+/** The rules that a log breaks, each with the event at which it shows. */
+const broken = async (records: ReadonlyArray<EventLog.LogRecord>) =>
+  (await check(records)).map(({ rule, seq }) => `${rule} at ${seq}`)
+
+describe("a clean log", () => {
+  it("has no findings", async () => {
+    expect(await check(recordsOf(log()))).toEqual([])
+    expect(await check(recordsOf(log().slice(0, 5)))).toEqual([])
+    expect(await check([])).toEqual([])
+  })
+
+  it("may have failures, a lock taken over after its lease, clears, split turns and dropped messages", async () => {
+    const takenOver = [
+      ...log({ start2: [], commit2: [], supersede: [], third: [] }),
+      started(8, { compaction: "k2", from: 4, leaseUntil: startOfTime }),
+      started(8, { compaction: "k3", from: 4 }),
+      committed(8, { compaction: "k3", summary: "s2" }),
+      superseded,
+    ]
+    const again = [...log(), { _tag: "SessionCleared" as const }, ...log()]
+    const failing = log({ start1: [started(4), failed(), started(4)] })
+    const parts = [
+      { kind: "history" as const, from: 0, to: 2 },
+      { kind: "turn-prefix" as const, from: 2, to: 4 },
+    ]
+    const split = [
+      ...clean.first,
+      started(4, { tailFrom: 2, parts }),
+      committed(4, { segments: parts.map((part) => ({ ...part, text: "x" })) }),
+    ]
+    const dropped = [...clean.first, started(4), committed(4, { segments: [] })]
+    for (const events of [takenOver, again, failing, split, dropped]) {
+      expect(await check(recordsOf(events))).toEqual([])
+    }
+  })
+
+  it("may hold what a newer memfold wrote", async () => {
+    const [first, ...rest] = recordsOf(log())
+    const newer = { ...first!, type: "Dreamt", version: 9, data: "?", commit: "newer" }
+    const moved = rest.map((record) => ({ ...record, seq: record.seq + 1 }))
+    expect(await check([first!, { ...newer, seq: 2 }, ...moved])).toEqual([])
+  })
+})
+
+describe("a tampered log is found out", () => {
+  it("L1: a summary was replaced and not marked, or the wrong one was", async () => {
+    expect(await broken(recordsOf(log({ supersede: [] })))).toEqual(["L1 at 14"])
+    expect(await broken(recordsOf(log({ supersede: [], third: [] })))).toEqual(["L1 at 13"])
+    expect(await broken(recordsOf(log({ supersede: [{ ...superseded, summary: "s9" }] })))).toEqual([
+      "L1 at 14",
+    ])
+    expect(await broken(recordsOf(log({ supersede: [{ ...superseded, by: "s9" }] })))).toEqual(["L1 at 14"])
+    expect(await broken(recordsOf(log({ supersede: [superseded, superseded] })))).toEqual(["L1 at 15"])
+  })
+
+  it("L2: a compaction reached into the tail", async () => {
+    expect(await broken(recordsOf(log({ start1: [started(4, { tailFrom: 3 })] })))).toEqual(["L2 at 6"])
+  })
+
+  it("L3: a compaction did not begin where the coverage ends", async () => {
+    const late = [started(8, { compaction: "k2", from: 5 })]
+    expect(await broken(recordsOf(log({ start2: late })))).toContain("L3 at 12")
+  })
+
+  it("L3: its parts leave a hole", async () => {
+    const parts = [
+      { kind: "history" as const, from: 0, to: 1 },
+      { kind: "history" as const, from: 2, to: 4 },
+    ]
+    expect(await broken(recordsOf(log({ start1: [started(4, { parts })] })))).toEqual(["L3 at 6"])
+  })
+
+  it("L3: it covers messages there never were", async () => {
+    expect(await broken(recordsOf(log({ start1: [started(6)], commit1: [] })))).toContain("L3 at 6")
+  })
+
+  it("L3: the coverage moved back, or not as far as was planned", async () => {
+    const back = [committed(3, { compaction: "k2", summary: "s2" })]
+    expect(await broken(recordsOf(log({ commit2: back })))).toContain("L3 at 13")
+    expect(await broken(recordsOf(log({ commit1: [committed(3)] })))).toContain("L3 at 7")
+  })
+
+  it("L3: the summary's segments leave a hole, or overlap", async () => {
+    const segment = (from: number, to: number) => ({ kind: "block" as const, from, to, text: "x" })
+    for (const segments of [
+      [segment(0, 1), segment(2, 4)],
+      [segment(0, 3), segment(2, 4)],
+      [segment(1, 4)],
+      [segment(0, 3)],
+    ]) {
+      expect(await broken(recordsOf(log({ commit1: [committed(4, { segments })] })))).toContain("L3 at 7")
+    }
+  })
+
+  it("L5: a boundary cuts a call from its result", async () => {
+    const start2 = [started(6, { compaction: "k2", from: 4 })]
+    const commit2 = [committed(6, { compaction: "k2", summary: "s2" })]
+    expect(await broken(recordsOf(log({ start2, commit2 })))).toEqual(["L5 at 12", "L5 at 13"])
+  })
+
+  it("L7: two compactions at once", async () => {
+    const both = [started(4), started(4, { compaction: "k9" })]
+    expect(await broken(recordsOf(log({ start1: both })))).toContain("L7 at 7")
+  })
+
+  it("L7: a commit of a compaction that was not the running one", async () => {
+    const stranger = [committed(4, { compaction: "k9" })]
+    expect(await broken(recordsOf(log({ commit1: stranger })))).toContain("L7 at 7")
+    expect(await broken(recordsOf(log({ commit1: [failed(), committed(4)] })))).toContain("L7 at 8")
+  })
+
+  it("L12: a batch was applied twice", async () => {
+    const records = recordsOf(log()).map((record) =>
+      record.seq === 10 ? { ...record, commit: "commit-2" } : record,
+    )
+    expect(await broken(records)).toEqual(["L12 at 10"])
+  })
+
+  it("decodable: an event was damaged; it is named, its contents are not", async () => {
+    const records = recordsOf(log()).map((record) =>
+      record.seq === 3 ? { ...record, data: `{"secret": "the patient's name"` } : record,
+    )
+    const findings = await check(records)
+    expect(findings[0]).toMatchObject({ session: "s", seq: 3, rule: "decodable" })
+    expect(JSON.stringify(findings)).not.toContain("patient")
+  })
+
+  it("contiguous: an event is missing, comes twice, or is out of order", async () => {
+    const records = recordsOf(log())
+    expect(await broken(records.toSpliced(14, 1))).toContain("contiguous at 16")
+    expect(await broken(records.toSpliced(14, 0, records[13]!))).toContain("contiguous at 14")
+    expect(await broken([records[1]!, records[0]!, ...records.slice(2)])).toContain("contiguous at 2")
+    expect(await broken(records.slice(1))).toContain("contiguous at 2")
+  })
+
+  it("contiguous: a message has another's index", async () => {
+    const third = appended(chat(2), { from: 12 })
+    expect(await broken(recordsOf(log({ third })))).toEqual(["contiguous at 15", "contiguous at 16"])
+  })
+})
+
+it("is checked to its end, whatever it holds; L4 the fold itself keeps", async () => {
+  await fc.assert(
+    fc.asyncProperty(disorder, async (recorded) => {
+      const events = recorded.flatMap(({ event }) => (event._tag === "UnknownEvent" ? [] : [event]))
+      const findings = await check(recordsOf(events))
+      expect(findings.every(({ session, seq }) => session === "s" && seq <= events.length)).toBe(true)
+      expect(findings.filter(({ rule }) => rule === "L4")).toEqual([])
+    }),
+    { numRuns: 100 },
+  )
+})
