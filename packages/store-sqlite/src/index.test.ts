@@ -13,19 +13,19 @@ import type { Summarizer } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { eventLogSuite } from "../../core/test/eventLogSuite.js"
 import { countsOf, folder, integrity, records, textsOf, withDriver, withLog } from "../test/support.js"
 import { layer, make } from "./index.js"
 
-const seqs = (log: EventLog.Service, options?: EventLog.ReadOptions) =>
-  log.read("one", options).pipe(
-    Stream.map(({ seq }) => seq),
-    Stream.runCollect,
-    Effect.map((all) => [...all]),
-  )
+const newFile = () => join(folder(), "chats.db")
+
+eventLogSuite("a file, synchronous full", () => layer({ filename: newFile() }))
+eventLogSuite("a file, synchronous normal", () => layer({ filename: newFile(), synchronous: "normal" }))
+eventLogSuite("a database in memory", () => layer({ filename: ":memory:" }))
 
 describe("a file", () => {
   it("has everything when it is opened again", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     const snapshot = { fold: 1, version: 3, data: '{"half":"\\ud83d","nul":"\\u0000","emoji":"👩‍👩‍👧"}' }
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
@@ -54,7 +54,7 @@ describe("a file", () => {
   })
 
   it("is in WAL mode and carries memfold's mark", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     await withLog({ filename }, (log) => log.version("one"))
     const pragma = (name: string) => withDriver(filename, (driver) => driver.pragma(name, { simple: true }))
     expect(pragma("journal_mode")).toBe("wal")
@@ -63,7 +63,7 @@ describe("a file", () => {
   })
 
   it("reads plainly with any SQLite shell, through the view log", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     const at = Date.UTC(2026, 0, 31, 23, 59, 58, 999)
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
@@ -88,27 +88,8 @@ describe("a file", () => {
     ])
   })
 
-  it("is read in pages, in both directions and to any end", async () => {
-    const count = 1_100
-    await withLog({ filename: ":memory:" }, (log) =>
-      Effect.gen(function* () {
-        yield* log.append("one", records(count), { expected: 0, commit: "c1" })
-        const all = Array.from({ length: count }, (_, index) => index + 1)
-        expect(yield* seqs(log)).toEqual(all)
-        expect(yield* seqs(log, { reverse: true })).toEqual(all.toReversed())
-        expect(yield* seqs(log, { from: 5, to: 516 })).toEqual(all.slice(4, 516))
-        expect(yield* seqs(log, { from: 1_024, reverse: true })).toEqual(all.slice(1_023).toReversed())
-
-        const names = Array.from({ length: 600 }, (_, index) => `session ${String(index).padStart(3, "0")}`)
-        yield* Effect.forEach(names, (name) => log.append(name, records(1), { expected: 0, commit: "c1" }))
-        const sessions = yield* Stream.runCollect(log.sessions)
-        expect([...sessions].map(({ session }) => session)).toEqual(["one", ...names])
-      }),
-    )
-  })
-
   it("takes a batch as a whole or not at all", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
         const [record] = records(1)
@@ -116,7 +97,7 @@ describe("a file", () => {
         const append = log.append("one", [record, broken, record], { expected: 0, commit: "c1" })
         expect(yield* Effect.flip(append)).toBeInstanceOf(EventLog.LogError)
         expect(yield* log.version("one")).toBe(0)
-        expect(yield* seqs(log)).toEqual([])
+        expect([...(yield* Stream.runCollect(log.read("one")))]).toEqual([])
         const appended = yield* log.append("one", [record], { expected: 0, commit: "c1" })
         expect(appended).toEqual({ from: 1, version: 1, duplicate: false })
       }),
@@ -125,7 +106,7 @@ describe("a file", () => {
   })
 
   it("leaves nothing behind of a session that was deleted", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
         yield* log.append("one", records(3), { expected: 0, commit: "c1" })
@@ -142,7 +123,7 @@ describe("a file", () => {
 describe("within one process", () => {
   // A transaction that gave way to other fibers would lock them out for as long as they block its thread.
   it("two logs on one file take turns, however large the batches", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     const options = { filename, busyTimeout: "1 second", synchronous: "normal" } as const
     await withLog(options, (first) =>
       Effect.gen(function* () {
@@ -172,7 +153,7 @@ describe("within one process", () => {
   })
 
   it("8 fibers append to one session while it is compacted", async () => {
-    const filename = join(folder(), "chats.db")
+    const filename = newFile()
     const program = Effect.gen(function* () {
       const halfway = yield* Deferred.make<void>()
       // The first compaction runs until half of all messages have come.

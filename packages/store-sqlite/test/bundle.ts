@@ -2,12 +2,12 @@
  * The scripts of `children/` as programs of their own, made from the sources under test. A bundle starts in a
  * fifth of the time that its packages would take, and these scripts are started dozens of times.
  */
-import { mkdtempSync, rmSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { afterAll } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import { driverPath } from "./support.js"
 
 /** As much of Vite, which comes with Vitest, as is used here. */
@@ -17,30 +17,30 @@ interface Bundler {
 
 const fromVitest = createRequire(createRequire(import.meta.url).resolve("vitest"))
 
-/** Bundles scripts of `children/`; answers with the path of each. They are gone when the tests of the file end. */
-export const bundle = async <Name extends string>(
-  ...names: ReadonlyArray<Name>
-): Promise<Readonly<Record<Name, string>>> => {
-  const outDir = mkdtempSync(join(tmpdir(), "memfold-children-"))
-  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
+/** Bundles scripts of `children/` for the tests of a file; answers with the path of each. */
+export const bundled = <Name extends string>(...names: ReadonlyArray<Name>): ((name: Name) => string) => {
+  const outDir = join(tmpdir(), `memfold-children-${process.pid}-${names[0]}`)
   const driver = pathToFileURL(driverPath).href
-  const { build } = (await import(pathToFileURL(fromVitest.resolve("vite")).href)) as Bundler
-  await build({
-    configFile: false,
-    logLevel: "warn",
-    resolve: { conditions: ["@memfold/source"], alias: { "better-sqlite3": driver } },
-    ssr: { noExternal: true, resolve: { conditions: ["@memfold/source"] } },
-    build: {
-      ssr: true,
-      outDir,
-      emptyOutDir: false,
-      minify: true,
-      rolldownOptions: {
-        input: names.map((name) => fileURLToPath(new URL(`children/${name}.mjs`, import.meta.url))),
-        external: [driver],
-        output: { entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" },
+  beforeAll(async () => {
+    const { build } = (await import(pathToFileURL(fromVitest.resolve("vite")).href)) as Bundler
+    await build({
+      configFile: false,
+      logLevel: "warn",
+      resolve: { conditions: ["@memfold/source"], alias: { "better-sqlite3": driver } },
+      ssr: { noExternal: true, resolve: { conditions: ["@memfold/source"] } },
+      build: {
+        ssr: true,
+        outDir,
+        emptyOutDir: false,
+        minify: true,
+        rolldownOptions: {
+          input: names.map((name) => fileURLToPath(new URL(`children/${name}.mjs`, import.meta.url))),
+          external: [driver],
+          output: { entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" },
+        },
       },
-    },
-  })
-  return Object.fromEntries(names.map((name) => [name, join(outDir, `${name}.mjs`)])) as Record<Name, string>
+    })
+  }, 60_000)
+  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
+  return (name) => join(outDir, `${name}.mjs`)
 }

@@ -18,7 +18,7 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
-import { bundle } from "./bundle.js"
+import { bundled } from "./bundle.js"
 import {
   child,
   driverPath,
@@ -32,7 +32,7 @@ import {
   withLog,
 } from "./support.js"
 
-const children = await bundle("fill", "lock")
+const script = bundled("fill", "lock")
 
 /**
  * The files of a folder with the hashes of their contents. What SQLite puts beside a WAL database that is open
@@ -251,7 +251,7 @@ describe("files that are not to be written", () => {
 
 describe("files that somebody else holds", () => {
   const lock = async (file: string, sql: string, millis: number) => {
-    const holder = start(children.lock, driverPath, file, sql, String(millis))
+    const holder = start(script("lock"), driverPath, file, sql, String(millis))
     expect(await holder.line()).toBe("locked")
     return holder
   }
@@ -370,7 +370,7 @@ describe("a full disk", () => {
     const limited = child(
       spawn(
         "/bin/bash",
-        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, children.fill, file],
+        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, script("fill"), file],
         {
           stdio: ["pipe", "pipe", "inherit"],
         },

@@ -2,12 +2,15 @@
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
-import { bundle } from "./bundle.js"
+import { describe, expect, it, vi } from "vitest"
+import { bundled } from "./bundle.js"
 import type { Child } from "./support.js"
-import { countsOf, findings, folder, integrity, start, textsOf, withDriver, withLog } from "./support.js"
+import { countsOf, findings, folder, integrity, records, start, textsOf, withLog } from "./support.js"
 
-const children = await bundle("untilKilled", "many", "opener")
+const script = bundled("untilKilled", "many", "opener")
+
+// Starting processes takes a second or ten, as busy as the machine is.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 const random = (seed: number) => {
@@ -52,7 +55,7 @@ describe("killed processes (L14)", () => {
     const file = join(folder(), "chats.db")
     const next = random(2_026)
     const launch = (round: number) =>
-      start(children.untilKilled, file, round % 2 === 0 ? "full" : "normal", String(round))
+      start(script("untilKilled"), file, round % 2 === 0 ? "full" : "normal", String(round))
 
     const heard: Array<Awaited<ReturnType<typeof killed>>> = []
     // Starting takes longest, so the next processes start while one is at work.
@@ -96,7 +99,9 @@ describe("many processes on one file", () => {
     const sessions = { one: 100, two: 25, three: 25, four: 25 }
     const plan = Object.entries(sessions).flat().map(String)
     const names = ["a", "b", "c", "d"]
-    const running = await Promise.all(names.map((name) => isReady(start(children.many, file, name, ...plan))))
+    const running = await Promise.all(
+      names.map((name) => isReady(start(script("many"), file, name, ...plan))),
+    )
     for (const child of running) child.say("go")
     for (const child of running) expect(await child.end()).toEqual(["done"])
 
@@ -120,7 +125,7 @@ describe("many processes on one file", () => {
 
   it("2 processes open a new file at the same moment, 100 times", async () => {
     const path = folder()
-    const running = await Promise.all([isReady(start(children.opener)), isReady(start(children.opener))])
+    const running = await Promise.all([isReady(start(script("opener"))), isReady(start(script("opener")))])
     for (let round = 0; round < 100; round++) {
       const file = join(path, `${round}.db`)
       const time = Date.now() + 3

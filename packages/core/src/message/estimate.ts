@@ -214,10 +214,15 @@ const isJumble = (text: string, from: number, to: number): boolean => {
   return pieces * jumblePiece > to - from
 }
 
+const isCapital = (text: string, at: number): boolean =>
+  text.charCodeAt(at) < 0x80
+    ? capital[text.charCodeAt(at)] === 1
+    : text.charAt(at) !== text.charAt(at).toLowerCase()
+
 /** How strongly a word speaks for a less common language, from 0 to 1. */
 const evidence = (text: string, from: number, to: number): number => {
   // A single letter says nothing, and names are spelled as at home in English too.
-  if (to - from < 2 || capital[text.charCodeAt(from)] === 1) return 0
+  if (to - from < 2 || isCapital(text, from)) return 0
   let strongest = 0
   let rare = false
   let before = 0
@@ -268,10 +273,37 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
 }
 
 /**
- * The tokens of a text, by its characters alone: the default of the token counter, and what stands in for one that
- * fails (law L8).
+ * The tokens a text takes, judged by its characters alone: the default of the token counter, and what stands in for
+ * a counter that fails (law L8). A whole number, 0 for the empty text and at least 1 for any other, in time linear
+ * in the length. It never throws; lone surrogates are characters like any other.
  *
- * TODO
+ * It leans to the high side. The error against `o200k_base`, on samples of a hundred tokens and more for each
+ * language and format (`packages/tokens-gpt` has them, and a test that holds the error there):
+ *
+ * | class                                          | error          |
+ * | ---------------------------------------------- | -------------- |
+ * | prose in 33 languages                          | -14 % to +15 % |
+ * | source code, SQL, HTML, diffs                  | +3 % to +20 %  |
+ * | JSON                                           | +3 % to +14 %  |
+ * | shell and test output, logs, tables, YAML, CSV | -2 % to +11 %  |
+ * | URLs, ids, digests, base64, emoji, symbols     | -8 % to +12 %  |
+ *
+ * Those samples took part in the fit. On translated program messages that did not (two programs, 20 languages), the
+ * error was -13 % to +15 %; on recorded chats and coding sessions, where single errors cancel out, 0 to +7 %.
+ *
+ * The worst cases: Latin and Uyghur come out a third too low; Welsh, Yoruba and Irish, which their spelling does not
+ * give away, a fifth to a quarter; random letters of one case, rare Chinese characters and random Korean syllables
+ * up to 70 %. English that has a word spelled as in another language in every line comes out up to half too high.
+ *
+ * Other vendors' vocabularies differ. In one recorded coding session Claude Opus 4.5 took 1.22 times the tokens
+ * that `o200k_base` takes. Where a provider reports usage, that is the better number.
+ *
+ * @example
+ * ```ts
+ * import { TokenCounter } from "@memfold/core"
+ *
+ * console.log(TokenCounter.estimating.count("How many tokens is this?"))
+ * ```
  */
 export const estimate = (text: string): number => {
   let tokens = 0

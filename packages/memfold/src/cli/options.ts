@@ -6,6 +6,7 @@ import { EventLog, type Strategy, type Summarizer } from "@memfold/core"
 import { Effect, Either, type Layer, Stream } from "effect"
 import { byName, strategies, summarizers, type UnknownName } from "../parts.js"
 import { type StoreOptions, storeLayer } from "../store.js"
+import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
 
 export const json = Options.boolean("json").pipe(
@@ -26,7 +27,7 @@ export const set = Options.text("set").pipe(
 export const format = Options.text("format").pipe(
   Options.withPseudoName("NAME"),
   Options.withDefault("auto"),
-  Options.withDescription("The transcript's format: auto, openai, anthropic, tau-bench, pi."),
+  Options.withDescription(`The transcript's format: ${formats.join(", ")}.`),
 )
 
 export const pick = Options.integer("pick").pipe(

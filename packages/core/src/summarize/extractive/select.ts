@@ -18,8 +18,7 @@ import type { Candidate, Salience } from "./salience.js"
  * - `side`: the share that the summary so far, or what is new, may take while the other side wants it too
  */
 const passes = [
-  { facts: 40, upTo: 0.6, side: 0.7 },
-  { facts: 2, upTo: 1, side: 0.7 },
+  { facts: 40, upTo: 1, side: 0.7 },
   { facts: 40, upTo: 1, side: 1 },
 ]
 /** What a term, and a fact, is still worth once it is covered. */

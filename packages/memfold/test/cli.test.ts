@@ -1,0 +1,323 @@
+/**
+ * The command line as its users meet it: the built program, real files, exit codes, and what is on which stream.
+ */
+import { execFile, spawn } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
+const sample = (name: string) => fileURLToPath(new URL(`../samples/${name}`, import.meta.url))
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "memfold-cli-"))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
+  new Promise((resolve) => {
+    const options = { cwd: folder, maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1" } }
+    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+  })
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const lines = (text: string): ReadonlyArray<Record<string, unknown>> =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+const chat = (messages: number, extra: (index: number) => object = () => ({})) =>
+  Array.from({ length: messages }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `message ${index} says a little something`,
+    ...extra(index),
+  }))
+
+describe("replay --json", () => {
+  it("prints compactions, the context and the totals, and nothing else", async () => {
+    const path = file("plain.json", JSON.stringify(chat(80)))
+    const { code, out, err } = await memfold("replay", path, "--summarizer", "echo", "--json")
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    const all = lines(out)
+    // Design 1: a tail of 40 and a window of 12, so at 52, 64 and 76 messages.
+    expect(all.slice(0, 3)).toMatchObject([
+      { type: "compaction", after: 51, from: 0, to: 12, reason: "window", supersedes: null },
+      { after: 63, from: 12, to: 24, parts: [{ kind: "history", from: 12, to: 24 }] },
+      { after: 75, from: 24, to: 36, supersedes: all[1]?.["summaryId"] },
+    ])
+    expect(all[1]?.["supersedes"]).toBe(all[0]?.["summaryId"])
+    expect(all[3]).toMatchObject({
+      type: "context",
+      layout: [
+        { section: "summary", from: 0, to: 36 },
+        { section: "raw", from: 36, to: 80 },
+      ],
+    })
+    const messages = all[3]?.["messages"] as ReadonlyArray<object>
+    expect(messages).toHaveLength(45)
+    expect(messages[0]).toEqual({ role: "system", content: "[Conversation Summary]\n[0,36)" })
+    expect(messages[1]).toEqual({ role: "user", content: "message 36 says a little something" })
+    expect(all[4]).toMatchObject({ type: "totals", messages: 80, compactions: 3, summarizerCalls: 3 })
+    expect(Object.keys(all[4] ?? {}).toSorted()).toEqual(
+      ["compactions", "messages", "summarizerCalls", "tokensIfRaw", "tokensSent", "type"].toSorted(),
+    )
+    expect(all).toHaveLength(5)
+  })
+
+  it("takes settings in snake_case and camelCase, by the names of the reference designs", async () => {
+    const path = file(
+      "settings.jsonl",
+      chat(14)
+        .map((message) => JSON.stringify(message))
+        .join("\n"),
+    )
+    const rounds = (...settings: ReadonlyArray<string>) =>
+      memfold(
+        ...["replay", path, "--strategy", "rounds", "--summarizer", "echo", "--json"],
+        ...settings.flatMap((setting) => ["--set", setting]),
+      )
+    const snake = await rounds("full_context_turns=2", "cached_context_turns=1")
+    const camel = await rounds("fullContextTurns=2", "cachedContextTurns=1")
+    const compactions = lines(snake.out).filter(({ type }) => type === "compaction")
+    expect(compactions.map(({ after, from, to, reason }) => [after, from, to, reason])).toEqual([
+      [5, 0, 2, "rounds"],
+      [7, 2, 4, "rounds"],
+      [9, 4, 6, "rounds"],
+      [11, 6, 8, "rounds"],
+      [13, 8, 10, "rounds"],
+    ])
+    const ranges = (out: string) => lines(out).map(({ from, to }) => [from, to])
+    expect(ranges(camel.out)).toEqual(ranges(snake.out))
+  })
+
+  it("takes the messages' own times as the clock; without times no cooldown passes", async () => {
+    const settings = [
+      "--set",
+      "tail_keep_size=2",
+      "--set",
+      "context_size=10",
+      "--summarizer",
+      "echo",
+      "--json",
+    ]
+    const hourly = chat(6, (index) => ({ at: new Date(Date.UTC(2026, 0, 1, index)).toISOString() }))
+    const timed = await memfold("replay", file("timed.json", JSON.stringify(hourly)), ...settings)
+    expect(lines(timed.out).filter(({ type }) => type === "compaction")).toMatchObject([
+      { after: 2, from: 0, to: 1, reason: "cooldown" },
+      { after: 3, from: 1, to: 2, reason: "cooldown" },
+      { after: 4, from: 2, to: 3, reason: "cooldown" },
+      { after: 5, from: 3, to: 4, reason: "cooldown" },
+    ])
+    const still = await memfold("replay", file("still.json", JSON.stringify(chat(6))), ...settings)
+    expect(lines(still.out).map(({ type }) => type)).toEqual(["context", "totals"])
+  })
+
+  it("splits a turn that is too large, in a session with one user message", async () => {
+    const long = "a longer piece of work that goes on and on ".repeat(20)
+    const messages = [
+      { role: "user", content: "Please do everything." },
+      ...Array.from({ length: 12 }, (_, step) => ({ role: "assistant", content: `step ${step}: ${long}` })),
+    ]
+    const { out } = await memfold(
+      ...["replay", file("turn.json", JSON.stringify({ messages })), "--strategy", "split-turn"],
+      ...["--set", "context_limit=2000", "--summarizer", "echo", "--json"],
+    )
+    expect(lines(out)[0]).toMatchObject({
+      type: "compaction",
+      reason: "threshold",
+      from: 0,
+      parts: [{ kind: "turn-prefix", from: 0 }],
+    })
+  })
+})
+
+describe("what a person reads", () => {
+  it("replay shows the timeline, the layout and the sums, without colours when piped", async () => {
+    const { code, out } = await memfold("replay", sample("support-zh.jsonl"))
+    expect(code).toBe(0)
+    for (const part of ["Compressed: history [", "reason window", "supersedes", "summary  [0,", "saved"]) {
+      expect(out).toContain(part)
+    }
+    expect(out).not.toContain("\u001B")
+  })
+
+  it("compare lists the four strategies and sending everything", async () => {
+    const names = ["sliding-window", "rounds", "split-turn", "rolling-buffer"]
+    const conversation = sample("coding-agent.jsonl")
+    const { code, out } = await memfold("compare", conversation, "--set", "context_limit=16000")
+    expect(code).toBe(0)
+    expect(out.split("\n").map((line) => line.split("  ")[0])).toEqual(
+      expect.arrayContaining([...names, "everything, always"]),
+    )
+    const json = lines((await memfold("compare", conversation, "--json")).out)
+    expect(json.map(({ strategy }) => strategy)).toEqual(names)
+  })
+})
+
+describe("a store", () => {
+  it("keeps what was replayed, shows it, and verifies clean", async () => {
+    const store = `sqlite:${join(folder, "kept.db")}`
+    const replayed = await memfold(
+      ...["replay", sample("coding-agent.jsonl"), "--store", store, "--session", "work", "--json"],
+    )
+    const then = lines(replayed.out).find(({ type }) => type === "context")
+    const look = async (...args: ReadonlyArray<string>) =>
+      lines((await memfold(...args, "--store", store, "--json")).out)
+    expect(await look("sessions")).toMatchObject([{ session: "work" }])
+    expect(await look("context", "work")).toEqual([then])
+    const events = await look("events", "work")
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect(events.filter(({ type }) => type === "MessageAppended")).toHaveLength(196)
+    const [early] = await look("context", "work", "--at", "10")
+    expect(early?.["layout"]).toMatchObject([
+      { section: "pinned", from: 0, to: 1 },
+      { section: "raw", from: 1, to: 6 },
+      { section: "open", from: 6, to: 10, tokens: 0 },
+    ])
+    const anthropic = await memfold("context", "work", "--store", store, "--format", "anthropic")
+    expect(Object.keys(JSON.parse(anthropic.out) as object)).toEqual(["system", "messages"])
+    expect(await memfold("verify", "--store", store)).toMatchObject({ code: 0, err: "" })
+    expect(await look("verify")).toMatchObject([{ type: "verified", findings: 0 }])
+  })
+
+  it("that was tampered with fails to verify: exit 1 with each finding", async () => {
+    const path = join(folder, "tampered.db")
+    await memfold("replay", file("t.json", JSON.stringify(chat(60))), "--store", `sqlite:${path}`)
+    const storePackage = createRequire(import.meta.url).resolve("@memfold/store-sqlite/package.json")
+    const client = createRequire(storePackage).resolve("@effect/sql-sqlite-node")
+    const Driver = createRequire(client)("better-sqlite3") as new (file: string) => {
+      exec(sql: string): void
+      close(): void
+    }
+    const database = new Driver(path)
+    database.exec("DELETE FROM events WHERE seq = 20; UPDATE events SET data = '{' WHERE seq = 30")
+    database.close()
+    const { code, out, err } = await memfold("verify", "--store", `sqlite:${path}`, "--json")
+    expect({ code, err }).toEqual({ code: 1, err: "" })
+    expect(lines(out)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: "finding", rule: "contiguous", seq: 21 }),
+        expect.objectContaining({ type: "finding", rule: "decodable", seq: 30 }),
+      ]),
+    )
+  })
+
+  it("has every acknowledged message after kill -9, and verifies clean (L14)", async () => {
+    const store = `sqlite:${join(folder, "killed.db")}`
+    const long = file("long.json", JSON.stringify(chat(3_000)))
+    const replay = ["replay", long, "--store", store, "--session", "k", "--summarizer", "echo", "--json"]
+    const child = spawn(process.execPath, [program, ...replay], { stdio: ["ignore", "pipe", "ignore"] })
+    let seen = ""
+    child.stdout.on("data", (data: Buffer) => {
+      seen += data.toString()
+      if (seen.split("\n").length > 4) child.kill("SIGKILL")
+    })
+    await new Promise((resolve) => child.once("close", resolve))
+    const acknowledged = lines(seen.slice(0, seen.lastIndexOf("\n"))).at(-1)?.["after"] as number
+    expect(await memfold("verify", "--store", store)).toMatchObject({ code: 0 })
+    const events = lines((await memfold("events", "k", "--store", store, "--json")).out)
+    const texts = events
+      .filter(({ type }) => type === "MessageAppended")
+      .map(({ data }) => JSON.stringify((data as { message: unknown }).message))
+    expect(texts.length).toBeGreaterThan(acknowledged)
+    expect(texts.length).toBeLessThan(3_000)
+    texts.forEach((text, index) => expect(text).toContain(`message ${index} says`))
+  })
+})
+
+describe("bad input is one line on standard error and exit code 2", () => {
+  const one = async (running: Promise<Ran>, ...parts: ReadonlyArray<string>) => {
+    const ran = await running
+    expect(ran.code).toBe(2)
+    expect(ran.out).toBe("")
+    expect(ran.err.trimEnd().split("\n")).toHaveLength(1)
+    for (const part of parts) expect(ran.err).toContain(part)
+    expect(ran.err).not.toContain("a secret")
+  }
+
+  it("a missing file, a folder, an empty file, broken JSON, a message without a role", async () => {
+    await Promise.all([
+      one(memfold("replay", "nowhere.json"), "nowhere.json", "no such file"),
+      one(memfold("replay", folder), "it is a folder"),
+      one(memfold("replay", file("empty.json", "")), "empty.json", "empty"),
+      one(
+        memfold("replay", file("broken.json", '[{"role":"user","content":"a secret"},{"role":')),
+        "broken.json",
+      ),
+      one(
+        memfold("replay", file("norole.json", '[{"content":"a secret"}]')),
+        "norole.json",
+        "role",
+        "assistant",
+      ),
+      one(memfold("replay", file("time.json", '[{"role":"user","content":"x","at":"yesterday"}]')), "at"),
+    ])
+  })
+
+  it("an unknown strategy, summarizer, format, setting, store or option, each with what is allowed", async () => {
+    const path = file("fine.json", JSON.stringify(chat(3)))
+    const replay = (...args: ReadonlyArray<string>) => memfold("replay", path, ...args)
+    await Promise.all([
+      one(replay("--strategy", "best"), '"best"', "sliding-window, rounds, split-turn, rolling-buffer"),
+      one(replay("--summarizer", "magic"), "extractive, echo"),
+      one(replay("--format", "xml"), "xml", "openai"),
+      one(replay("--set", "tail=4"), '"tail"', "tailKeepSize"),
+      one(replay("--set", "tail_keep_size"), "key=value"),
+      one(replay("--set", "tail_keep_size=80"), "tail_keep_size (80)", "context_size (75)"),
+      one(replay("--set", "tail_keep_size=many"), "tailKeepSize"),
+      one(memfold("compare", path, "--set", "nothing=1"), '"nothing"', "bufferSize"),
+      one(replay("--store", "floppy:a"), "floppy:a", "memory:, sqlite:PATH"),
+      one(replay("--loud"), "--loud"),
+      one(memfold("remember"), "'replay', 'compare', 'sessions'"),
+    ])
+  })
+
+  it("a store that is not there, foreign, or read-only; a session that is not there", async () => {
+    const path = file("ok.json", JSON.stringify(chat(3)))
+    const notes = "just some notes, long enough to be no header of anything\n".repeat(40)
+    const foreign = file("notes.txt", notes)
+    const store = `sqlite:${join(folder, "small.db")}`
+    await memfold("replay", path, "--store", store, "--session", "here")
+    await Promise.all([
+      one(memfold("sessions", "--store", "sqlite:absent.db"), "absent.db", "does not exist"),
+      one(memfold("replay", path, "--store", `sqlite:${foreign}`), "not a SQLite database"),
+      one(memfold("context", "elsewhere", "--store", store), '"elsewhere"', "here"),
+      one(memfold("context", "here", "--store", store, "--at", "0"), "--at"),
+    ])
+    expect(existsSync(join(folder, "absent.db"))).toBe(false)
+    expect(readFileSync(foreign, "utf8")).toBe(notes)
+    chmodSync(join(folder, "small.db"), 0o444)
+    await one(memfold("replay", path, "--store", store, "--session", "here"), "read-only")
+    expect(await memfold("context", "here", "--store", store)).toMatchObject({ code: 0 })
+  })
+
+  it("a transcript that breaks off midway keeps what came before, and says so", async () => {
+    const whole = chat(5).map((message) => JSON.stringify(message))
+    const path = file("cut.jsonl", `${whole.join("\n")}\n{"role":"user","conte`)
+    const store = `sqlite:${join(folder, "cut.db")}`
+    const ran = await memfold("replay", path, "--store", store, "--json")
+    expect(ran.code).toBe(2)
+    expect(ran.err).toContain("cut.jsonl:6")
+    expect(ran.err).toContain('the 5 messages before it are in session "cut"')
+    expect(lines((await memfold("events", "cut", "--store", store, "--json")).out)).toHaveLength(5)
+    expect(await memfold("verify", "--store", store)).toMatchObject({ code: 0 })
+  })
+})

@@ -1,0 +1,65 @@
+import { TokenCounter } from "@memfold/core"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import { prose } from "../test/prose.js"
+import { gpt, layer } from "./index.js"
+
+describe("gpt", () => {
+  it("counts with o200k_base unless asked for another encoding", async () => {
+    const text = prose["Chinese, simplified"] ?? ""
+    const o200k = await gpt()
+    const cl100k = await gpt({ encoding: "cl100k_base" })
+    expect([o200k.name, cl100k.name]).toEqual(["o200k_base", "cl100k_base"])
+    expect(o200k.count("hello world")).toBe(2)
+    expect(cl100k.count("hello world")).toBe(2)
+    expect(o200k.count("")).toBe(0)
+    // The newer vocabulary holds far more Chinese.
+    expect(o200k.count(text)).toBeLessThan(0.85 * cl100k.count(text))
+  })
+
+  it.each(["o200k_base", "cl100k_base"] as const)(
+    "counts special tokens as plain text in %s",
+    async (encoding) => {
+      const counter = await gpt({ encoding })
+      for (const text of ["<|endoftext|>", "a<|im_start|>b", "<|fim_prefix|><|endofprompt|>"]) {
+        expect(counter.count(text)).toBeGreaterThan(3)
+      }
+    },
+  )
+
+  it("counts a lone surrogate as the replacement character it becomes", async () => {
+    const counter = await gpt()
+    for (const text of ["\ud83c", "\udf89", "a\ud83c b", "\udf89\ud83c".repeat(5)]) {
+      expect(counter.count(text)).toBe(counter.count(text.toWellFormed()))
+    }
+  })
+
+  it("takes no time for ever on long runs", { timeout: 20_000 }, async () => {
+    const counter = await gpt()
+    const started = performance.now()
+    for (const unit of ["a", "é", "漢", " ", "\n", "=", "/\n", "!\u0301", "🎉", "\ud83c", "7"]) {
+      const tokens = counter.count(unit.repeat(200_000 / unit.length))
+      expect(tokens).toBeGreaterThan(200_000 / 200)
+      expect(tokens).toBeLessThanOrEqual(200_000)
+    }
+    // Uncut, the first alone takes most of a minute.
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+
+  it("names the encodings there are when asked for another", async () => {
+    await expect(gpt({ encoding: "p50k" as never })).rejects.toThrow(/o200k_base, cl100k_base/)
+    await expect(gpt({ encoding: "toString" as never })).rejects.toThrow(RangeError)
+  })
+})
+
+describe("layer", () => {
+  const name = Effect.map(TokenCounter.TokenCounter, (counter) => counter.name)
+
+  it("takes the place of the estimate", async () => {
+    expect(await Effect.runPromise(name)).toBe("estimate")
+    expect(await Effect.runPromise(name.pipe(Effect.provide(layer())))).toBe("o200k_base")
+    expect(await Effect.runPromise(name.pipe(Effect.provide(layer({ encoding: "cl100k_base" }))))).toBe(
+      "cl100k_base",
+    )
+  })
+})
