@@ -42,7 +42,7 @@ describe("gpt", () => {
       expect(tokens).toBeGreaterThan(200_000 / 200)
       expect(tokens).toBeLessThanOrEqual(200_000)
     }
-    // Uncut, the first alone takes most of a minute.
+    // Uncut, the first alone takes more than a minute.
     expect(performance.now() - started).toBeLessThan(15_000)
   })
 

@@ -291,9 +291,9 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * Those samples took part in the fit. On translated program messages that did not (two programs, 20 languages), the
  * error was -13 % to +15 %; on recorded chats and coding sessions, where single errors cancel out, 0 to +7 %.
  *
- * The worst cases: Latin and Uyghur come out a third too low; Welsh, Yoruba and Irish, which their spelling does not
- * give away, a fifth to a quarter; random letters of one case, rare Chinese characters and random Korean syllables
- * up to 70 %. English that has a word spelled as in another language in every line comes out up to half too high.
+ * The worst cases: Latin and Uyghur come out a third too low; Welsh, Yoruba and Irish a fifth to a quarter; random
+ * letters of one case, rare Chinese characters and random Korean syllables 60 % to 70 %. English that has a word
+ * spelled as in another language in every line comes out up to half too high.
  *
  * Other vendors' vocabularies differ. In one recorded coding session Claude Opus 4.5 took 1.22 times the tokens
  * that `o200k_base` takes. Where a provider reports usage, that is the better number.

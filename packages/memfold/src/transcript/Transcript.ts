@@ -110,17 +110,6 @@ const readPicked = (format: Format, source: Source, pick: number): Reading => {
  * `timestamp` (ISO 8601, without an offset in UTC; or milliseconds since the epoch).
  *
  * The error says where reading stopped; its `readable` has the messages before that place.
- *
- * @example
- * ```ts
- * import { Either } from "effect"
- * import { parse } from "./Transcript.js"
- *
- * const text = '{"role":"user","content":"hi","at":"2026-03-02T12:00:00Z"}\n{"role":"assistant"'
- * const broken = Either.flip(parse(text, { file: "chat.jsonl" }))
- * console.log(Either.map(broken, (error) => [error.message, error.readable.length]))
- * // chat.jsonl:2: not JSON (unexpected end), 1
- * ```
  */
 export const parse = (
   text: string,

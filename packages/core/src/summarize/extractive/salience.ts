@@ -38,8 +38,6 @@ const factors = {
   code: 0.35,
   /** A question, or a request that ends like one. */
   question: 1.25,
-  /** A word that both use: one took up what the other said. */
-  echo: 1.5,
   /** The first thing the user asked for is what all the rest is about. */
   firstRequest: 1.6,
   /** The first sentence of a message, and its last. */
@@ -73,7 +71,6 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
   const occurrences = new Map<string, number>()
   const spread = new Map<string, number>()
   const mentions = new Map<string, number>()
-  const saidBy = { user: new Set<string>(), assistant: new Set<string>() }
   let count = 0
 
   interface Read {
@@ -96,9 +93,6 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
         for (const term of all) occurrences.set(term, (occurrences.get(term) ?? 0) + 1)
         for (const term of own) spread.set(term, (spread.get(term) ?? 0) + 1)
         for (const { key } of known) mentioned.add(key)
-        if (source.speaker === "user" || source.speaker === "assistant") {
-          for (const term of own) saidBy[source.speaker].add(term)
-        }
         count++
         return { source, piece, terms: own, facts: known }
       }),
@@ -120,7 +114,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
     if (known !== undefined) return known
     const rarity = Math.log((count + 1) / (spread.get(term) ?? 1))
     const weight =
-      Math.log((occurrences.get(term) ?? 1) + 3) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1) * (saidBy.user.has(term) && saidBy.assistant.has(term) ? factors.echo : 1)
+      Math.log((occurrences.get(term) ?? 1) + 3) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1)
     weights.set(term, weight)
     return weight
   }

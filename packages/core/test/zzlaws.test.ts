@@ -1,0 +1,286 @@
+/**
+ * The laws, over whole runs: random conversations, one message at a time or in batches, under strategies nobody
+ * wrote and under the four that are shipped.
+ */
+import { Effect, Option } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
+import { Rounds } from "../../strategies/rounds/src/index.js"
+import { SlidingWindow } from "../../strategies/sliding-window/src/index.js"
+import { SplitTurn } from "../../strategies/split-turn/src/index.js"
+import { type Message, orphans, Session, type Strategy, Verify } from "../src/index.js"
+import * as View from "../src/policy/View.js"
+import * as Snapshot from "../src/session/Snapshot.js"
+import { conversation, strategy as anyStrategy } from "./conversations.js"
+import * as oracles from "./oracles.js"
+import { compactions, type Run, runOf, session } from "./runs.js"
+
+/** What a run is made from. `label` names the strategy in a counterexample. */
+interface Input {
+  readonly label: string
+  readonly strategy: Strategy.Strategy
+  readonly batches: ReadonlyArray<ReadonlyArray<Message.Message>>
+}
+
+const labelled = <Settings>(
+  define: Strategy.Definition<Settings>,
+  settings: fc.Arbitrary<Partial<Settings>>,
+): fc.Arbitrary<Omit<Input, "batches">> =>
+  settings.map((given) => ({
+    label: `${define.strategyName} ${JSON.stringify(given)}`,
+    strategy: define(given),
+  }))
+
+const upTo = (max: number) => fc.integer({ min: 1, max })
+
+/** The shipped strategies, with settings small enough for short conversations. */
+const shipped = fc.oneof(
+  labelled(
+    SlidingWindow,
+    fc.record({
+      tailKeepSize: fc.nat({ max: 6 }),
+      compressionWindowSize: upTo(5),
+      compressionHardLimit: upTo(8),
+      contextSize: fc.integer({ min: 7, max: 30 }),
+    }),
+  ),
+  labelled(Rounds, fc.record({ fullContextTurns: upTo(3), cachedContextTurns: upTo(3) })),
+  labelled(SplitTurn, fc.record({ contextLimit: fc.integer({ min: 20, max: 400 }) })),
+  labelled(RollingBuffer, fc.record({ bufferSize: upTo(5) })),
+)
+
+/** The messages of a conversation in batches of these sizes, over and over; one at a time without any. */
+const batched = (
+  messages: ReadonlyArray<Message.Message>,
+  sizes: ReadonlyArray<number>,
+): Input["batches"] => {
+  const batches: Array<ReadonlyArray<Message.Message>> = []
+  for (let from = 0, turn = 0; from < messages.length; turn++) {
+    const to = from + (sizes[turn % sizes.length] ?? 1)
+    batches.push(messages.slice(from, to))
+    from = to
+  }
+  return batches
+}
+
+const input: fc.Arbitrary<Input> = fc
+  .tuple(
+    fc.oneof(
+      anyStrategy.map((strategy) => ({ label: strategy.name, strategy })),
+      shipped,
+    ),
+    conversation,
+    fc.array(upTo(8), { maxLength: 3 }),
+  )
+  .map(([strategy, messages, sizes]) => ({ ...strategy, batches: batched(messages, sizes) }))
+
+/** One seed for all laws, so that they can look at the same runs. */
+const [seed] = fc.sample(fc.noBias(fc.integer()), 1)
+const runs = new Map<string, Promise<Run>>()
+
+const run = ({ label, strategy, batches }: Input): Promise<Run> => {
+  const key = JSON.stringify([label, batches])
+  const known = runs.get(key) ?? runOf(strategy, batches)
+  runs.set(key, known)
+  return known
+}
+
+/** Inputs that once broke a law, tried first. */
+const examples: Array<[Input]> = []
+
+/** Holds a law against many runs. */
+const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = 1500): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(input, async (input) => {
+      await law(await run(input))
+    }),
+    { numRuns, examples, ...(seed === undefined ? {} : { seed }) },
+  )
+
+/** The state before an event. */
+const stateBefore = ({ events }: Run, seq: number) =>
+  Session.fold(Session.empty(session), events.slice(0, seq - 1))
+
+const pairwise = <A>(list: ReadonlyArray<A>): ReadonlyArray<readonly [A, A]> =>
+  list.slice(1).map((next, position) => [list[position]!, next])
+
+describe("in every run", () => {
+  it("stats", async () => {
+    const c: Record<string, number> = {}
+    const inc = (k: string, by = 1) => (c[k] = (c[k] ?? 0) + by)
+    await inEveryRun((run) => {
+      inc("runs"); inc("messages", run.messages.length)
+      const cs = compactions(run)
+      inc("compactions", cs.length); if (cs.length) inc("runs with compaction"); if (cs.length > 2) inc("runs with 3+")
+      inc("splits", cs.filter(x => x.started.parts.at(-1)?.kind === "turn-prefix").length)
+      inc("two parts", cs.filter(x => x.started.parts.length === 2).length)
+      inc("blocks", cs.filter(x => x.started.parts[0]?.kind === "block").length)
+      for (const m of run.moments) { inc("moments"); const k = new Set(m.context.layout.map(x => x.section)); for (const s of k) inc("with " + s); if (m.state.pinned.length) inc("covered pinned") }
+    })
+    console.log(JSON.stringify(c, null, 1))
+  })
+  it("L1: after the first commit exactly one summary is active", () =>
+    inEveryRun((run) => {
+      const found: Array<string> = []
+      const active = new Set<string>()
+      let commits = 0
+      for (const { event } of run.events) {
+        if (event._tag === "SummaryCommitted") {
+          active.add(event.summary)
+          commits++
+        }
+        if (event._tag !== "SummarySuperseded") continue
+        if (!active.has(event.by)) found.push(`${event.by} supersedes but is not active`)
+        if (!active.delete(event.summary)) found.push(`${event.summary} is superseded but was not active`)
+      }
+      expect(found).toEqual([])
+      expect([...active]).toEqual(commits === 0 ? [] : [run.state.summary?.id])
+      expect(run.state.superseded).toBe(Math.max(commits - 1, 0))
+    }))
+
+  it("L2: the tail is never compacted; where it is split, only its beginning is", () =>
+    inEveryRun((run) => {
+      for (const { seq, at, started } of compactions(run)) {
+        const state = stateBefore(run, seq)
+        const view = View.make(state, at)
+        const messages = run.messages.slice(0, state.total)
+        const asked = Math.min(Math.max(run.strategy.keep.from(view), state.through), state.total)
+        const tailFrom = Math.max(oracles.boundaryBefore(messages, asked), state.through)
+        const { above, prefix } = run.strategy.split ?? { above: Number.POSITIVE_INFINITY, prefix: 0 }
+        const isSplit = view.tokens(tailFrom, state.total) > above && started.to > tailFrom
+        expect({
+          tailFrom: started.tailFrom,
+          leavesTheTail: started.to <= tailFrom,
+          endsWithAPrefix: started.parts.at(-1)?.kind === "turn-prefix",
+          ofAtMost: isSplit ? view.tokens(tailFrom, started.to) <= prefix : true,
+          leavesTheNewestGroup: started.to <= oracles.boundaryBefore(messages, state.total - 1) || !isSplit,
+        }).toEqual({
+          tailFrom,
+          leavesTheTail: !isSplit,
+          endsWithAPrefix: isSplit,
+          ofAtMost: true,
+          leavesTheNewestGroup: true,
+        })
+      }
+    }))
+
+  it("L3: coverage starts at 0, has no holes, and never moves back", () =>
+    inEveryRun(({ events, moments, strategy }) => {
+      const plans = events.flatMap(({ event }) => (event._tag === "CompactionStarted" ? [event] : []))
+      const commits = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event] : []))
+      const ends = commits.map(({ through }) => through)
+      expect(plans.map(({ from }) => from)).toEqual([0, ...ends].slice(0, plans.length))
+      expect(ends).toEqual(plans.map(({ to }) => to))
+      expect(pairwise(ends).filter(([one, next]) => next <= one)).toEqual([])
+      for (const { state } of moments) {
+        const segments = state.summary?.segments ?? []
+        const covered = segments.map(({ to }) => to)
+        expect(state.summary?.through ?? 0).toBe(state.through)
+        expect(covered.at(-1) ?? 0).toBe(strategy.fold === "drop" ? 0 : state.through)
+        expect(segments.map(({ from }) => from)).toEqual([0, ...covered].slice(0, segments.length))
+        // The summarizer wrote what it was asked to cover.
+        expect(segments.map(({ text }) => text)).toEqual(segments.map(({ from, to }) => `[${from},${to})`))
+      }
+    }))
+
+  it("L4: every message is covered, raw, in the gap, or open: exactly one of them", () =>
+    inEveryRun(({ moments }) => {
+      for (const { state, context } of moments) {
+        const places = Array.from({ length: state.total }, (_, index) =>
+          context.layout.flatMap(({ section, from, to }) =>
+            index < from || index >= to || (section === "pinned" && index < state.through) ? [] : [section],
+          ),
+        )
+        expect(places.map((found) => found.length)).toEqual(places.map(() => 1))
+        expect(places.map(([place]) => place === "summary")).toEqual(
+          places.map((_, index) => index < state.through),
+        )
+      }
+    }))
+
+  it("L4: what the layout calls raw is in the context, word for word and in order", () =>
+    inEveryRun(({ moments }) => {
+      for (const { state, context } of moments) {
+        const isRaw = (index: number) =>
+          context.layout.some(
+            ({ section, from, to }) => ["raw", "current"].includes(section) && index >= from && index < to,
+          )
+        const said = (messages: ReadonlyArray<Message.Message>) =>
+          messages.flatMap(({ parts }) =>
+            parts.flatMap((part) =>
+              part.type === "text" || part.type === "reasoning"
+                ? [part.text]
+                : part.type === "tool-call"
+                  ? [part.arguments]
+                  : [],
+            ),
+          )
+        const raw = said(state.raw.slice().flatMap(({ index, message }) => (isRaw(index) ? [message] : [])))
+        const shown = said(context.messages)
+        expect(raw.filter((text) => !shown.includes(text))).toEqual([])
+        const inOrder = shown.slice(shown.length - raw.length)
+        expect(raw.length <= shown.length && inOrder.length === raw.length).toBe(true)
+      }
+    }))
+
+  it("L5: no boundary cuts a group, and no context has an orphan", () =>
+    inEveryRun((run) => {
+      for (const { seq, started } of compactions(run)) {
+        const { total } = stateBefore(run, seq)
+        expect(oracles.boundaries(run.messages.slice(0, total))).toContain(started.to)
+      }
+      for (const { context } of run.moments) expect(orphans(context.messages)).toEqual([])
+    }))
+
+  it("L6: a snapshot at any point, with the rest folded onto it, is the fold of all", () =>
+    inEveryRun(({ events, state: kept }) => {
+      let state = Session.empty(session)
+      for (const event of events) {
+        const snapshot = Snapshot.take(state)
+        state = Session.evolve(Option.getOrThrow(Snapshot.restore(session, snapshot)), event)
+      }
+      const all = Snapshot.take(Session.fold(Session.empty(session), events))
+      expect(Snapshot.take(state)).toEqual(all)
+      expect(Snapshot.take(kept)).toEqual(all)
+    }))
+
+  it("L9: settling ends, and settling again does nothing", () =>
+    inEveryRun(async ({ moments, state, reopened }) => {
+      for (const { outcomes, state } of moments) {
+        expect(outcomes.map(({ _tag }) => _tag)).toEqual(outcomes.map(() => "Committed"))
+        expect(outcomes.length).toBeLessThanOrEqual(state.total)
+        expect(state.running).toBeNull()
+      }
+      const [again, version] = await reopened((memory) =>
+        Effect.all([memory.settle(session), Effect.map(memory.state(session), ({ version }) => version)]),
+      )
+      expect(again).toEqual([])
+      expect(version).toBe(state.version)
+    }))
+
+  it("L10: the context at a past version is the one that was rendered then", () =>
+    inEveryRun(async ({ moments, reopened }) => {
+      const then = await reopened((memory) =>
+        Effect.forEach(moments, ({ state }) => memory.context(session, { at: state.version })),
+      )
+      expect(then).toEqual(moments.map(({ context }) => context))
+    }, 300))
+
+  it("L13: between two compactions each context is a prefix of the next", () =>
+    inEveryRun(({ strategy, moments }) => {
+      const { maxMessages = Number.POSITIVE_INFINITY } = strategy.context
+      for (const [now, next] of pairwise(moments)) {
+        const compacted = now.state.summary?.id !== next.state.summary?.id
+        const capped = next.state.raw.length > maxMessages
+        const { messages } = now.context
+        const prefix = compacted || capped ? messages : next.context.messages.slice(0, messages.length)
+        expect(prefix).toEqual(messages)
+      }
+    }))
+
+  it("the stored log is well by every rule that can be seen in it", () =>
+    inEveryRun(async ({ log }) => {
+      expect(await Effect.runPromise(Verify.session(log, session))).toEqual([])
+    }))
+})

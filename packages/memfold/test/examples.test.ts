@@ -1,0 +1,54 @@
+/**
+ * Every example in the documentation compiles: the `ts` blocks of all Markdown files and of all TSDoc comments,
+ * with the strictness of the sources.
+ */
+import { execFile } from "node:child_process"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+/** Within the package, so that its dependencies are found. */
+const folder = fileURLToPath(new URL("../.examples", import.meta.url))
+
+const documents = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.(md|ts)$/.test(name) && !/(^|\/)(node_modules|dist|\.examples|\.changeset)(\/|$)/.test(name))
+  .filter((name) => !name.endsWith(".test.ts"))
+  .toSorted()
+
+interface Example {
+  readonly name: string
+  readonly code: string
+}
+
+const examplesOf = (name: string): ReadonlyArray<Example> => {
+  const text = readFileSync(join(root, name), "utf8")
+  return [...text.matchAll(/^([ \t]*(?:\* ?)?)```ts\n([\s\S]*?)^[ \t]*(?:\* ?)?```$/gm)].map((match, position) => ({
+    name: `${name.replace(/[^\w]+/g, "-")}-${position}`,
+    code: (match[2] ?? "")
+      .split("\n")
+      .map((line) => (name.endsWith(".ts") ? line.replace(/^\s*\* ?/, "") : line))
+      .join("\n"),
+  }))
+}
+
+it("every example compiles", { timeout: 120_000 }, async () => {
+  const examples = documents.flatMap(examplesOf)
+  expect(examples.length).toBeGreaterThan(10)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {}\n`)
+  const config = {
+    extends: "../../../tsconfig.base.json",
+    compilerOptions: { noEmit: true, composite: false, declaration: false, declarationMap: false, types: ["node"] },
+    include: ["*.ts"],
+  }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
+  const tsc = join(root, "node_modules/.bin/tsc")
+  const printed = await new Promise<string>((resolve) => {
+    execFile(tsc, ["-p", folder], (_error, out, err) => resolve(out + err))
+  })
+  expect(printed.split("\n").filter((line) => line.includes("error TS"))).toEqual([])
+  console.log(`${examples.length} examples of ${documents.length} files in ${relative(root, folder)}`)
+})
