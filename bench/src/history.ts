@@ -30,7 +30,8 @@ const prepare = (filename: string, size: number) =>
         Array.from({ length: 50 }, (_, position) => turn(from + position)),
       )
       yield* memory.settle("s")
-      if (from > 0 && from % 10_000 === 0) say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
+      if (from > 0 && from % 10_000 === 0)
+        say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
     }
   }).pipe(
     Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })),
@@ -65,7 +66,9 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
   await Effect.runPromise(memory.context("s"))
   let index = size
   bench
-    .add("append", () => Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.settle("s")))))
+    .add("append", () =>
+      Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.settle("s")))),
+    )
     .add("context", () => Effect.runPromise(memory.context("s")))
     .add("open", async () => {
       const other = await opened(filename)
@@ -94,9 +97,14 @@ export const history = async (bound: number): Promise<boolean> => {
       rows.push(await measure(filename, size))
     }
     const reference = rows[0]!
-    const cell = (value: number, base: number) => `${value.toFixed(3)} ms ${(value / base).toFixed(2)}×`.padStart(20)
-    console.log("\nThe cost of a turn as the history grows (SQLite, synchronous NORMAL, sliding window; medians)")
-    console.log(`${"messages".padStart(10)}${["append", "context", "open"].map((name) => name.padStart(20)).join("")}`)
+    const cell = (value: number, base: number) =>
+      `${value.toFixed(3)} ms ${(value / base).toFixed(2)}×`.padStart(20)
+    console.log(
+      "\nThe cost of a turn as the history grows (SQLite, synchronous NORMAL, sliding window; medians)",
+    )
+    console.log(
+      `${"messages".padStart(10)}${["append", "context", "open"].map((name) => name.padStart(20)).join("")}`,
+    )
     rows.forEach((row, position) => {
       const name = sizes[position]!.toLocaleString("en-US").padStart(10)
       const cells = (["append", "context", "open"] as const).map((key) => cell(row[key], reference[key]))

@@ -6,9 +6,12 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([["histo
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))
 if (unknown !== undefined) {
-  process.stderr.write(`memfold: there is no benchmark "${unknown}"; there are: ${[...benchmarks.keys()].join(", ")}\n`)
+  process.stderr.write(
+    `memfold: there is no benchmark "${unknown}"; there are: ${[...benchmarks.keys()].join(", ")}\n`,
+  )
   process.exit(2)
 }
 const outcomes = []
-for (const [name, run] of benchmarks) if (asked.length === 0 || asked.includes(name)) outcomes.push(await run())
+for (const [name, run] of benchmarks)
+  if (asked.length === 0 || asked.includes(name)) outcomes.push(await run())
 if (outcomes.includes(false)) process.exitCode = 1

@@ -1,6 +1,6 @@
 /** Memories for tests: a log of their own, a summarizer that says what it covers. */
 import { Effect, Layer } from "effect"
-import { CurrentSummarizer, EventLog, InMemoryEventLog, Memory, type Summarizer } from "../src/index.js"
+import { CurrentSummarizer, type EventLog, InMemoryEventLog, Memory, type Summarizer } from "../src/index.js"
 
 /** Writes nothing but the range it was asked to cover. */
 export const echo: Summarizer.Service = {

@@ -2,7 +2,14 @@
  * Every strategy over real transcripts: each file of the folder whose format the command line reads is replayed,
  * and the laws are checked on what came of it. The folder is named by MEMFOLD_CORPUS; see `npm run test:corpus`.
  */
-import { EchoSummarizer, EventLog, ExtractiveSummarizer, InMemoryEventLog, orphans, Verify } from "@memfold/core"
+import {
+  EchoSummarizer,
+  EventLog,
+  ExtractiveSummarizer,
+  InMemoryEventLog,
+  orphans,
+  Verify,
+} from "@memfold/core"
 import { Effect, Either, Option, Stream } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname, join, relative } from "node:path"
@@ -86,7 +93,9 @@ for (const { file, found } of corpus.filter((one) => one.found.length > 0)) {
           Effect.gen(function* () {
             const totals = yield* Effect.forEach(found, (conversation) => check(conversation, name))
             const sum = (of: "messages" | "compactions") => totals.reduce((all, one) => all + one[of], 0)
-            console.log(`${name}: ${found.length} × ${sum("messages")} messages, ${sum("compactions")} compactions`)
+            console.log(
+              `${name}: ${found.length} × ${sum("messages")} messages, ${sum("compactions")} compactions`,
+            )
           }),
         ))
     }

@@ -27,7 +27,10 @@ describe("createMemory", () => {
     }
     const before = await first.context("c")
     expect(before.messages[0]).toEqual({ role: "system", content: "Summary of earlier conversation: [0,15)" })
-    expect(before.messages.at(-1)).toEqual({ role: "assistant", content: "answer 9 to the question that was asked" })
+    expect(before.messages.at(-1)).toEqual({
+      role: "assistant",
+      content: "answer 9 to the question that was asked",
+    })
     await first.close()
 
     const again = createMemory({ store, summarizer: "echo" })
@@ -86,7 +89,9 @@ describe("createMemory", () => {
     expect(() => createMemory({ store: "floppy:a" })).toThrow(UnknownName)
     expect(() => createMemory({ store: "memory:", summarizer: "magic" })).toThrow("extractive, echo")
     const memory = createMemory({ store: "memory:" })
-    await expect(memory.append("", { role: "user", content: "x" })).rejects.toMatchObject({ _tag: "InvalidInput" })
+    await expect(memory.append("", { role: "user", content: "x" })).rejects.toMatchObject({
+      _tag: "InvalidInput",
+    })
     await expect(memory.append("c", { role: "robot" } as never)).rejects.toThrow(/role/)
     await memory.close()
     const missing = createMemory({ store: `sqlite:${join(folder, "no/such/folder.db")}` })

@@ -4,8 +4,8 @@
 import * as Anthropic from "@memfold/anthropic"
 import {
   CurrentSummarizer,
-  EventCodec,
-  EventLog,
+  type EventCodec,
+  type EventLog,
   Memory,
   type Message,
   type Outcome,

@@ -89,11 +89,9 @@ describe("replay --json", () => {
         .map((message) => JSON.stringify(message))
         .join("\n"),
     )
+    const fixed = ["--strategy", "rounds", "--summarizer", "echo", "--json"]
     const rounds = (...settings: ReadonlyArray<string>) =>
-      memfold(
-        ...["replay", path, "--strategy", "rounds", "--summarizer", "echo", "--json"],
-        ...settings.flatMap((setting) => ["--set", setting]),
-      )
+      memfold("replay", path, ...fixed, ...settings.flatMap((setting) => ["--set", setting]))
     const snake = await rounds("full_context_turns=2", "cached_context_turns=1")
     const camel = await rounds("fullContextTurns=2", "cachedContextTurns=1")
     const compactions = lines(snake.out).filter(({ type }) => type === "compaction")
@@ -136,10 +134,9 @@ describe("replay --json", () => {
       { role: "user", content: "Please do everything." },
       ...Array.from({ length: 12 }, (_, step) => ({ role: "assistant", content: `step ${step}: ${long}` })),
     ]
-    const { out } = await memfold(
-      ...["replay", file("turn.json", JSON.stringify({ messages })), "--strategy", "split-turn"],
-      ...["--set", "context_limit=2000", "--summarizer", "echo", "--json"],
-    )
+    const path = file("turn.json", JSON.stringify({ messages }))
+    const settings = ["--strategy", "split-turn", "--set", "context_limit=2000", "--summarizer", "echo"]
+    const { out } = await memfold("replay", path, ...settings, "--json")
     expect(lines(out)[0]).toMatchObject({
       type: "compaction",
       reason: "threshold",
@@ -175,9 +172,8 @@ describe("what a person reads", () => {
 describe("a store", () => {
   it("keeps what was replayed, shows it, and verifies clean", async () => {
     const store = `sqlite:${join(folder, "kept.db")}`
-    const replayed = await memfold(
-      ...["replay", sample("coding-agent.jsonl"), "--store", store, "--session", "work", "--json"],
-    )
+    const where = ["--store", store, "--session", "work"]
+    const replayed = await memfold("replay", sample("coding-agent.jsonl"), ...where, "--json")
     const then = lines(replayed.out).find(({ type }) => type === "context")
     const look = async (...args: ReadonlyArray<string>) =>
       lines((await memfold(...args, "--store", store, "--json")).out)

@@ -13,7 +13,9 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const folder = fileURLToPath(new URL("../.examples", import.meta.url))
 
 const documents = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.(md|ts)$/.test(name) && !/(^|\/)(node_modules|dist|\.examples|\.changeset)(\/|$)/.test(name))
+  .filter(
+    (name) => /\.(md|ts)$/.test(name) && !/(^|\/)(node_modules|dist|\.examples|\.changeset)(\/|$)/.test(name),
+  )
   .filter((name) => !name.endsWith(".test.ts"))
   .toSorted()
 
@@ -24,13 +26,15 @@ interface Example {
 
 const examplesOf = (name: string): ReadonlyArray<Example> => {
   const text = readFileSync(join(root, name), "utf8")
-  return [...text.matchAll(/^([ \t]*(?:\* ?)?)```ts\n([\s\S]*?)^[ \t]*(?:\* ?)?```$/gm)].map((match, position) => ({
-    name: `${name.replace(/[^\w]+/g, "-")}-${position}`,
-    code: (match[2] ?? "")
-      .split("\n")
-      .map((line) => (name.endsWith(".ts") ? line.replace(/^\s*\* ?/, "") : line))
-      .join("\n"),
-  }))
+  return [...text.matchAll(/^([ \t]*(?:\* ?)?)```ts\n([\s\S]*?)^[ \t]*(?:\* ?)?```$/gm)].map(
+    (match, position) => ({
+      name: `${name.replace(/[^\w]+/g, "-")}-${position}`,
+      code: (match[2] ?? "")
+        .split("\n")
+        .map((line) => (name.endsWith(".ts") ? line.replace(/^\s*\* ?/, "") : line))
+        .join("\n"),
+    }),
+  )
 }
 
 it("every example compiles", { timeout: 120_000 }, async () => {
@@ -41,7 +45,13 @@ it("every example compiles", { timeout: 120_000 }, async () => {
   for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {}\n`)
   const config = {
     extends: "../../../tsconfig.base.json",
-    compilerOptions: { noEmit: true, composite: false, declaration: false, declarationMap: false, types: ["node"] },
+    compilerOptions: {
+      noEmit: true,
+      composite: false,
+      declaration: false,
+      declarationMap: false,
+      types: ["node"],
+    },
     include: ["*.ts"],
   }
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))

@@ -25,7 +25,8 @@ const advice = (status: number): string => {
   if (status === 401 || status === 403) return "check the API key and what it may use"
   if (status === 404) return "check the name of the model"
   if (status === 413) return "set maxInputTokens below the model's window"
-  if (status === 400 || status === 422) return "check the model's settings, and maxInputTokens against its window"
+  if (status === 400 || status === 422)
+    return "check the model's settings, and maxInputTokens against its window"
   if (status === 429) return "the rate or spending limit is reached; it is tried again later"
   return "it is tried again later"
 }

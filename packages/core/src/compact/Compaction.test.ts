@@ -9,7 +9,7 @@ import {
   Memory,
   Message,
   Strategy,
-  Summarizer,
+  type Summarizer,
   Trigger,
   Verify,
 } from "../index.js"

@@ -85,7 +85,9 @@ describe("the transcript", () => {
 
   it("writes out calls with their arguments and results with their errors", () => {
     const user = userOf(
-      Message.call([{ id: "c1", name: "read_file", arguments: '{"path": "src/a.ts"}' }], { text: "Looking." }),
+      Message.call([{ id: "c1", name: "read_file", arguments: '{"path": "src/a.ts"}' }], {
+        text: "Looking.",
+      }),
       Message.result({ id: "c1", name: "read_file", output: "no such file", isError: true }),
       Message.result({ id: "c2", output: "done" }),
     )
@@ -96,17 +98,22 @@ describe("the transcript", () => {
   })
 
   it("names what it cannot show", () => {
-    const user = userOf({
-      role: "user",
-      parts: [
-        { type: "reasoning", text: "hmm" },
-        { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA", name: "a.png" },
-        { type: "file", mediaType: "text/plain", uri: "https://example.org/a.txt" },
-        { type: "opaque", provider: "acme", data: { secret: 1 } },
-      ],
-    }, { role: "assistant", parts: [] })
+    const user = userOf(
+      {
+        role: "user",
+        parts: [
+          { type: "reasoning", text: "hmm" },
+          { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA", name: "a.png" },
+          { type: "file", mediaType: "text/plain", uri: "https://example.org/a.txt" },
+          { type: "opaque", provider: "acme", data: { secret: 1 } },
+        ],
+      },
+      { role: "assistant", parts: [] },
+    )
     expect(user).toContain("user, thinking:\nhmm")
-    expect(user).toContain("user attaches the file a.png, image/png:\n(26 characters of inline data, not shown)")
+    expect(user).toContain(
+      "user attaches the file a.png, image/png:\n(26 characters of inline data, not shown)",
+    )
     expect(user).toContain("user attaches the file, text/plain:\nhttps://example.org/a.txt")
     expect(user).toContain("a part that only acme can read, not shown")
     expect(user).toContain("#2] assistant, without content")
@@ -151,7 +158,10 @@ describe("conversation text is data", () => {
     })),
   )
   const messages = fc.array(
-    fc.record({ role: fc.constantFrom("user", "assistant", "tool"), parts: fc.array(parts, { maxLength: 3 }) }),
+    fc.record({
+      role: fc.constantFrom("user", "assistant", "tool"),
+      parts: fc.array(parts, { maxLength: 3 }),
+    }),
     { maxLength: 6 },
   )
 

@@ -2,8 +2,9 @@
  * What a piece of text is worth keeping, from counts alone.
  *
  * - *Terms*: a word that is said again and again in a few places is what the conversation is about; one that is
- *   everywhere ("the", "的") tells nothing. So a term weighs `log(1 + occurrences) * log((pieces + 1) / pieces with
- *   it)`, and very short words, which are function words in most languages, weigh less.
+ *   everywhere ("the", "的") tells nothing. So a term weighs `log(3 + occurrences) * log((pieces + 1) / pieces with
+ *   it)`, and very short words, which are function words in most languages, weigh less. The 3 keeps what was said
+ *   only once in the running.
  * - *Facts* (see `facts.ts`): what several messages mention weighs more.
  * - *Who and where*: what the user said, questions, the first request and the newest messages, failures; tool
  *   output and code weigh less than what people say about it.
@@ -38,8 +39,8 @@ const factors = {
   code: 0.35,
   /** A question, or a request that ends like one. */
   question: 1.25,
-  /** The first thing the user asked for is what all the rest is about. */
-  firstRequest: 1.6,
+  /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
+  firstRequest: 1.4,
   /** The first sentence of a message, and its last. */
   lead: 1.15,
   close: 1.05,
@@ -120,7 +121,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
   }
 
   const fresh = sources.filter((source) => !source.old)
-  const firstRequest = fresh.find((source) => source.speaker === "user")
+  const firstRequest = sources.find((source) => source.speaker === "user")
   const newest = new Set([
     fresh.findLast((source) => source.speaker === "user"),
     fresh.findLast((source) => source.speaker === "assistant"),

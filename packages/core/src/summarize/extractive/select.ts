@@ -10,21 +10,16 @@ import { Heap } from "./heap.js"
 import type { Candidate, Salience } from "./salience.js"
 
 /**
- * Facts first, then what the conversation is about, then whatever there is room for. One scale for both would
- * have to be wrong in one of them: a page of numbers, or a page of small talk.
- *
- * - `facts`: a fact of worth 1 against a term of weight 1
- * - `upTo`: the share of the budget that is full when the pass ends
- * - `side`: the share that the summary so far, or what is new, may take while the other side wants it too
+ * The share of the budget that the summary so far, or what is new, may take: at first less than all, so that
+ * neither can push the other out; then whatever room is left.
  */
-const passes = [
-  { facts: 40, upTo: 1, side: 0.7 },
-  { facts: 40, upTo: 1, side: 1 },
-]
+const sides = [0.7, 1]
+/** A fact of worth 1 against a term of weight 1. */
+const factScale = 40
 /** What a term, and a fact, is still worth once it is covered. */
 const repeatedTerm = 0.3
 const repeatedFact = 0.05
-/** What a number or name is worth in a sentence whose words are all covered. */
+/** What a number or name is worth beside words that are all covered, or beside none. */
 const sameSentence = 0.15
 /** Each further piece of the same message counts this much of the one before, so that no message takes all. */
 const sameSource = 0.9
@@ -32,7 +27,7 @@ const sameSource = 0.9
 const saturation = 8
 /** How much a long piece pays for its length: 0 not at all, 1 in full. */
 const lengthPenalty = 0.8
-/** Whatever adds less than this, per token, than the best of its pass did, is left out even if there is room. */
+/** Whatever adds less than this, per token, than the first did, is left out even if there is room. */
 const threshold = 0.06
 
 /** Sizes, in tokens. */
@@ -64,7 +59,7 @@ export const select = (
   const known = new Set<string>()
   const spent = { old: 0, fresh: 0 }
 
-  const judge = (candidate: Candidate, factScale: number): Entry => {
+  const judge = (candidate: Candidate): Entry => {
     let words = 0
     let anew = 0
     for (const term of candidate.terms) {
@@ -73,7 +68,7 @@ export const select = (
       anew += weight * repeatedTerm ** (covered.get(term) ?? 0)
     }
     // The same sentence with another number in it is less of a fact each time; an identifier stands alone.
-    const novelty = words === 0 ? 1 : sameSentence + (1 - sameSentence) * (anew / words)
+    const novelty = sameSentence + (1 - sameSentence) * (words === 0 ? 0 : anew / words)
     let facts = 0
     for (const { key, worth, alone } of candidate.facts) {
       facts += worth * (known.has(key) ? repeatedFact : alone ? 1 : novelty)
@@ -102,25 +97,25 @@ export const select = (
     return cost
   }
 
-  for (const pass of passes) {
+  let best: number | undefined
+  for (const side of sides) {
     const heap = new Heap(better)
     for (const candidate of candidates) {
-      if (candidate.parts.some(({ piece }) => !taken.has(piece))) heap.push(judge(candidate, pass.facts))
+      if (candidate.parts.some(({ piece }) => !taken.has(piece))) heap.push(judge(candidate))
     }
-    let best: number | undefined
     for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
       const { candidate } = entry
       if (entry.chosen !== chosen.length) {
-        heap.push(judge(candidate, pass.facts))
+        heap.push(judge(candidate))
         continue
       }
       best ??= entry.gain
       if (entry.gain < best * threshold) break
       const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
       const cost = costOf(parts)
-      const side = candidate.parts[0]?.source.old === true ? "old" : "fresh"
-      if (spent.old + spent.fresh + cost > budget * pass.upTo || spent[side] + cost > budget * pass.side) continue
-      spent[side] += cost
+      const age = candidate.parts[0]?.source.old === true ? "old" : "fresh"
+      if (spent.old + spent.fresh + cost > budget || spent[age] + cost > budget * side) continue
+      spent[age] += cost
       for (const { piece, source } of parts) {
         taken.add(piece)
         opened.set(source, (opened.get(source) ?? 0) + 1)

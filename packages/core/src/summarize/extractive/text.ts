@@ -130,19 +130,25 @@ const unspaced =
 /** Six letters of a word stand for its inflections, well enough and in any alphabet. */
 const stem = 6
 
-/** The words of a short text as terms to compare: lower case, inflections mostly folded, punctuation gone. */
+/**
+ * The words of a short text as terms to compare: lower case, inflections mostly folded, no punctuation and no
+ * bare numbers.
+ */
 export const terms = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
+  const add = (term: string): void => {
+    if (/[^\p{Nd}]/u.test(term)) found.push(term)
+  }
   for (const [run] of text.normalize("NFKC").toLowerCase().matchAll(wordRuns)) {
     let from = 0
     for (const match of run.matchAll(unspaced)) {
-      if (match.index > from) found.push(slice(run, from, Math.min(match.index, from + stem)))
+      if (match.index > from) add(slice(run, from, Math.min(match.index, from + stem)))
       for (const { segment, isWordLike } of segmenter().word.segment(match[0])) {
-        if (isWordLike === true) found.push(segment)
+        if (isWordLike === true) add(segment)
       }
       from = match.index + match[0].length
     }
-    if (from < run.length) found.push(slice(run, from, from + stem))
+    if (from < run.length) add(slice(run, from, from + stem))
   }
   return found
 }
