@@ -199,12 +199,13 @@ describe("in every run", () => {
         const asked = Math.min(Math.max(run.strategy.keep.from(view), state.through), state.total)
         const tailFrom = Math.max(oracles.boundaryBefore(messages, asked), state.through)
         const { above, prefix } = run.strategy.split ?? { above: Number.POSITIVE_INFINITY, prefix: 0 }
+        const firstGroup = oracles.boundaries(messages).find((boundary) => boundary > tailFrom)
         const isSplit = view.tokens(tailFrom, state.total) > above && started.to > tailFrom
         expect({
           tailFrom: started.tailFrom,
           leavesTheTail: started.to <= tailFrom,
           endsWithAPrefix: started.parts.at(-1)?.kind === "turn-prefix",
-          ofAtMost: isSplit ? view.tokens(tailFrom, started.to) <= prefix : true,
+          ofAtMost: !isSplit || started.to === firstGroup || view.tokens(tailFrom, started.to) <= prefix,
           leavesTheNewestGroup: started.to <= oracles.boundaryBefore(messages, state.total - 1) || !isSplit,
         }).toEqual({
           tailFrom,

@@ -7,7 +7,7 @@
 export interface Split {
   /** A tail above this is split. */
   readonly above: number
-  /** At most so much of its beginning becomes the prefix; the newest group always stays. */
+  /** At most so much of its beginning, but its first group at least, becomes the prefix; the newest group stays. */
   readonly prefix: number
 }
 

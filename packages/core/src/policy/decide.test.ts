@@ -248,6 +248,21 @@ describe("a split", () => {
     expect(planned(stateOf(open), { keep, split: large })).toMatchObject({ to: 5 })
   })
 
+  it("takes a first group that is larger than the prefix may be", () => {
+    const small = Split.tailAbove(50, { prefix: 5 })
+    expect(planned(stateOf(turn(6)), { keep, split: small })).toMatchObject({ to: 1 })
+    const huge = [user("q"), calls("1", "2", "3"), ...["1", "2", "3"].map(answer), assistant("a")]
+    const options = { keep: Keep.lastMessages(5), split: Split.tailAbove(40, { prefix: 30 }) }
+    expect(planned(stateOf(huge), options)).toMatchObject({
+      tailFrom: 1,
+      to: 5,
+      parts: [
+        { kind: "history", from: 0, to: 1 },
+        { kind: "turn-prefix", from: 1, to: 5 },
+      ],
+    })
+  })
+
   it("does not happen where the tail is one group", () => {
     const group = [user("q"), calls("1", "2", "3", "4", "5"), ...["1", "2", "3", "4", "5"].map(answer)]
     expect(planned(stateOf(group), { keep: Keep.lastMessages(3), split })).toMatchObject({

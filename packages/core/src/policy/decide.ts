@@ -4,7 +4,7 @@
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { SessionState } from "../session/SessionState.js"
-import { boundaryBefore } from "../session/SessionState.js"
+import { boundaryAfter, boundaryBefore } from "../session/SessionState.js"
 import type { Strategy } from "./Strategy.js"
 import * as View from "./View.js"
 
@@ -96,6 +96,8 @@ const splitPoint = (
   const before = view.tokens(state.through, tailFrom)
   const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)
   const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > split.prefix)
-  const cut = within(state, Math.min(full, boundaryBefore(state, state.total - 1)))
+  // A first group that is larger than the prefix may be goes all the same: a huge message must not block the turn.
+  const first = boundaryAfter(state, tailFrom + 1)
+  const cut = within(state, Math.min(Math.max(full, first), boundaryBefore(state, state.total - 1)))
   return hasWords(state, tailFrom, cut) ? cut : null
 }

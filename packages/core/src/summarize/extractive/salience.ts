@@ -37,6 +37,7 @@ const factors = {
   /** What a tool was asked, against what it answered. */
   call: 1.6,
   code: 0.35,
+  once: 0.6,
   /** A question, or a request that ends like one. */
   question: 1.25,
   /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
@@ -135,7 +136,9 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
     pieces.forEach((one, position) => {
       const { source, piece } = one
       const asks = isQuestion(piece.text)
+      const once = one.terms.filter((term) => spread.get(term) === 1).length / Math.max(one.terms.length, 1)
       const factor =
+        (1 + factors.once * once) *
         factors.speaker[source.speaker] *
         (source.failed ? factors.failed : 1) *
         (source.speaker === "tool" && position === 0 ? factors.call : 1) *

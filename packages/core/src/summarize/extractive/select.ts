@@ -28,7 +28,7 @@ const saturation = 8
 /** How much a long piece pays for its length: 0 not at all, 1 in full. */
 const lengthPenalty = 0.8
 /** Whatever adds less than this, per token, than the first did, is left out even if there is room. */
-const threshold = 0.06
+const threshold = 0.02
 
 /** Sizes, in tokens. */
 export interface Costs {

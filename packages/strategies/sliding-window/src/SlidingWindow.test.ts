@@ -1,0 +1,259 @@
+import { Message, type Render, Strategy } from "@memfold/core"
+import { Either } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { chat, startOfTime } from "../../../core/test/conversations.js"
+import { decisions, oneByOne } from "../../../core/test/decisions.js"
+import { runOf } from "../../../core/test/runs.js"
+import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
+
+/** So many messages that arrive together, at a time. */
+interface Arrival {
+  readonly count: number
+  readonly at: number
+}
+
+interface Compaction {
+  readonly total: number
+  readonly from: number
+  readonly to: number
+  readonly reason: string
+}
+
+/** The reference's own words: its state variables, its formulas, its early stop, its three conditions. */
+const reference = (
+  settings: SlidingWindowSettings,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<Compaction> => {
+  const found: Array<Compaction> = []
+  let total = 0
+  let lastConsolidated = 0
+  let lastConsolidatedAt = arrivals[0]?.at ?? 0
+  for (const { count, at } of arrivals) {
+    total += count
+    const compressEnd = total - settings.tailKeepSize
+    const delta = compressEnd - lastConsolidated
+    if (compressEnd <= lastConsolidated) continue
+    const reason =
+      delta >= settings.compressionHardLimit
+        ? "hard-limit"
+        : delta >= settings.compressionWindowSize
+          ? "window"
+          : delta > 0 && at - lastConsolidatedAt >= settings.compressionCooldownSec * 1_000
+            ? "cooldown"
+            : null
+    if (reason === null) continue
+    found.push({ total, from: lastConsolidated, to: compressEnd, reason })
+    lastConsolidated = compressEnd
+    lastConsolidatedAt = at
+  }
+  return found
+}
+
+const ours = (
+  settings: Partial<SlidingWindowSettings>,
+  arrivals: ReadonlyArray<Arrival>,
+): ReadonlyArray<Compaction> => {
+  let from = 0
+  const batches = arrivals.map(({ count, at }) => {
+    const batch = chat(count, from).map((message) => ({ ...message, at }))
+    from += count
+    return batch
+  })
+  return decisions(SlidingWindow(settings), batches).map(({ total, from, to, reason }) => ({
+    total,
+    from,
+    to,
+    reason,
+  }))
+}
+
+/** One message a second. */
+const steady = (count: number): ReadonlyArray<Arrival> =>
+  Array.from({ length: count }, (_, position) => ({ count: 1, at: startOfTime + position * 1_000 }))
+
+const settings: fc.Arbitrary<SlidingWindowSettings> = fc.record({
+  contextSize: fc.constant(500),
+  tailKeepSize: fc.nat({ max: 60 }),
+  compressionWindowSize: fc.integer({ min: 1, max: 40 }),
+  compressionCooldownSec: fc.constantFrom(1, 10, 60, 900, 100_000),
+  compressionHardLimit: fc.integer({ min: 1, max: 40 }),
+})
+
+describe("the reference's formulas", () => {
+  it("hold for every total up to 300 with the defaults", () => {
+    const found = ours({}, steady(300))
+    expect(found).toEqual(reference(SlidingWindow.defaults, steady(300)))
+    expect(found.slice(0, 3)).toEqual([
+      { total: 52, from: 0, to: 12, reason: "window" },
+      { total: 64, from: 12, to: 24, reason: "window" },
+      { total: 76, from: 24, to: 36, reason: "window" },
+    ])
+    expect(found).toHaveLength(21)
+  })
+
+  it("hold for every total up to 300 with other settings", () => {
+    fc.assert(
+      fc.property(settings, (settings) => {
+        expect(ours(settings, steady(300))).toEqual(reference(settings, steady(300)))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it("hold whatever arrives together, and however long it takes", () => {
+    const arrivals = fc
+      .array(
+        fc.record({
+          count: fc.integer({ min: 1, max: 60 }),
+          pause: fc.constantFrom(0, 1, 60, 899, 900, 5_000),
+        }),
+        {
+          maxLength: 20,
+        },
+      )
+      .map((list) => {
+        let at = startOfTime
+        return list.map(({ count, pause }) => ({ count, at: (at += pause * 1_000) }))
+      })
+    fc.assert(
+      fc.property(settings, arrivals, (settings, arrivals) => {
+        expect(ours(settings, arrivals)).toEqual(reference(settings, arrivals))
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe("the triggers", () => {
+  const at = startOfTime
+
+  it("the window: twelve messages before the tail", () => {
+    expect(ours({}, [{ count: 51, at }])).toEqual([])
+    expect(ours({}, [{ count: 52, at }])).toEqual([{ total: 52, from: 0, to: 12, reason: "window" }])
+  })
+
+  it("the hard limit, named apart, when many arrive at once; all of them go", () => {
+    expect(ours({}, [{ count: 69, at }])).toEqual([{ total: 69, from: 0, to: 29, reason: "window" }])
+    expect(ours({}, [{ count: 70, at }])).toEqual([{ total: 70, from: 0, to: 30, reason: "hard-limit" }])
+    expect(ours({}, [{ count: 300, at }])).toEqual([{ total: 300, from: 0, to: 260, reason: "hard-limit" }])
+  })
+
+  it("the hard limit below the window", () => {
+    const low = { compressionHardLimit: 5, compressionWindowSize: 12 }
+    expect(ours(low, steady(50))).toEqual([
+      { total: 45, from: 0, to: 5, reason: "hard-limit" },
+      { total: 50, from: 5, to: 10, reason: "hard-limit" },
+    ])
+  })
+
+  it("the cooldown, counted from the first message before there was a compaction, and from that one after", () => {
+    const minutes = (count: number) => at + count * 60_000
+    expect(
+      ours({}, [
+        { count: 1, at },
+        { count: 40, at: minutes(15) - 1 },
+      ]),
+    ).toEqual([])
+    expect(
+      ours({}, [
+        { count: 1, at },
+        { count: 40, at: minutes(15) },
+        { count: 1, at: minutes(29) },
+        { count: 1, at: minutes(30) },
+        { count: 1, at: minutes(31) },
+      ]),
+    ).toEqual([
+      { total: 41, from: 0, to: 1, reason: "cooldown" },
+      { total: 43, from: 1, to: 3, reason: "cooldown" },
+    ])
+  })
+
+  it("nothing at all while everything is in the tail, however long it takes", () => {
+    expect(
+      ours({}, [
+        { count: 1, at },
+        { count: 39, at: at + 1e9 },
+      ]),
+    ).toEqual([])
+  })
+})
+
+describe("groups", () => {
+  it("stay whole: the tail is longer then, never shorter", () => {
+    const tools = [
+      Message.call([{ id: "1", name: "t", arguments: "{}" }]),
+      Message.result({ id: "1", output: "x" }),
+    ]
+    const messages = [Message.user("q"), ...tools, ...tools, Message.assistant("a"), Message.user("q")]
+    const strategy = SlidingWindow({ tailKeepSize: 3, compressionWindowSize: 1 })
+    expect(decisions(strategy, [messages])).toMatchObject([{ from: 0, to: 3, tailFrom: 3 }])
+  })
+})
+
+describe("the context", () => {
+  const sizes = ({ layout }: Render.Context) =>
+    layout.map(({ section, from, to }) => `${section} [${from},${to})`)
+
+  it("is one summary and at least the tail, at most the context size", async () => {
+    const { moments } = await runOf(SlidingWindow(), oneByOne(chat(130)))
+    const settled = moments.filter(({ settled }) => settled)
+    expect(sizes(settled[50]!.context)).toEqual(["raw [0,50)", "current [50,51)"])
+    expect(sizes(settled[51]!.context)).toEqual(["summary [0,12)", "raw [12,52)"])
+    expect(sizes(settled[129]!.context)).toEqual(["summary [0,84)", "raw [84,130)"])
+    expect(settled[129]!.state.summary?.segments).toMatchObject([{ kind: "history", from: 0, to: 84 }])
+    expect(settled[129]!.context.messages[0]).toEqual(Message.system("[Conversation Summary]\n[0,84)"))
+    expect(Math.max(...moments.map(({ state }) => state.raw.length))).toBe(52)
+  })
+
+  it("leaves the oldest out above the context size, as long as no compaction can help", async () => {
+    const { moments } = await runOf(SlidingWindow(), [chat(80)])
+    expect(moments.map(({ context }) => sizes(context))).toEqual([
+      ["gap [0,5)", "raw [5,80)"],
+      ["summary [0,40)", "raw [40,80)"],
+    ])
+  })
+})
+
+describe("the settings", () => {
+  it("are the reference's, by its own names, too", () => {
+    expect(SlidingWindow.defaults).toEqual({
+      contextSize: 75,
+      tailKeepSize: 40,
+      compressionWindowSize: 12,
+      compressionCooldownSec: 900,
+      compressionHardLimit: 30,
+    })
+    const read = SlidingWindow.decode({
+      context_size: 20,
+      tail_keep_size: 3,
+      compression_window_size: 2,
+      compression_cooldown_sec: 60,
+      compression_hard_limit: 9,
+    })
+    const strategy = Either.getOrThrow(read)
+    expect(strategy.keep.describe).toBe("the last 3 messages")
+    expect(strategy.context.maxMessages).toBe(20)
+    expect(decisions(strategy, oneByOne(chat(5)))).toMatchObject([{ from: 0, to: 2 }])
+  })
+
+  it("want the tail smaller than the context", () => {
+    const refused = Either.getOrThrow(Either.flip(SlidingWindow.decode({ tail_keep_size: 75 })))
+    expect(refused).toBeInstanceOf(Strategy.SettingsError)
+    expect(refused.detail).toBe("tail_keep_size (75) has to be smaller than context_size (75)")
+    expect(SlidingWindow({ tailKeepSize: 74 }).keep.describe).toBe("the last 74 messages")
+  })
+
+  it("want a window, a hard limit and a cooldown above 0, and a tail not below", () => {
+    for (const name of [
+      "compressionWindowSize",
+      "compressionHardLimit",
+      "compressionCooldownSec",
+      "contextSize",
+    ]) {
+      expect(Either.isLeft(SlidingWindow.decode({ tailKeepSize: 0, [name]: 0 }))).toBe(true)
+    }
+    expect(Either.isLeft(SlidingWindow.decode({ tailKeepSize: -1 }))).toBe(true)
+    expect(Either.isRight(SlidingWindow.decode({ tailKeepSize: 0 }))).toBe(true)
+  })
+})
