@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Option, Stream } from "effect"
+import { Clock, Effect, Exit, Option, Stream } from "effect"
 import { echo, withMemory } from "../test/engine.js"
 import {
   CurrentSummarizer,
@@ -21,6 +21,9 @@ const small = Strategy.make({
   keep: Keep.lastMessages(4),
   fold: Fold.rolling,
 })
+
+/** A clock on which every sleep is over at once. */
+const impatient: Clock.Clock = Object.assign(Clock.make(), { sleep: () => Effect.yieldNow() })
 
 const manual = withMemory({ strategy: small, compaction: "manual" })
 
@@ -214,5 +217,23 @@ describe("a damaged log", () => {
         expect(JSON.stringify(exit)).not.toContain("text")
         expect((yield* memory.context("good")).messages).toHaveLength(1)
       }).pipe(Effect.provide(manual)),
+  )
+})
+
+describe("a store that contradicts itself", () => {
+  it.live("fails the append with a typed error in the end, and does not hang", () =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      const log: EventLog.Service = {
+        ...real,
+        append: (session, _records, { expected }) =>
+          Effect.fail(new EventLog.VersionConflict({ session, expected, actual: expected + 1 })),
+      }
+      const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      )
+      const error = yield* Effect.flip(memory.append("s", Message.user("hello")).pipe(Effect.withClock(impatient)))
+      expect(error).toMatchObject({ _tag: "LogError", session: "s", operation: "append" })
+    }).pipe(Effect.scoped),
   )
 })

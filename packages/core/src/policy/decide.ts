@@ -85,7 +85,7 @@ const hasWords = (state: SessionState, from: number, to: number): boolean =>
 const within = (state: SessionState, position: number): number =>
   Math.max(boundaryBefore(state, Math.min(Math.max(position, state.through), state.total)), state.through)
 
-/** Where a tail that is too large is cut; `null` if it is not too large, is one group, or begins with pinned ones. */
+/** Where a tail that is too large is cut; `null` if it is not, is one group, or has only pinned ones to give. */
 const splitPoint = (
   { split }: Strategy,
   state: SessionState,
@@ -96,7 +96,7 @@ const splitPoint = (
   const before = view.tokens(state.through, tailFrom)
   const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)
   const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > split.prefix)
-  // A first group that is larger than the prefix may be goes all the same: a huge message must not block the turn.
+  // A first group above that goes all the same: one huge message must not keep a turn from being compacted.
   const first = boundaryAfter(state, tailFrom + 1)
   const cut = within(state, Math.min(Math.max(full, first), boundaryBefore(state, state.total - 1)))
   return hasWords(state, tailFrom, cut) ? cut : null

@@ -11,13 +11,8 @@ import type { Event } from "../event/Event.js"
 import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
 import { decode, encode, eventId } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
-import type {
-  Appended,
-  LogError,
-  ReadOptions,
-  Service as EventLog,
-  VersionConflict,
-} from "../log/EventLog.js"
+import type { Appended, ReadOptions, Service as EventLog, VersionConflict } from "../log/EventLog.js"
+import { LogError } from "../log/EventLog.js"
 import { evolve, fold } from "./evolve.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
@@ -70,12 +65,12 @@ interface Slot {
  */
 const conflictPause = Schedule.recurs(3).pipe(
   Schedule.andThen(
-    Schedule.exponential("1 millis", 1.5).pipe(
-      Schedule.union(Schedule.spaced("50 millis")),
-      Schedule.jittered,
-    ),
+    Schedule.exponential("1 millis", 1.5).pipe(Schedule.union(Schedule.spaced("50 millis")), Schedule.jittered),
   ),
 )
+
+/** So often in a row, others cannot be faster by chance: the log contradicts itself. */
+const mostConflicts = 1_000
 
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
@@ -176,8 +171,11 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
 
       return yield* attempt.pipe(
-        Effect.retry({ while: isConflict, schedule: conflictPause }),
-        Effect.catchTag("VersionConflict", (conflict) => Effect.die(conflict)),
+        Effect.retry({ while: isConflict, schedule: conflictPause, times: mostConflicts }),
+        Effect.catchTag("VersionConflict", ({ message }) => {
+          const reason = `no append succeeded in ${mostConflicts} tries; at the last one: ${message}`
+          return Effect.fail(new LogError({ operation: "append", session, reason }))
+        }),
         // What has been sent to the log is answered for, also when the caller is interrupted.
         Effect.uninterruptible,
         slot.turn.withPermits(1),

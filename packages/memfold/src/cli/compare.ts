@@ -6,7 +6,7 @@ import { strategies } from "../parts.js"
 import { type EndStep, replay, type Totals } from "../replay/replay.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { count, heading, percent, table } from "./terminal.js"
+import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
 import { loadAll } from "./transcripts.js"
 
 /** A strategy and what it came to. */
@@ -49,7 +49,15 @@ export const compare = (
     const all = yield* allStrategies(settings)
     return yield* Effect.forEach(all, (strategy) =>
       replay({ session: "compared", messages, strategy, summarizer }).pipe(
+        Stream.tap((step) =>
+          Effect.sync(() => {
+            if (step._tag === "Message" && step.index % 50 === 0) {
+              progress(`${strategy.name}: message ${step.index} of ${messages.length}`)
+            }
+          }),
+        ),
         Stream.runLast,
+        Effect.ensuring(Effect.sync(progressDone)),
         Effect.map((end): Comparison => ({
           strategy: strategy.name,
           totals: (Option.getOrThrow(end) as EndStep).totals,

@@ -83,3 +83,13 @@ export const table = (
 
 /** A heading that stands out, with an empty line before it. */
 export const heading = (text: string): string => `\n${color.bold(color.cyan(text))}`
+
+/** Says on standard error what is being done, on one line that is written over; nothing where nobody looks. */
+export const progress = (text: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${oneLine(text, columns() - 1)}`)
+}
+
+/** Takes the line of {@link progress} away. */
+export const progressDone = (): void => {
+  if (process.stderr.isTTY) process.stderr.write("\r\u001B[K")
+}

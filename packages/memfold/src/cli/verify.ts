@@ -4,7 +4,7 @@ import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Layer, Stream } from "effect"
 import { Found } from "./failure.js"
 import * as options from "./options.js"
-import { color, several } from "./terminal.js"
+import { color, progress, progressDone, several } from "./terminal.js"
 
 export const command = Command.make(
   "verify",
@@ -16,9 +16,11 @@ export const command = Command.make(
       yield* Stream.runForEach(log.sessions, (info) =>
         Effect.gen(function* () {
           sums.sessions++
+        progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
           sums.events += info.version
           const found = yield* Verify.session(log, info.session)
-          sums.findings += found.length
+          progressDone()
+        sums.findings += found.length
           yield* Effect.forEach(found, (finding) =>
             Console.log(
               json

@@ -16,7 +16,8 @@ export const make = (start: number): TranscriptClock => {
   let now = start
   return {
     clock: {
-      ...real,
+      [Clock.ClockTypeId]: Clock.ClockTypeId,
+      sleep: (duration) => real.sleep(duration),
       unsafeCurrentTimeMillis: () => now,
       unsafeCurrentTimeNanos: () => BigInt(now) * 1_000_000n,
       currentTimeMillis: Effect.sync(() => now),

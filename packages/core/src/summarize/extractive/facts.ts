@@ -27,7 +27,9 @@ const worthOfToken = (written: string): number => {
   if (written.length > 48) return 0.5
   if (letters && digits >= 2 && written.length >= 4) return 3
   if (digits >= 5) return 2.5
-  return digits >= 3 ? 1.4 : digits === 2 ? 0.6 : 0.25
+  // 20:00, 118.94 and 2026-03 say more than a bare number of the same length.
+  if (digits >= 4 || (digits === 3 && !/^\p{Nd}+$/u.test(written))) return 1.3
+  return digits === 3 ? 0.6 : digits === 2 ? 0.3 : 0.15
 }
 
 /** The facts of a short text, each once. */

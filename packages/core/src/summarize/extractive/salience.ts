@@ -6,7 +6,7 @@
  *   it)`, and very short words, which are function words in most languages, weigh less. The 3 keeps what was said
  *   only once in the running.
  * - *Facts* (see `facts.ts`): what several messages mention weighs more.
- * - *Who and where*: what the user said, questions, the first request and the newest messages, failures; tool
+ * - *Who and where*: what sounds like nothing else that was said, what the user said, questions, the first request, decisions, failures; tool
  *   output and code weigh less than what people say about it.
  */
 import type { Piece, Source } from "./digest.js"
@@ -37,7 +37,8 @@ const factors = {
   /** What a tool was asked, against what it answered. */
   call: 1.6,
   code: 0.35,
-  once: 0.6,
+  /** Added where no word is said anywhere else; patterns that come again and again get nothing. */
+  once: 1,
   /** A question, or a request that ends like one. */
   question: 1.25,
   /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
@@ -47,8 +48,6 @@ const factors = {
   close: 1.05,
   /** An answer and the question it decides. */
   decision: 1.3,
-  /** The newest messages, where the conversation stands. */
-  newest: 1.5,
   /** The summary so far, at its newest line; it falls to `oldest` at its first. */
   previous: 1.25,
   oldest: 1.05,
@@ -121,13 +120,8 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
     return weight
   }
 
-  const fresh = sources.filter((source) => !source.old)
   const firstRequest = sources.find((source) => source.speaker === "user")
-  const newest = new Set([
-    fresh.findLast((source) => source.speaker === "user"),
-    fresh.findLast((source) => source.speaker === "assistant"),
-  ])
-  const olds = sources.length - fresh.length
+  const olds = sources.filter((source) => source.old).length
 
   const candidates: Array<Candidate> = []
   let question: Read | undefined
@@ -146,7 +140,6 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
         (asks && source.speaker !== "tool" ? factors.question : 1) *
         (source === firstRequest ? factors.firstRequest : 1) *
         (position === 0 ? factors.lead : position === last ? factors.close : 1) *
-        (newest.has(source) ? factors.newest : 1) *
         (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)
       const worth = one.facts.map((fact) => ({ ...fact, worth: fact.worth * standing(fact.key) }))
       const decides = source.speaker === "user" && pieces.length === 1 && !asks && isShortAnswer(one.terms)
