@@ -5,6 +5,7 @@
 export * as Message from "./message/Message.js"
 export * as Structure from "./message/Structure.js"
 export * as TokenCounter from "./message/TokenCounter.js"
+export * as Codec from "./codec/index.js"
 
 export * as Event from "./event/Event.js"
 export * as EventCodec from "./event/EventCodec.js"

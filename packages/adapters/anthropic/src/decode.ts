@@ -1,50 +1,23 @@
 /** From the conversation of a Messages API request, or from responses, to memfold messages. */
-import type { Message } from "@memfold/core"
+import { Codec, type Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { AnthropicDecodeError } from "./AnthropicDecodeError.js"
-import { agrees, isFields, rest, type Fields } from "./fields.js"
 import { fromFile, toFile } from "./files.js"
 import { isBlank, metadataOf, type Form } from "./form.js"
 import { toArguments } from "./input.js"
-import { kindOf, problemOf, type Problem } from "./problem.js"
-import { messages, roles, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
+import { messages, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
 
-const decoders = Object.fromEntries(
-  Object.entries(messages).map(([role, schema]) => [
-    role,
-    Schema.decodeUnknownEither(schema as Schema.Schema<unknown>),
-  ]),
-)
 const decodeSystem = Schema.decodeUnknownEither(system)
 
-/** The input itself if it is a message of a known role and shape: checking copies nothing and drops nothing. */
-const check = (input: unknown): Either.Either<WireMessage, Problem> => {
-  if (!isFields(input)) {
-    return Either.left({
-      path: "",
-      problem: `is ${kindOf(input)}`,
-      allowed: "an object with role and content",
-    })
-  }
-  const role = roles.find((one) => one === input["role"])
-  if (role === undefined) {
-    const given = input["role"] !== undefined && input["role"] !== null
-    const problem = given ? "has an unknown role" : "has no role"
-    return Either.left({ path: "role", problem, allowed: roles.join(", ") })
-  }
-  return Either.mapBoth(decoders[role]!(input), {
-    onLeft: problemOf,
-    onRight: () => input as unknown as WireMessage,
-  })
-}
+const check = Codec.checkMessage<WireMessage>(messages)
 
 /** The parts of a message and what has to be remembered about each, collected in order. */
 class Draft {
   readonly parts: Array<Message.Part> = []
-  private readonly blocks: Record<string, Fields> = {}
+  private readonly blocks: Record<string, Codec.Fields> = {}
   private readonly results: Record<string, "absent" | "blocks"> = {}
 
-  push(part: Message.Part, extra?: Fields, result?: "absent" | "blocks"): void {
+  push(part: Message.Part, extra?: Codec.Fields, result?: "absent" | "blocks"): void {
     if (extra !== undefined) this.blocks[this.parts.length] = extra
     if (result !== undefined) this.results[this.parts.length] = result
     this.parts.push(part)
@@ -59,11 +32,11 @@ class Draft {
 }
 
 const isPlainText = (block: WireBlock | undefined): boolean =>
-  block?.type === "text" && rest(block, { type: "text", text: "" }) === undefined
+  block?.type === "text" && Codec.rest(block, { type: "text", text: "" }) === undefined
 
 const addText = (draft: Draft, block: WireBlock): void => {
   const known = { type: "text" as const, text: block["text"] as string }
-  draft.push(known, rest(block, known) ?? (isBlank(known.text) ? {} : undefined))
+  draft.push(known, Codec.rest(block, known) ?? (isBlank(known.text) ? {} : undefined))
 }
 
 /** Text, a file where files may stand, or a block as it came. */
@@ -72,8 +45,8 @@ const addSpoken = (draft: Draft, block: WireBlock, role: Message.Role): void => 
   // A block becomes a file only if the file can be written back as the very same block.
   const file = role === "user" || role === "tool" ? toFile(block) : undefined
   const known = file && fromFile(file)
-  if (file !== undefined && known !== undefined && agrees(block, known)) {
-    return draft.push(file, rest(block, known))
+  if (file !== undefined && known !== undefined && Codec.agrees(block, known)) {
+    return draft.push(file, Codec.rest(block, known))
   }
   draft.push({ type: "opaque", provider: "anthropic", data: block })
 }
@@ -81,7 +54,7 @@ const addSpoken = (draft: Draft, block: WireBlock, role: Message.Role): void => 
 const addThinking = (draft: Draft, block: WireBlock): void => {
   const { thinking, signature } = block as WireBlock & { thinking: string; signature?: string }
   const signed = signature === undefined ? {} : { signature }
-  const extra = rest(block, { type: "thinking", thinking, ...signed })
+  const extra = Codec.rest(block, { type: "thinking", thinking, ...signed })
   draft.push(
     { type: "reasoning", text: thinking, ...signed },
     extra ?? (signature === undefined ? {} : undefined),
@@ -89,10 +62,10 @@ const addThinking = (draft: Draft, block: WireBlock): void => {
 }
 
 const addCall = (draft: Draft, block: WireBlock): void => {
-  const { id, name, input } = block as WireBlock & { id: string; name: string; input: Fields }
+  const { id, name, input } = block as WireBlock & { id: string; name: string; input: Codec.Fields }
   draft.push(
     { type: "tool-call", id, name, arguments: toArguments(input) ?? "" },
-    rest(block, { type: "tool_use", id, name, input }),
+    Codec.rest(block, { type: "tool_use", id, name, input }),
   )
 }
 
@@ -107,7 +80,7 @@ const addResult = (draft: Draft, block: WireBlock): void => {
     content?: WireContent
     is_error?: boolean
   }
-  const extra = rest(block, { type: "tool_result", tool_use_id: id, content, is_error: isError })
+  const extra = Codec.rest(block, { type: "tool_result", tool_use_id: id, content, is_error: isError })
   const result = { type: "tool-result" as const, id, ...(isError === undefined ? {} : { isError }) }
   if (typeof content === "string") return draft.push({ ...result, output: content }, extra)
   const [first, ...others] = content ?? []
@@ -187,7 +160,7 @@ const responseFields = new Set([
 
 /** Further fields of a message: what a response adds to it, and what is not known. */
 const fieldsForm = (raw: WireMessage): Form => {
-  const entries = Object.entries(rest(raw, { role: raw.role, content: raw.content }) ?? {})
+  const entries = Object.entries(Codec.rest(raw, { role: raw.role, content: raw.content }) ?? {})
   const ofResponse = ([key]: [string, unknown]): boolean =>
     raw.role === "assistant" && responseFields.has(key)
   const response = entries.filter(ofResponse)
@@ -222,7 +195,7 @@ const decodeChecked = (raw: WireMessage, lead: Form): ReadonlyArray<Message.Mess
   }
 }
 
-const failed = (problem: Problem, index?: number): AnthropicDecodeError =>
+const failed = (problem: Codec.Problem, index?: number): AnthropicDecodeError =>
   new AnthropicDecodeError({ ...problem, ...(index === undefined ? {} : { index }) })
 
 const decodeAt = (
@@ -250,7 +223,7 @@ export const decodeMessage = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => decodeAt(input, undefined, {})
 
-const roleOf = (input: unknown): unknown => (isFields(input) ? input["role"] : undefined)
+const roleOf = (input: unknown): unknown => (Codec.isFields(input) ? input["role"] : undefined)
 
 const decodeList = (
   list: ReadonlyArray<unknown>,
@@ -263,11 +236,11 @@ const decodeList = (
   ).pipe(Either.map((decoded) => decoded.flat()))
 
 const decodeSystemField = (
-  input: Fields,
+  input: Codec.Fields,
 ): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
   if (input["system"] === undefined || input["system"] === null) return Either.right([])
   return Either.mapBoth(decodeSystem(input), {
-    onLeft: (error) => failed(problemOf(error)),
+    onLeft: (error) => failed(Codec.problemOf(error)),
     onRight: () => {
       const content = input["system"] as WireContent
       const draft = decodeSystemContent(content)
@@ -300,7 +273,8 @@ export const decodeMessages = (
 ): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
   if (Array.isArray(input)) return decodeList(input)
   const allowed = 'a list of messages, or an object with "messages" and perhaps "system"'
-  if (!isFields(input)) return Either.left(failed({ path: "", problem: `is ${kindOf(input)}`, allowed }))
+  if (!Codec.isFields(input))
+    return Either.left(failed({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed }))
   const list = input["messages"]
   if (!Array.isArray(list))
     return Either.left(failed({ path: "messages", problem: "has no list of messages", allowed }))

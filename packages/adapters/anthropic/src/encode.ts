@@ -1,6 +1,5 @@
 /** From memfold messages to the conversation of a Messages API request. */
-import type { Message } from "@memfold/core"
-import { isFields, restore, type Fields } from "./fields.js"
+import { Codec, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, type Form } from "./form.js"
 import { toInput } from "./input.js"
@@ -8,7 +7,7 @@ import type { AnthropicConversation } from "./wire.js"
 
 /**
  * - `extraFields`: whether unknown fields that a message had when it was decoded are sent back (`"send"`, the
- *   default) or left out (`"omit"`). Fields that only a response has are never sent.
+ *   default) or left out (`"omit"`). Codec.Fields that only a response has are never sent.
  */
 export interface EncodeOptions {
   readonly extraFields?: "send" | "omit"
@@ -21,29 +20,32 @@ interface Context {
 }
 
 /** The block of one part that stands on its own; none if Anthropic cannot carry it there. */
-const blockOf = (part: Message.Part, index: number, { role, form }: Context): Fields | undefined => {
+const blockOf = (part: Message.Part, index: number, { role, form }: Context): Codec.Fields | undefined => {
   const extra = form.blocks?.[index]
   switch (part.type) {
     case "text":
       return isBlank(part.text) && extra === undefined
         ? undefined
-        : restore({ type: "text", text: part.text }, extra)
+        : Codec.restore({ type: "text", text: part.text }, extra)
     case "file": {
       const file = role === "user" || role === "tool" ? fromFile(part) : undefined
-      return file && restore(file, extra)
+      return file && Codec.restore(file, extra)
     }
     case "opaque":
-      return part.provider === "anthropic" && isFields(part.data as unknown)
-        ? (part.data as Fields)
+      return part.provider === "anthropic" && Codec.isFields(part.data as unknown)
+        ? (part.data as Codec.Fields)
         : undefined
     case "reasoning": {
       if (role !== "assistant" || (part.signature === undefined && extra === undefined)) return undefined
       const signature = part.signature === undefined ? {} : { signature: part.signature }
-      return restore({ type: "thinking", thinking: part.text, ...signature }, extra)
+      return Codec.restore({ type: "thinking", thinking: part.text, ...signature }, extra)
     }
     case "tool-call":
       return role === "assistant"
-        ? restore({ type: "tool_use", id: part.id, name: part.name, input: toInput(part.arguments) }, extra)
+        ? Codec.restore(
+            { type: "tool_use", id: part.id, name: part.name, input: toInput(part.arguments) },
+            extra,
+          )
         : undefined
     case "tool-result":
       return undefined
@@ -54,11 +56,11 @@ const blockOf = (part: Message.Part, index: number, { role, form }: Context): Fi
 interface Answer {
   readonly result: Message.ToolResult
   readonly index: number
-  readonly following: Array<Fields>
+  readonly following: Array<Codec.Fields>
 }
 
 /** The output comes first in the content; an empty one before other blocks is no block of its own. */
-const resultBlock = ({ result, index, following }: Answer, form: Form): Fields => {
+const resultBlock = ({ result, index, following }: Answer, form: Form): Codec.Fields => {
   const output = result.output === "" ? [] : [{ type: "text", text: result.output }]
   const written = form.results?.[index]
   const content =
@@ -68,19 +70,22 @@ const resultBlock = ({ result, index, following }: Answer, form: Form): Fields =
         ? {}
         : { content: result.output }
   const error = result.isError === undefined ? {} : { is_error: result.isError }
-  return restore({ type: "tool_result", tool_use_id: result.id, ...content, ...error }, form.blocks?.[index])
+  return Codec.restore(
+    { type: "tool_result", tool_use_id: result.id, ...content, ...error },
+    form.blocks?.[index],
+  )
 }
 
 /** Results and everything else, apart, because results have to come first in their turn. */
 interface Blocks {
-  readonly results: ReadonlyArray<Fields>
-  readonly others: ReadonlyArray<Fields>
+  readonly results: ReadonlyArray<Codec.Fields>
+  readonly others: ReadonlyArray<Codec.Fields>
 }
 
 const blocksOf = (message: Message.Message, form: Form): Blocks => {
   const context = { role: message.role, form }
   const answers: Array<Answer> = []
-  const others: Array<Fields> = []
+  const others: Array<Codec.Fields> = []
   for (const [index, part] of message.parts.entries()) {
     const block = blockOf(part, index, context)
     if (part.type === "tool-result") answers.push({ result: part, index, following: [] })
@@ -92,7 +97,7 @@ const blocksOf = (message: Message.Message, form: Form): Blocks => {
 }
 
 /** A single text without further fields is written as a string. */
-const contentOf = (blocks: ReadonlyArray<Fields>, form: Form["content"]): unknown => {
+const contentOf = (blocks: ReadonlyArray<Codec.Fields>, form: Form["content"]): unknown => {
   const [first] = blocks
   const plain = blocks.length === 1 && first?.["type"] === "text" && Object.keys(first).length === 2
   return plain && form !== "blocks" ? first["text"] : blocks
@@ -101,10 +106,10 @@ const contentOf = (blocks: ReadonlyArray<Fields>, form: Form["content"]): unknow
 /** Messages that travel as one: the results of parallel calls, and what the user says right after them. */
 interface Turn {
   readonly role: "user" | "assistant" | "system"
-  readonly results: Array<Fields>
-  readonly others: Array<Fields>
+  readonly results: Array<Codec.Fields>
+  readonly others: Array<Codec.Fields>
   content: Form["content"]
-  fields: Fields | undefined
+  fields: Codec.Fields | undefined
 }
 
 const wireRole = (role: Message.Role): Turn["role"] => (role === "tool" ? "user" : role)
@@ -120,7 +125,7 @@ const turnsOf = (messages: ReadonlyArray<Message.Message>): Array<Turn> => {
     if (open !== undefined && open.role === role && form.separate !== true) {
       open.results.push(...results)
       open.others.push(...others)
-      if (form.fields !== undefined) open.fields = restore(open.fields ?? {}, form.fields)
+      if (form.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, form.fields)
     } else {
       turns.push({
         role,
@@ -172,7 +177,7 @@ export const encodeMessages = (
   return {
     ...systemOf(messages.filter(hoisted)),
     messages: turns.map((turn) =>
-      restore(
+      Codec.restore(
         { role: turn.role, content: contentOf([...turn.results, ...turn.others], turn.content) },
         options.extraFields === "omit" ? undefined : turn.fields,
       ),

@@ -1,6 +1,5 @@
 /** Images and documents: content blocks on the wire, {@link Message.File} in memfold. */
-import type { Message } from "@memfold/core"
-import { isFields, type Fields } from "./fields.js"
+import { Codec, type Message } from "@memfold/core"
 import type { WireBlock } from "./wire.js"
 
 const base64Prefix = (mediaType: string): string => `data:${mediaType};base64,`
@@ -15,7 +14,7 @@ const attempt = (convert: (text: string) => string, text: string): string | unde
   }
 }
 
-const uriOf = (source: Fields): string | undefined => {
+const uriOf = (source: Codec.Fields): string | undefined => {
   const { media_type: mediaType, data } = source as Record<string, unknown>
   if (typeof mediaType !== "string" || typeof data !== "string") return undefined
   if (source["type"] === "base64") return base64Prefix(mediaType) + data
@@ -26,7 +25,7 @@ const uriOf = (source: Fields): string | undefined => {
 /** The file of an `image` or `document` block; none for one that only its id names. */
 export const toFile = (block: WireBlock): Message.File | undefined => {
   const { source, title } = block
-  if (!isFields(source)) return undefined
+  if (!Codec.isFields(source)) return undefined
   const name = block.type === "document" && typeof title === "string" ? { name: title } : {}
   const byUrl = source["type"] === "url"
   const uri = byUrl ? source["url"] : uriOf(source)
@@ -34,7 +33,7 @@ export const toFile = (block: WireBlock): Message.File | undefined => {
   return typeof uri === "string" ? { type: "file", mediaType: mediaType as string, uri, ...name } : undefined
 }
 
-const sourceOf = (file: Message.File): Fields | undefined => {
+const sourceOf = (file: Message.File): Codec.Fields | undefined => {
   const { mediaType, uri } = file
   const prefix = base64Prefix(mediaType)
   if (uri.startsWith(prefix)) return { type: "base64", media_type: mediaType, data: uri.slice(prefix.length) }
@@ -49,7 +48,7 @@ const sourceOf = (file: Message.File): Fields | undefined => {
  * The block of a file: images and PDFs by URL or as base64, plain text as `data:text/plain;charset=utf-8,…`.
  * The API takes no other files, so there is none for those.
  */
-export const fromFile = (file: Message.File): Fields | undefined => {
+export const fromFile = (file: Message.File): Codec.Fields | undefined => {
   const source = sourceOf(file)
   if (source === undefined) return undefined
   if (file.mediaType.startsWith("image/")) return { type: "image", source }

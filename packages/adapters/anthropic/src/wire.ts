@@ -116,7 +116,6 @@ export const messages = {
 export const system = Schema.Struct({ system: blocks(Schema.Union(Text, Other)) })
 
 export type WireRole = keyof typeof messages
-export const roles = Object.keys(messages) as ReadonlyArray<WireRole>
 export type WireBlock = { readonly type: string; readonly [key: string]: unknown }
 export type WireContent = string | ReadonlyArray<WireBlock>
 

@@ -1,51 +1,21 @@
 /** From Chat Completions messages to memfold messages. */
-import type { Message } from "@memfold/core"
-import { Either, Schema } from "effect"
+import { Codec, type Message } from "@memfold/core"
+import { Either } from "effect"
 import { encodeMessage } from "./encode.js"
-import { agrees, isFields, rest, type Fields } from "./fields.js"
 import { fromFile, toFile } from "./files.js"
 import { metadataOf, type Form } from "./form.js"
 import { OpenAIDecodeError } from "./OpenAIDecodeError.js"
-import { kindOf, problemOf, type Problem } from "./problem.js"
-import { messages, roles, type WireMessage, type WirePart, type WireRole } from "./wire.js"
+import { messages, type WireMessage, type WirePart, type WireRole } from "./wire.js"
 
-const wireRole = (fields: Fields): WireRole | undefined => roles.find((role) => role === fields["role"])
-
-const decoders = Object.fromEntries(
-  Object.entries(messages).map(([role, schema]) => [
-    role,
-    Schema.decodeUnknownEither(schema as Schema.Schema<unknown>),
-  ]),
-)
-
-/** The input itself if it is a message of a known role and shape: checking copies nothing and drops nothing. */
-const check = (input: unknown): Either.Either<WireMessage, Problem> => {
-  if (!isFields(input)) {
-    return Either.left({
-      path: "",
-      problem: `is ${kindOf(input)}`,
-      allowed: "an object with role and content",
-    })
-  }
-  const role = wireRole(input)
-  if (role === undefined) {
-    const given = input["role"] !== undefined && input["role"] !== null
-    const problem = given ? "has an unknown role" : "has no role"
-    return Either.left({ path: "role", problem, allowed: roles.join(", ") })
-  }
-  return Either.mapBoth(decoders[role]!(input), {
-    onLeft: problemOf,
-    onRight: () => input as unknown as WireMessage,
-  })
-}
+const check = Codec.checkMessage<WireMessage>(messages)
 
 /** The parts of a message and what has to be remembered about each, collected in order. */
 class Draft {
   readonly parts: Array<Message.Part> = []
-  private readonly extras: Record<string, Fields> = {}
+  private readonly extras: Record<string, Codec.Fields> = {}
   private readonly calls: Record<string, "custom" | "function_call"> = {}
 
-  push(part: Message.Part, extra?: Fields, call?: "custom" | "function_call"): void {
+  push(part: Message.Part, extra?: Codec.Fields, call?: "custom" | "function_call"): void {
     if (extra !== undefined) this.extras[this.parts.length] = extra
     if (call !== undefined) this.calls[this.parts.length] = call
     this.parts.push(part)
@@ -64,13 +34,13 @@ const isPlainText = (part: WirePart): boolean => part.type === "text" && Object.
 const addContentPart = (draft: Draft, part: WirePart, role: WireRole): void => {
   if (part.type === "text") {
     const known = { type: "text" as const, text: part["text"] as string }
-    return draft.push(known, rest(part, known))
+    return draft.push(known, Codec.rest(part, known))
   }
   // A part becomes a file only if the file can be written back as the very same part.
   const file = role === "user" ? toFile(part) : undefined
   const known = file && fromFile(file)
-  if (file !== undefined && known !== undefined && agrees(part, known))
-    return draft.push(file, rest(part, known))
+  if (file !== undefined && known !== undefined && Codec.agrees(part, known))
+    return draft.push(file, Codec.rest(part, known))
   draft.push({ type: "opaque", provider: "openai", data: part })
 }
 
@@ -98,11 +68,11 @@ const addCalls = (draft: Draft, raw: WireMessage): void => {
     if ("custom" in call) {
       const { name, input } = call.custom
       const known = { id, type: "custom", custom: { name, input } }
-      draft.push({ type: "tool-call", id, name, arguments: input }, rest(call, known), "custom")
+      draft.push({ type: "tool-call", id, name, arguments: input }, Codec.rest(call, known), "custom")
     } else {
       const { name, arguments: args } = call.function
       const known = { id, type: "function", function: { name, arguments: args } }
-      draft.push({ type: "tool-call", id, name, arguments: args }, rest(call, known))
+      draft.push({ type: "tool-call", id, name, arguments: args }, Codec.rest(call, known))
     }
   }
   if (calls?.length || legacy === undefined || legacy === null) return
@@ -161,7 +131,7 @@ const decodeChecked = (raw: WireMessage): Message.Message => {
   form = { ...form, ...contentForm(raw, { ...plain, ...metadataOf(form) }) }
   // Whatever encoding would not write by itself is kept beside it.
   const [written] = encodeMessage({ ...plain, ...metadataOf(form) })
-  const fields = rest(raw, { ...written })
+  const fields = Codec.rest(raw, { ...written })
   return { ...plain, ...metadataOf(fields === undefined ? form : { ...form, fields }) }
 }
 
@@ -208,5 +178,9 @@ export const decodeMessages = (
   Array.isArray(input)
     ? Either.all(input.map(decodeAt))
     : Either.left(
-        new OpenAIDecodeError({ path: "", problem: `is ${kindOf(input)}`, allowed: "a list of messages" }),
+        new OpenAIDecodeError({
+          path: "",
+          problem: `is ${Codec.kindOf(input)}`,
+          allowed: "a list of messages",
+        }),
       )

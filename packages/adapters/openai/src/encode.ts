@@ -1,6 +1,5 @@
 /** From memfold messages to Chat Completions messages. */
-import type { Message } from "@memfold/core"
-import { isFields, restore, type Fields } from "./fields.js"
+import { Codec, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, type Form } from "./form.js"
 import type { OpenAIMessage } from "./wire.js"
@@ -19,18 +18,18 @@ type Indexed<P extends Message.Part = Message.Part> = readonly [part: P, index: 
 const ofType = <T extends Message.Part["type"]>(parts: ReadonlyArray<Indexed>, type: T) =>
   parts.filter((one): one is Indexed<Extract<Message.Part, { type: T }>> => one[0].type === type)
 
-const contentPart = (role: Message.Role, form: Form, [part, index]: Indexed): Fields | undefined => {
+const contentPart = (role: Message.Role, form: Form, [part, index]: Indexed): Codec.Fields | undefined => {
   const extra = form.parts?.[index]
   switch (part.type) {
     case "text":
-      return restore({ type: "text", text: part.text }, extra)
+      return Codec.restore({ type: "text", text: part.text }, extra)
     case "file": {
       const file = role === "user" ? fromFile(part) : undefined
-      return file && restore(file, extra)
+      return file && Codec.restore(file, extra)
     }
     case "opaque": {
       const data: unknown = part.data
-      return part.provider === "openai" && isFields(data) && typeof data["type"] === "string"
+      return part.provider === "openai" && Codec.isFields(data) && typeof data["type"] === "string"
         ? data
         : undefined
     }
@@ -39,12 +38,12 @@ const contentPart = (role: Message.Role, form: Form, [part, index]: Indexed): Fi
   }
 }
 
-const contentParts = (role: Message.Role, form: Form, parts: ReadonlyArray<Indexed>): Array<Fields> =>
+const contentParts = (role: Message.Role, form: Form, parts: ReadonlyArray<Indexed>): Array<Codec.Fields> =>
   parts.map((one) => contentPart(role, form, one)).filter((part) => part !== undefined)
 
 /** The content field: one text as a string, anything more as a list; `none` says how nothing is written. */
 const contentOf = (
-  parts: ReadonlyArray<Fields>,
+  parts: ReadonlyArray<Codec.Fields>,
   form: Form["content"],
   none: string | null,
 ): { readonly content?: unknown } => {
@@ -63,7 +62,7 @@ const resultMessage = (
   form: Form,
   [result]: Indexed<Message.ToolResult>,
   following: ReadonlyArray<Indexed>,
-): Fields => {
+): Codec.Fields => {
   const more = contentParts("tool", form, following)
   const parts = result.output === "" ? more : [{ type: "text", text: result.output }, ...more]
   const content = contentOf(parts, form.content, "")
@@ -77,7 +76,7 @@ const resultMessages = (
   message: Message.Message,
   form: Form,
   parts: ReadonlyArray<Indexed>,
-): Array<Fields> => {
+): Array<Codec.Fields> => {
   const results = ofType(parts, "tool-result")
   return results.map((result, nth) => {
     const end = results[nth + 1]?.[1] ?? parts.length
@@ -86,15 +85,15 @@ const resultMessages = (
   })
 }
 
-const toolCall = (form: Form, [call, index]: Indexed<Message.ToolCall>): Fields =>
-  restore(
+const toolCall = (form: Form, [call, index]: Indexed<Message.ToolCall>): Codec.Fields =>
+  Codec.restore(
     form.calls?.[index] === "custom"
       ? { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } }
       : { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } },
     form.parts?.[index],
   )
 
-const callsOf = (form: Form, calls: ReadonlyArray<Indexed<Message.ToolCall>>): Fields => {
+const callsOf = (form: Form, calls: ReadonlyArray<Indexed<Message.ToolCall>>): Codec.Fields => {
   const [first] = calls
   if (first === undefined) return {}
   return calls.length === 1 && form.calls?.[first[1]] === "function_call"
@@ -107,12 +106,12 @@ const refusalOf = (parts: ReadonlyArray<Indexed>): { readonly refusal?: string }
   const found = ofType(parts, "opaque")
     .filter(([part]) => part.provider === "openai")
     .map(([part]) => part.data)
-    .find((data) => isFields(data) && !("type" in data) && typeof data["refusal"] === "string")
+    .find((data) => Codec.isFields(data) && !("type" in data) && typeof data["refusal"] === "string")
   return found === undefined ? {} : (found as { refusal: string })
 }
 
 /** Only reasoning that came in a field of an OpenAI message goes back, into that field. */
-const reasoningOf = (form: Form, parts: ReadonlyArray<Indexed>): Fields => {
+const reasoningOf = (form: Form, parts: ReadonlyArray<Indexed>): Codec.Fields => {
   const texts = ofType(parts, "reasoning").map(([part]) => part.text)
   return form.reasoning === undefined || texts.length === 0 ? {} : { [form.reasoning]: texts.join("\n") }
 }
@@ -121,7 +120,7 @@ const spokenMessage = (
   message: Message.Message,
   form: Form,
   parts: ReadonlyArray<Indexed>,
-): Array<Fields> => {
+): Array<Codec.Fields> => {
   const content = contentParts(message.role, form, parts)
   const name = message.name === undefined ? {} : { name: message.name }
   if (message.role !== "assistant") {
@@ -163,7 +162,7 @@ export const encodeMessage = (
   const [only] = wire
   const extra = options.extraFields === "omit" ? undefined : form.fields
   return (only !== undefined && wire.length === 1
-    ? [restore(only, extra)]
+    ? [Codec.restore(only, extra)]
     : wire) as unknown as Array<OpenAIMessage>
 }
 

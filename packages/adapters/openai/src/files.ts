@@ -1,6 +1,5 @@
 /** Files and images: content parts on the wire, {@link Message.File} in memfold. */
-import type { Message } from "@memfold/core"
-import { isFields, type Fields } from "./fields.js"
+import { Codec, type Message } from "@memfold/core"
 import type { WirePart } from "./wire.js"
 
 const mediaTypeOf = (uri: string): string | undefined => /^data:([^;,]+)[;,]/.exec(uri)?.[1]
@@ -12,7 +11,7 @@ const audioFormat = (mediaType: string): string => mediaType.slice("audio/".leng
 /** The file of an `image_url`, `input_audio` or `file` part; none for a file that only its id names. */
 export const toFile = (part: WirePart): Message.File | undefined => {
   const inside = part[part.type]
-  if (!isFields(inside)) return undefined
+  if (!Codec.isFields(inside)) return undefined
   const { url, data, format, file_data: fileData, filename } = inside as Record<string, unknown>
   switch (part.type) {
     case "image_url":
@@ -43,7 +42,7 @@ export const toFile = (part: WirePart): Message.File | undefined => {
  * The content part of a file: images by any URI, audio as base64, other files as a `data:` URI. Chat
  * Completions takes no other file by its address, so there is none for that.
  */
-export const fromFile = (file: Message.File): Fields | undefined => {
+export const fromFile = (file: Message.File): Codec.Fields | undefined => {
   if (file.mediaType.startsWith("image/")) return { type: "image_url", image_url: { url: file.uri } }
   if (!file.uri.startsWith("data:")) return undefined
   if (!file.mediaType.startsWith("audio/")) {

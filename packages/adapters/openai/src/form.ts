@@ -2,9 +2,8 @@
  * How a message was written when it came from OpenAI, where that does not follow from its parts. Decoding
  * leaves it in `metadata.openai` and encoding reads it there, so that the same message comes out again.
  */
-import type { Message } from "@memfold/core"
+import type { Codec, Message } from "@memfold/core"
 import { Schema } from "effect"
-import type { Fields } from "./fields.js"
 
 const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
@@ -37,5 +36,5 @@ export const formOf = (message: Message.Message): Form => {
 }
 
 /** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Form): { readonly metadata?: Fields } =>
+export const metadataOf = (form: Form): { readonly metadata?: Codec.Fields } =>
   Object.keys(form).length === 0 ? {} : { metadata: { openai: form } }

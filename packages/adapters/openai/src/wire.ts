@@ -143,7 +143,6 @@ export const messages = {
 }
 
 export type WireRole = keyof typeof messages
-export const roles = Object.keys(messages) as ReadonlyArray<WireRole>
 export type WirePart = { readonly type: string; readonly [key: string]: unknown }
 
 /** A checked message of any role, with the fields that any of them may have. */

@@ -3,7 +3,7 @@
  * summary: the prompt of any past version can then be rebuilt from the log alone (law L10).
  */
 import { Schema } from "effect"
-import type { Segment } from "../event/Event.js"
+import type { SegmentKind } from "../summarize/Summarizer.js"
 
 /**
  * - `role`: who says it to the model
@@ -37,7 +37,10 @@ export const earlierConversation: Wording = {
 export const sessionMemory: Wording = { ...conversationSummary, heading: "[Session Memory]\n" }
 
 /** The text of a summary under a wording; empty where there is nothing to say. */
-export const write = (wording: Wording, segments: ReadonlyArray<Segment>): string =>
+export const write = (
+  wording: Wording,
+  segments: ReadonlyArray<{ readonly kind: SegmentKind; readonly text: string }>,
+): string =>
   segments.reduce((text, segment, position) => {
     if (position === 0) return wording.heading + segment.text
     return text + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text

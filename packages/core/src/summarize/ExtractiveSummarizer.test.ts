@@ -177,18 +177,15 @@ describe("what it keeps", () => {
       Message.assistant("It is booked."),
       ...chatter(1, 2),
     ]
-    expect(summarize(messages)).toContain(
-      "- assistant: Shall I book the 05:26 for 39.90 euros?\n- user: Yes, please.",
-    )
+    expect(summarize(messages)).toMatch(/^- assistant: .*Shall I book the 05:26 .*\?\n- user: Yes, please\.$/m)
   })
 
   it("what the instructions ask to be watched", () => {
-    const messages = [...chatter(4, 8), Message.user("The hedge wants trimming."), ...chatter(5, 8)]
-    const options = { maxTokens: 90 }
+    const messages = [...chatter(4, 8), Message.assistant("A hedge wants trimming."), ...chatter(5, 8)]
+    const options = { maxTokens: 60 }
     expect(summarize(messages, undefined, options)).not.toContain("hedge")
-    expect(summarize(messages, undefined, options, { instructions: "Keep what concerns the hedge." })).toContain(
-      "The hedge wants trimming.",
-    )
+    const instructions = "Keep what concerns trimming the hedge."
+    expect(summarize(messages, undefined, options, { instructions })).toContain("A hedge wants trimming.")
   })
 
   it("errors of tools, wherever they stand in a long output", () => {
@@ -212,6 +209,7 @@ describe("what it keeps", () => {
       Message.assistant("It is in the depot in Graz since 1 March, waiting for a driver.", {
         at: Date.UTC(2026, 2, 2, 23, 59, 30),
       }),
+      ...chatter(1, 5),
       Message.user("It is here now, but parcel 2 of 2 is missing, number RR771.", { at: Date.UTC(2026, 2, 3) }),
       Message.assistant("Thank you for telling us. It comes on Friday, 6 March.", { at: 9e15 }),
     ])
@@ -305,11 +303,21 @@ describe("merging", () => {
     for (const maxTokens of [120, 800]) {
       let text = ""
       for (let merge = 0; merge < 200; merge++) {
-        text = summarize(chatter(merge, 4), text, { maxTokens })
+        const name = (merge * 7_919 + 100_000).toString(36)
+        text = summarize([...chatter(merge, 3), Message.user(`Ticket T-${merge} is about ${name}.`)], text, {
+          maxTokens,
+        })
         expect(estimate(text)).toBeLessThanOrEqual(maxTokens)
       }
       expect(estimate(text)).toBeGreaterThan(maxTokens * 0.8)
     }
+  })
+
+  it("leaves out what only repeats a pattern, even where there is room", () => {
+    let text = ""
+    for (let merge = 0; merge < 50; merge++) text = summarize(chatter(merge, 6), text)
+    expect(estimate(text)).toBeLessThan(400)
+    expect(text.split("\n").length).toBeLessThan(30)
   })
 
   it("does not shrink the summary at a merge of a few words", () => {
@@ -345,7 +353,8 @@ describe("merging", () => {
 
   it("keeps the order of the conversation", () => {
     const ids = (from: number) => [1, 2, 3].map((n) => Message.user(`Now do job J-${from + n} for customer ${from}.`))
-    const text = summarize(ids(200), summarize(ids(100)))
+    const options = { share: 0.9 }
+    const text = summarize(ids(200), summarize(ids(100), undefined, options), options)
     const found = [...text.matchAll(/J-(\d+)/g)].map((match) => Number(match[1]))
     expect(found.length).toBeGreaterThan(2)
     expect(found).toEqual([...found].sort((a, b) => a - b))
@@ -394,8 +403,11 @@ describe("properties", () => {
       fc.property(messages, fc.option(text, { nil: undefined }), (said, previous) => {
         const request = requestFor(said, previous)
         const result = attempt(request)
+        if (Either.isLeft(result)) {
+          expect(result.left.reason).toBe("not-smaller")
+          return
+        }
         expect(attempt(request)).toEqual(result)
-        if (Either.isLeft(result)) return expect(result.left.reason).toBe("not-smaller")
         expect(estimate(result.right.text)).toBeLessThan(request.replacesTokens)
         expect(estimate(result.right.text)).toBeLessThanOrEqual(800)
         for (const line of result.right.text.split("\n")) expect(line.trim()).not.toBe("")

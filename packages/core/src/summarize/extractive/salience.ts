@@ -61,9 +61,10 @@ const isShortAnswer = (found: ReadonlyArray<string>): boolean => found.length > 
 const looksLikeCode = (text: string): boolean =>
   text.length > 12 && (text.match(/[\p{L}\p{M}\p{N}\s]/gu)?.length ?? 0) < text.length * 0.72
 
+/** Hiragana writes mostly endings and particles, so it counts like an alphabet. */
 const shortWord = (term: string): number => {
-  const ideographic = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u.test(term)
-  const length = ideographic ? term.length * 2 : term.length
+  const wide = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Thai}]/u.test(term)
+  const length = wide ? term.length * 2 : term.length
   return length >= 4 ? 1 : length === 3 ? 0.85 : 0.4
 }
 

@@ -27,8 +27,8 @@ const sameSource = 0.9
 const saturation = 8
 /** How much a long piece pays for its length: 0 not at all, 1 in full. */
 const lengthPenalty = 0.8
-/** Whatever adds less than this, per token, than the first did, is left out even if there is room. */
-const threshold = 0.02
+/** What adds no more than this share of what it says has been said, and is left out even if there is room. */
+const repetition = 0.35
 
 /** Sizes, in tokens. */
 export interface Costs {
@@ -40,8 +40,12 @@ interface Entry {
   readonly candidate: Candidate
   /** What it adds per token, when `chosen` others were chosen. */
   readonly gain: number
+  /** How much of what it says is not said yet, from 0 to 1. */
+  readonly novelty: number
   readonly chosen: number
 }
+
+const saturated = (facts: number): number => factScale * saturation * (1 - Math.exp(-facts / saturation))
 
 const better = (a: Entry, b: Entry): boolean =>
   a.gain > b.gain || (a.gain === b.gain && a.candidate.order < b.candidate.order)
@@ -68,10 +72,12 @@ export const select = (
       anew += weight * repeatedTerm ** (covered.get(term) ?? 0)
     }
     // The same sentence with another number in it is less of a fact each time; an identifier stands alone.
-    const novelty = sameSentence + (1 - sameSentence) * (words === 0 ? 0 : anew / words)
+    const around = sameSentence + (1 - sameSentence) * (words === 0 ? 0 : anew / words)
     let facts = 0
+    let factsAnew = 0
     for (const { key, worth, alone } of candidate.facts) {
-      facts += worth * (known.has(key) ? repeatedFact : alone ? 1 : novelty)
+      facts += worth
+      factsAnew += worth * (known.has(key) ? repeatedFact : alone ? 1 : around)
     }
     let cost = 0
     let before = 0
@@ -79,10 +85,11 @@ export const select = (
       cost += costs.piece(piece) + costs.label(source)
       before = opened.get(source) ?? 0
     }
-    const worth = anew + factScale * saturation * (1 - Math.exp(-facts / saturation))
+    const worth = anew + saturated(factsAnew)
     return {
       candidate,
       gain: (candidate.factor * sameSource ** before * worth) / cost ** lengthPenalty,
+      novelty: worth / Math.max(words + saturated(facts), Number.MIN_VALUE),
       chosen: chosen.length,
     }
   }
@@ -97,7 +104,6 @@ export const select = (
     return cost
   }
 
-  let best: number | undefined
   for (const side of sides) {
     const heap = new Heap(better)
     for (const candidate of candidates) {
@@ -109,8 +115,7 @@ export const select = (
         heap.push(judge(candidate))
         continue
       }
-      best ??= entry.gain
-      if (entry.gain < best * threshold) break
+      if (entry.novelty <= repetition) continue
       const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
       const cost = costOf(parts)
       const age = candidate.parts[0]?.source.old === true ? "old" : "fresh"

@@ -112,6 +112,11 @@ const argumentsOf = (call: ToolCall): string => {
   }
 }
 
+const speakerLabel = ({ role, name }: Message): string => {
+  const written = clip(labelled(name ?? ""), 40)
+  return written === "" ? role : `${role} (${written})`
+}
+
 const toolLabel = (name: string | undefined, call: ToolCall | undefined): string => {
   const tool = clip(labelled(name ?? "").replace(/ /gu, "_"), 64)
   const given = call === undefined ? "" : argumentsOf(call)
@@ -201,11 +206,10 @@ export const ofMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<Sour
     }
     if (message.role === "user") open = []
     const said = number(spoken)
-    const name = message.name === undefined ? "" : clip(labelled(message.name), 40)
     if (said.length > 0) {
       sources.push({
         speaker: message.role,
-        label: message.role + (name === "" ? "" : ` (${name})`),
+        label: message.role === "tool" ? toolLabel(message.name, undefined) : speakerLabel(message),
         day,
         failed: false,
         old: false,

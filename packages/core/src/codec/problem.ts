@@ -2,7 +2,8 @@
  * Schema failures told in a few words: where, what kind of value stands there, and what may stand there. The
  * value itself is never shown, because it is somebody's conversation.
  */
-import { Option, type ParseResult, SchemaAST } from "effect"
+import { Either, Option, type ParseResult, Schema, SchemaAST } from "effect"
+import { isFields } from "./fields.js"
 
 /** `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. */
 export interface Problem {
@@ -95,5 +96,34 @@ export const problemOf = (error: ParseResult.ParseError): Problem => {
           ? `is ${kindOf(actual.value)}`
           : `has ${kindOf(actual.value)} at ${at}`,
     allowed: told(expected),
+  }
+}
+
+/**
+ * Checks whether an input is a message: an object with one of the roles, that fits the role's schema. It gives
+ * the input itself, so that checking copies nothing and drops nothing.
+ */
+export const checkMessage = <Wire>(
+  schemas: Readonly<Record<string, Schema.Schema.AnyNoContext>>,
+): ((input: unknown) => Either.Either<Wire, Problem>) => {
+  const decoders = new Map(
+    Object.entries(schemas).map(([role, schema]) => [role, Schema.decodeUnknownEither(schema)]),
+  )
+  const allowed = [...decoders.keys()].join(", ")
+  return (input) => {
+    if (!isFields(input)) {
+      return Either.left({
+        path: "",
+        problem: `is ${kindOf(input)}`,
+        allowed: "an object with role and content",
+      })
+    }
+    const { role } = input as { readonly role?: unknown }
+    const decoder = typeof role === "string" ? decoders.get(role) : undefined
+    if (decoder === undefined) {
+      const problem = role === undefined || role === null ? "has no role" : "has an unknown role"
+      return Either.left({ path: "role", problem, allowed })
+    }
+    return Either.mapBoth(decoder(input), { onLeft: problemOf, onRight: () => input as Wire })
   }
 }
