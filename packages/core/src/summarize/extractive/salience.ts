@@ -39,7 +39,7 @@ const factors = {
   code: 0.35,
   /** Added where no word is said anywhere else; patterns that come again and again get nothing. */
   once: 1,
-  /** A question, or a request that ends like one. */
+  /** What the user asks. What the assistant asks is over once it is answered; see `decision`. */
   question: 1.25,
   /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
   firstRequest: 1.4,
@@ -138,7 +138,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
         (source.failed ? factors.failed : 1) *
         (source.speaker === "tool" && position === 0 ? factors.call : 1) *
         (piece.code || looksLikeCode(piece.text) ? factors.code : 1) *
-        (asks && source.speaker !== "tool" ? factors.question : 1) *
+        (asks && source.speaker === "user" ? factors.question : 1) *
         (source === firstRequest ? factors.firstRequest : 1) *
         (position === 0 ? factors.lead : position === last ? factors.close : 1) *
         (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)

@@ -10,10 +10,10 @@ import { Heap } from "./heap.js"
 import type { Candidate, Salience } from "./salience.js"
 
 /**
- * The share of the budget that the summary so far, or what is new, may take: at first less than all, so that
- * neither can push the other out; then whatever room is left.
+ * The share of the budget that the summary so far, or what is new, may take while the other wants it too, so that
+ * neither can push the other out. Room that is left then goes to either.
  */
-const sides = [0.7, 1]
+const oneSide = 0.7
 /** A fact of worth 1 against a term of weight 1. */
 const factScale = 40
 /** What a term, and a fact, is still worth once it is covered. */
@@ -46,6 +46,9 @@ interface Entry {
 }
 
 const saturated = (facts: number): number => factScale * saturation * (1 - Math.exp(-facts / saturation))
+
+const ageOf = (candidate: Candidate): "old" | "fresh" =>
+  candidate.parts.every(({ source }) => source.old) ? "old" : "fresh"
 
 const better = (a: Entry, b: Entry): boolean =>
   a.gain > b.gain || (a.gain === b.gain && a.candidate.order < b.candidate.order)
@@ -104,7 +107,8 @@ export const select = (
     return cost
   }
 
-  for (const side of sides) {
+  const sides = new Set(candidates.map(ageOf))
+  for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
     const heap = new Heap(better)
     for (const candidate of candidates) {
       if (candidate.parts.some(({ piece }) => !taken.has(piece))) heap.push(judge(candidate))
@@ -118,7 +122,7 @@ export const select = (
       if (entry.novelty <= repetition) continue
       const parts = candidate.parts.filter(({ piece }) => !taken.has(piece))
       const cost = costOf(parts)
-      const age = candidate.parts[0]?.source.old === true ? "old" : "fresh"
+      const age = ageOf(candidate)
       if (spent.old + spent.fresh + cost > budget || spent[age] + cost > budget * side) continue
       spent[age] += cost
       for (const { piece, source } of parts) {

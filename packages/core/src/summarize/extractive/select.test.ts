@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest"
+import { estimate } from "../../message/estimate.js"
+import * as Message from "../../message/Message.js"
+import { read, type Source } from "./digest.js"
+import { salience } from "./salience.js"
+import { select } from "./select.js"
+import { ofMessages } from "./sources.js"
+
+const costs = {
+  piece: ({ text }: { readonly text: string }) => estimate(text),
+  label: ({ label }: Source) => estimate(`- ${label}: \n`),
+}
+const chosen = (sources: ReadonlyArray<Source>, budget: number) =>
+  select(salience(sources, ""), costs, budget).flatMap(({ parts }) => parts)
+
+const words =
+  "amber basil cedar delta ember fable grove haven ivory jolly karma lemon maple noble ocean pearl".split(" ")
+const plain = (n: number) =>
+  `The ${words[n % 16]} ${words[(n * 5 + 3) % 16]} stands near ${words[(n * 7 + 1) % 16]}${n}ly ${words[(n * 11) % 16]}.`
+const numbered = (n: number) => `Ticket QX-${7_000 + n * 13} belongs to account RZ-${900_000 + n * 77}.`
+const twenty = Array.from({ length: 20 }, (_, n) => n)
+
+describe("a merge", () => {
+  const tokens = (parts: ReturnType<typeof chosen>, old: boolean): number =>
+    parts.filter(({ source }) => source.old === old).reduce((sum, { piece }) => sum + estimate(piece.text), 0)
+
+  it.each([
+    ["a summary full of facts does not shut out what is new", numbered, plain],
+    ["news full of facts do not push out the summary", plain, numbered],
+  ])("%s", (_, before, after) => {
+    const previous = twenty.map((n) => `- user: ${before(n)}`).join("\n")
+    const sources = [...read(previous), ...ofMessages(twenty.map((n) => Message.user(after(n))))]
+    const budget = 200
+    const parts = chosen(sources, budget)
+    expect(tokens(parts, true)).toBeGreaterThan(budget * 0.15)
+    expect(tokens(parts, false)).toBeGreaterThan(budget * 0.15)
+  })
+
+  it("what was kept has a slight advantage over the same thing said anew", () => {
+    const previous = "- user: The parcel QX-7001 is lost."
+    const sources = [...read(previous), ...ofMessages([Message.user("The parcel QX-7001 is lost.")])]
+    expect(chosen(sources, 100).map(({ source }) => source.old)).toEqual([true])
+  })
+})
+
+describe("a choice", () => {
+  it("stays within the budget, and says nothing twice", () => {
+    const sources = ofMessages(twenty.flatMap((n) => [Message.user(numbered(n)), Message.user(numbered(n))]))
+    const parts = chosen(sources, 150)
+    const cost = parts.reduce((sum, { piece, source }) => sum + costs.piece(piece) + costs.label(source), 0)
+    expect(cost).toBeLessThanOrEqual(150)
+    const texts = parts.map(({ piece }) => piece.text)
+    expect(texts.length).toBeGreaterThan(3)
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  it("does not depend on how sources of equal worth are ordered by chance", () => {
+    const sources = ofMessages(twenty.map(() => Message.user("The parcel QX-7001 is lost.")))
+    expect(chosen(sources, 100).map(({ source }) => sources.indexOf(source))).toEqual([0])
+  })
+
+  it("takes from several messages rather than all from one", () => {
+    const sources = ofMessages([
+      Message.assistant(twenty.map(numbered).join(" ")),
+      Message.assistant(plain(1)),
+      Message.assistant(plain(6)),
+    ])
+    const parts = chosen(sources, 200)
+    expect(new Set(parts.map(({ source }) => source)).size).toBeGreaterThan(1)
+  })
+
+  it("of nothing is nothing", () => {
+    expect(chosen([], 100)).toEqual([])
+    expect(chosen(ofMessages([Message.user("hello there, my friend")]), 0)).toEqual([])
+  })
+})
