@@ -232,8 +232,54 @@ describe("a store that contradicts itself", () => {
       const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
         Effect.provideService(EventLog.EventLog, log),
       )
-      const error = yield* Effect.flip(memory.append("s", Message.user("hello")).pipe(Effect.withClock(impatient)))
+      const error = yield* Effect.flip(
+        memory.append("s", Message.user("hello")).pipe(Effect.withClock(impatient)),
+      )
       expect(error).toMatchObject({ _tag: "LogError", session: "s", operation: "append" })
     }).pipe(Effect.scoped),
+  )
+})
+
+describe("a session that another process deletes", () => {
+  it.effect("is seen as gone, or as the new one, and never as what it was", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const engine = Memory.make({ strategy: small, compaction: "manual" }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      )
+      const mine = yield* engine
+      const other = yield* engine
+      const texts = Effect.map(mine.context("s"), ({ messages }) => messages.map(Message.text))
+      yield* mine.append("s", [Message.user("old 0"), Message.user("old 1")])
+      yield* other.delete("s")
+      expect(yield* texts).toEqual([])
+      yield* mine.append("s", [Message.user("old 2"), Message.user("old 3")])
+      yield* other.delete("s")
+      yield* other.append("s", [Message.user("new 0"), Message.user("new 1"), Message.user("new 2")])
+      expect(yield* texts).toEqual(["new 0", "new 1", "new 2"])
+      yield* other.delete("s")
+      yield* other.append("s", [Message.user("x 0"), Message.user("x 1"), Message.user("x 2")])
+      expect(yield* mine.append("s", Message.user("mine"))).toMatchObject({ from: 3 })
+      expect(yield* texts).toEqual(["x 0", "x 1", "x 2", "mine"])
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("what was appended", () => {
+  it.effect("is what will be read, whatever the caller does to it later (L6)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const list = [1]
+      const when = new Date(0)
+      yield* memory.append("s", Message.user("hello", { metadata: { list, when } }))
+      list.push(2)
+      const live = [...(yield* memory.state("s")).raw][0]?.message
+      expect(live?.metadata).toEqual({ list: [1], when: "1970-01-01T00:00:00.000Z" })
+      expect([...(yield* memory.state("s", { at: 1 })).raw][0]?.message).toEqual(live)
+      const error = yield* Effect.flip(memory.append("s", Message.user("x", { metadata: { big: 1n } })))
+      expect(error._tag).toBe("InvalidInput")
+      const commit = yield* Effect.flip(memory.append("s", Message.user("x"), { commit: "" }))
+      expect(commit._tag).toBe("InvalidInput")
+    }).pipe(Effect.provide(manual)),
   )
 })

@@ -6,7 +6,7 @@
  *                   └────► render ─► context
  * ```
  */
-import { Context, Effect, Either, Layer, Option, ParseResult, Schema, Stream } from "effect"
+import { Cause, Context, Effect, Either, Layer, Option, ParseResult, Schema, Stream } from "effect"
 import * as Background from "./compact/Background.js"
 import type { Dependencies, Outcome, RunOptions, Settings } from "./compact/Compaction.js"
 import { defaultSettings, run } from "./compact/Compaction.js"
@@ -15,7 +15,7 @@ import type { MessageAppended } from "./event/Event.js"
 import type { Recorded } from "./event/EventCodec.js"
 import { EventLog, type ReadOptions, type SessionInfo } from "./log/EventLog.js"
 import { Message } from "./message/Message.js"
-import { ofMessage, TokenCounter } from "./message/TokenCounter.js"
+import { guarded, ofMessage, TokenCounter } from "./message/TokenCounter.js"
 import { decide } from "./policy/decide.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { type Context as RenderedContext, render } from "./render/Render.js"
@@ -127,7 +127,18 @@ export class Memory extends Context.Tag("@memfold/core/Memory")<Memory, Service>
 
 const parseMessages = Schema.decodeUnknownEither(Schema.Array(Message))
 
-const validated = (session: string, messages: unknown): Effect.Effect<ReadonlyArray<Message>, InvalidInput> =>
+/**
+ * The messages as they will be read back: as plain JSON, in copies of their own. What a caller does to an object
+ * later on, or what JSON cannot hold, must not make the state differ from the log (law L6).
+ */
+const plain = (session: string, messages: unknown): Effect.Effect<unknown, InvalidInput> =>
+  Effect.try({
+    try: () => JSON.parse(JSON.stringify(messages) ?? "null") as unknown,
+    catch: () =>
+      new InvalidInput({ session, detail: "a message holds what JSON cannot; nothing was appended" }),
+  })
+
+const checked = (session: string, messages: unknown): Effect.Effect<ReadonlyArray<Message>, InvalidInput> =>
   Either.match(parseMessages(messages), {
     onRight: Effect.succeed,
     onLeft: (error) => {
@@ -145,10 +156,16 @@ const checkSession = (session: unknown): Effect.Effect<string, InvalidInput> =>
         new InvalidInput({ session: "", detail: "A session id is required: a text that is not empty" }),
       )
 
+/** An empty commit id is a missing one: two of them would be taken for the same batch. */
+const checkCommit = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
+  typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
+
 /** A memory over the event log, the summarizer and the token counter of the context. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const log = yield* EventLog
-  const counter = yield* TokenCounter
+  const counter = guarded(yield* TokenCounter)
   const summarizer = yield* CurrentSummarizer
   const { strategy, compaction = "background" } = options
   const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
@@ -167,7 +184,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     ),
   )
 
-  /** Leaves at once when nothing is due, which is nearly always: deciding costs no read. */
+  /**
+   * Leaves at once when nothing is due, which is nearly always: deciding costs no read. The messages are durable:
+   * whatever goes wrong now, a strategy that throws included, is not the append's failure.
+   */
   const lookAt = (state: SessionState): Effect.Effect<void> =>
     Effect.gen(function* () {
       if (compaction === "manual") return
@@ -175,9 +195,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const decision = decide(strategy, state, { now })
       if (decision._tag === "Idle" && decision.why !== "running") return
       if (compaction === "background") return yield* background.look(state.session)
-      // The messages are durable: whatever goes wrong now is not the append's failure.
-      yield* Effect.ignoreLogged(settle(dependencies, state.session))
-    })
+      yield* settle(dependencies, state.session)
+    }).pipe(
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.interrupt
+          : Effect.logError("a compaction could not run", { session: state.session }, cause),
+      ),
+    )
 
   const load = (session: string, { at }: AtOptions = {}) =>
     Effect.flatMap(checkSession(session), () =>
@@ -199,7 +224,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const append: Service["append"] = (session, given, { commit } = {}) =>
     Effect.gen(function* () {
       yield* checkSession(session)
-      const messages = yield* validated(session, Array.isArray(given) ? given : [given])
+      if (commit !== undefined) yield* checkCommit(session, commit)
+      const messages = yield* checked(session, yield* plain(session, Array.isArray(given) ? given : [given]))
       const counted = messages.map((message) => ({ message, tokens: ofMessage(counter, message) }))
       const { answer, state, appended } = yield* sessions.transact(
         session,

@@ -139,6 +139,27 @@ export const eventLogSuite = (
           expect((yield* sessions(log)).map(({ session }) => session)).toEqual(["s"])
         }))
 
+      test("refuses what was decided on another log of the same length (L12)", (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(2), { expected: 0, commit: "a" })
+          yield* log.append("s", records(1, 3), { expected: 2, after: "a", commit: "b" })
+          for (const after of ["a", "c", ""]) {
+            const conflict = yield* Effect.flip(
+              log.append("s", records(1, 4), { expected: 3, after, commit: "c" }),
+            )
+            expect(conflict).toMatchObject({ _tag: "VersionConflict", session: "s", expected: 3, actual: 3 })
+          }
+          const unborn = yield* Effect.flip(
+            log.append("t", records(1), { expected: 0, after: "a", commit: "a" }),
+          )
+          expect(unborn).toMatchObject({ _tag: "VersionConflict", actual: 0 })
+          const known = { expected: 3, after: "b", commit: "c" }
+          expect(yield* log.append("s", records(1, 4), known)).toMatchObject({ version: 4, duplicate: false })
+          expect(yield* log.append("s", records(1, 4), known)).toMatchObject({ version: 4, duplicate: true })
+          const trusting = { expected: 4, after: undefined, commit: "d" }
+          expect(yield* log.append("s", records(1, 5), trusting)).toMatchObject({ version: 5 })
+        }))
+
       test("applies a commit id once, also when asked again with a version long gone (L12)", (log) =>
         Effect.gen(function* () {
           yield* log.append("s", records(1), { expected: 0, commit: "a" })

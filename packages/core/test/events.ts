@@ -58,6 +58,7 @@ export const byTag: {
     retryAt: millis,
     retryTotal: index,
   }),
+  CompactionReleased: tagged("CompactionReleased", { compaction }),
   SessionCleared: tagged("SessionCleared", {}),
 }
 
@@ -68,6 +69,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 3, arbitrary: byTag.SummaryCommitted },
   { weight: 1, arbitrary: byTag.SummarySuperseded },
   { weight: 1, arbitrary: byTag.CompactionFailed },
+  { weight: 1, arbitrary: byTag.CompactionReleased },
   { weight: 1, arbitrary: byTag.SessionCleared },
 )
 

@@ -16,8 +16,13 @@ const pageSize = 512
 const text = (row: Row, column: string): string => String(row[column])
 const integer = (row: Row, column: string): number => Number(row[column])
 
-const named = (session: string) =>
-  Effect.mapError((error: EventLog.LogError) => new EventLog.LogError({ ...error, session }))
+/** Says in a store's error which session it was about; other errors say so themselves. */
+const named =
+  (session: string) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.mapError(effect, (error) =>
+      error instanceof EventLog.LogError ? Object.assign(error, { session }) : error,
+    )
 
 /**
  * An event log over a file. It is opened at once and closed with the scope.
@@ -29,7 +34,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
   Effect.gen(function* () {
     const database = yield* open(options)
 
-    const append: EventLog.Service["append"] = (session, records, { expected, commit }) =>
+    const append: EventLog.Service["append"] = (session, records, { expected, after, commit }) =>
       database
         .write<EventLog.Appended, EventLog.VersionConflict>("append", (run) =>
           Effect.gen(function* () {
@@ -44,7 +49,14 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               }
             }
             const actual = known === undefined ? 0 : integer(known, "version")
-            if (actual !== expected) {
+            const replaced =
+              after !== undefined &&
+              (yield* run("SELECT 1 FROM events WHERE session = ? AND seq = ? AND commit_id = ?", [
+                known?.["id"] ?? null,
+                actual,
+                after,
+              ])).length === 0
+            if (actual !== expected || replaced) {
               return yield* new EventLog.VersionConflict({ session, expected, actual })
             }
             const version = actual + records.length
@@ -80,9 +92,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             return { from: actual + 1, version, duplicate: false }
           }),
         )
-        .pipe(
-          Effect.catchTag("LogError", (error) => Effect.fail(new EventLog.LogError({ ...error, session }))),
-        )
+        .pipe(named(session))
 
     const page = (session: string, from: number, to: number, reverse: boolean) =>
       database
@@ -166,7 +176,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               `INSERT INTO snapshots (session, fold, version, data)
                SELECT id, ?, ?, ? FROM sessions WHERE name = ? AND version >= ?
                ON CONFLICT (session) DO UPDATE SET fold = excluded.fold, version = excluded.version, data = excluded.data
-               WHERE excluded.fold > fold OR excluded.version >= snapshots.version`,
+               WHERE excluded.version >= snapshots.version`,
               [fold, version, data, session, version],
             ),
           )

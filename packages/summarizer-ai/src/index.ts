@@ -95,17 +95,13 @@ export const make = (
   })
 
 /**
- * The summarizer as a layer, for `Memory.layer`: put it in with `Layer.provide`, and the model's layer after it.
+ * The summarizer as a layer, for `Memory.layer`: put it in with `Layer.provide`, and the model's layer into it.
  *
  * @example
  * ```ts
- * import { LanguageModel } from "@effect/ai"
- * import type { CurrentSummarizer } from "@memfold/core"
  * import { layer } from "@memfold/summarizer-ai"
- * import { Layer } from "effect"
  *
- * declare const model: Layer.Layer<LanguageModel.LanguageModel>
- * const summarizer: Layer.Layer<CurrentSummarizer> = layer({ maxInputTokens: 100_000 }).pipe(Layer.provide(model))
+ * const summarizer = layer({ name: "gpt-5-mini", maxInputTokens: 100_000 })
  * ```
  */
 export const layer = (

@@ -26,8 +26,16 @@ export const make = (
         entry.again = false
         return work(session)
       }).pipe(
-        Effect.repeat({ while: () => entry.again }),
-        Effect.ensuring(Effect.sync(() => atWork.delete(session))),
+        Effect.repeat({
+          while: () => {
+            // Looking again and leaving are decided in one step: a look between them would be lost.
+            if (!entry.again) atWork.delete(session)
+            return entry.again
+          },
+        }),
+        Effect.ensuring(Effect.sync(() => atWork.get(session) === entry && atWork.delete(session))),
+        // Whoever asks for a look may be uninterruptible; the work must not be.
+        Effect.interruptible,
       )
 
     return {

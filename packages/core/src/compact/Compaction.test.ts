@@ -306,37 +306,6 @@ describe("while it runs", () => {
     }),
   )
 
-  it.effect(
-    "no second one starts, in whatever engine, until its lease is over; then it is taken over (L7)",
-    () =>
-      Effect.gen(function* () {
-        const log = yield* InMemoryEventLog.make
-        const { entered, gate, summarizer } = yield* gated
-        const engine = (one: Summarizer.Service) =>
-          Memory.make({
-            strategy: pairs,
-            compaction: "manual",
-            lease: "10 minutes",
-            summarizerTimeout: "1 hour",
-          }).pipe(
-            Effect.provideService(EventLog.EventLog, log),
-            Effect.provideService(CurrentSummarizer, one),
-          )
-        const slow = yield* engine(summarizer)
-        const other = yield* engine(echo)
-        yield* slow.append("s", said(6))
-        const fiber = yield* Effect.fork(slow.settle("s"))
-        yield* Deferred.await(entered)
-        expect(yield* other.settle("s")).toEqual([])
-        expect(yield* other.compact("s")).toEqual({ _tag: "Idle", why: "running" })
-        yield* TestClock.adjust("10 minutes")
-        expect(yield* other.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 4 } }])
-        yield* Deferred.succeed(gate, undefined)
-        expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Lost" }])
-        expect(yield* Verify.session(log, "s")).toEqual([])
-      }).pipe(Effect.scoped),
-  )
-
   it.effect("an engine that is shut down gives the lock back", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make

@@ -2,21 +2,21 @@
  * The compaction protocol: start (the log's compare-and-swap is the lock), summarize outside every lock, commit
  * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
  */
-import { Cause, Clock, Duration, Effect, Option, Schedule } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import type { CompactionStarted, Segment, SummaryCommitted } from "../event/Event.js"
 import { makeId } from "../event/id.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
+import { messageOverhead } from "../message/TokenCounter.js"
 import type { Decision, Plan } from "../policy/decide.js"
 import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { write } from "../render/Wording.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { contextTokens } from "../session/SessionState.js"
+import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
-import { chunks } from "./chunks.js"
+import { fitting, pieces } from "./pieces.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
 
@@ -26,7 +26,7 @@ export interface Settings {
   readonly summarizerTimeout: Duration.DurationInput
   /** How often a failed call is tried again, with growing pauses in between. */
   readonly summarizerRetries: number
-  /** After this, others may take over a compaction that never ended. */
+  /** After this at the earliest, others may take over a compaction that never ended. */
   readonly lease: Duration.DurationInput
   /** The pause after a failed compaction; it doubles with every further failure, up to an hour. */
   readonly backOff: Duration.DurationInput
@@ -85,15 +85,26 @@ export const run = (
       const { started, plan, before } = begun
 
       return yield* restore(summarize(dependencies, before, plan, options)).pipe(
-        // A lock whose holder is gone for good would only be freed by its lease.
-        Effect.onInterrupt(() => Effect.ignoreLogged(release(dependencies, session, started))),
         Effect.matchEffect({
-          onSuccess: (written) => commit(dependencies, before, started, written),
-          onFailure: (error) => fail(dependencies, started, error),
+          onSuccess: (written) => persistently(commit(dependencies, before, started, written)),
+          onFailure: (error) => persistently(fail(dependencies, started, error)),
         }),
+        // A lock whose holder is gone for good would only be freed by its lease.
+        Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),
       )
     }),
   ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
+
+/** The work is done and paid for: a store that cannot take it now is asked three times (reference design 3). */
+const persistently = <A>(write: Effect.Effect<A, SessionError>): Effect.Effect<A, SessionError> =>
+  Effect.retry(write, {
+    times: 2,
+    while: (error) => error._tag === "LogError",
+    schedule: Schedule.jittered(Schedule.exponential("50 millis")),
+  })
+
+const failed = (session: string, reason: SummarizerError["reason"], detail: string): SummarizerError =>
+  new SummarizerError({ session, reason, detail })
 
 interface Started {
   readonly _tag: "Started"
@@ -103,15 +114,33 @@ interface Started {
   readonly before: SessionState
 }
 
+/**
+ * How long the work may take at the most, so that nobody takes over what is still being done: each call with all
+ * its tries. At least the setting.
+ */
+const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionState, plan: Plan): number => {
+  const tokens = tokensBetween(before, plan.from, plan.to)
+  const calls = plan.parts.length + Math.ceil(tokens / (smallestRoom(summarizer.maxInputTokens) ?? Infinity))
+  const call = (settings.summarizerRetries + 1) * (Duration.toMillis(settings.summarizerTimeout) + 5_000)
+  return Math.min(Math.max(Duration.toMillis(settings.lease), calls * call), longestLease)
+}
+
+/** A year. A lease without an end would be no lease, and no number that JSON can hold. */
+const longestLease = 365 * 24 * 3_600_000
+
+/** The tokens of new messages that every call has room for, whatever has been written so far. */
+const smallestRoom = (maxInputTokens: number | undefined): number | undefined =>
+  maxInputTokens === undefined ? undefined : Math.max(Math.floor(maxInputTokens / 4), 1)
+
 const start = (
-  { sessions, strategy, settings }: Dependencies,
+  dependencies: Dependencies,
   session: string,
   { demanded = false }: RunOptions,
 ): Effect.Effect<Started | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
+    const { sessions, strategy } = dependencies
     const now = yield* Clock.currentTimeMillis
     const compaction = yield* makeId
-    const leaseUntil = now + Duration.toMillis(settings.lease)
     const { answer } = yield* sessions.transact<Started | IdleOutcome>(session, (before) => {
       const decision = decide(strategy, before, { now, demanded })
       if (decision._tag === "Idle") return { events: [], answer: decision }
@@ -120,7 +149,7 @@ const start = (
         _tag: "CompactionStarted",
         compaction,
         strategy: strategy.name,
-        leaseUntil,
+        leaseUntil: now + leaseMillis(dependencies, before, plan),
         ...plan,
       }
       return { events: [started], answer: { _tag: "Started", started, plan, before } }
@@ -153,7 +182,10 @@ const summarize = (
     return { carried, segments, calls }
   }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: dependencies.summarizer.name } }))
 
-/** Writes one segment; in several calls, each merged into the text before it, if the input is too large for one. */
+/**
+ * Writes one segment; in several calls, each merged into the text before it, if the input is too large for one.
+ * A text so far that leaves no room for anything new is a failure, and never cut.
+ */
 const writeSegment = (
   dependencies: Dependencies,
   before: SessionState,
@@ -162,68 +194,68 @@ const writeSegment = (
 ) =>
   Effect.gen(function* () {
     const { counter, summarizer } = dependencies
-    const messages = before.raw
-      .slice(part.from, part.to)
-      .flatMap(({ pinned, message }) => (pinned ? [] : [message]))
-    const previousTokens = previous === undefined ? 0 : counter.count(previous)
-    const room = Math.max((summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) - previousTokens, 1)
-    const runs = Number.isFinite(room)
-      ? chunks(counter, messages, room)
-      : [{ messages, tokens: messages.reduce((sum, message) => sum + ofMessage(counter, message), 0) }]
+    const { session } = before
+    const messages = withoutPinned(before.raw.slice(part.from, part.to)).map(({ message }) => message)
+    const least = smallestRoom(summarizer.maxInputTokens)
+    const window = summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY
+    const all = pieces(counter, messages, least ?? window)
 
     let text = previous
-    for (const { messages, tokens } of runs) {
+    let calls = 0
+    for (let position = 0; position < all.length; calls++) {
+      const written = text === undefined ? 0 : counter.count(text) + messageOverhead
+      if (least !== undefined && window - written < least) {
+        const detail = `the summary so far takes ${written} of the summarizer's ${window} tokens`
+        return yield* failed(session, "too-large", detail)
+      }
+      const taken = all.slice(position, position + fitting(all, position, window - written))
+      position += taken.length
       text = yield* callSummarizer(dependencies, {
-        session: before.session,
+        session,
         kind: part.kind,
         from,
         to: part.to,
         previous: text,
-        messages,
+        messages: taken.map(({ message }) => message),
         messagesFrom: part.from,
-        replacesTokens: tokens + (text === undefined ? 0 : counter.count(text)),
+        replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
         instructions,
       })
     }
     const segment: Segment = { kind: part.kind, from, to: part.to, text: text ?? "" }
-    return { segment, calls: runs.length }
+    return { segment, calls }
   })
 
 const callSummarizer = (
   { summarizer, counter, settings }: Dependencies,
   request: Request,
 ): Effect.Effect<string, SummarizerError> => {
-  const failed = (reason: SummarizerError["reason"], detail: string) =>
-    new SummarizerError({ session: request.session, reason, detail })
+  const refuse = (reason: SummarizerError["reason"], detail: string) =>
+    failed(request.session, reason, detail)
   return Effect.suspend(() => summarizer.summarize(request)).pipe(
     Effect.timeoutFail({
       duration: settings.summarizerTimeout,
       onTimeout: () =>
-        failed(
+        refuse(
           "timeout",
           `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
         ),
     }),
-    // A summarizer that throws is a summarizer that failed; what it threw may quote the conversation.
-    Effect.catchAllCause((cause) =>
-      Option.match(Cause.failureOption(cause), {
-        onSome: Effect.fail,
-        onNone: () =>
-          Cause.isInterruptedOnly(cause)
-            ? Effect.interrupt
-            : Effect.fail(failed("unavailable", `"${summarizer.name}" threw instead of answering`)),
-      }),
-    ),
     Effect.flatMap(({ text, finish }) => {
       if (finish === "length")
-        return failed("truncated", "the model was cut off; allow it more output tokens")
-      if (finish === "refused") return failed("refused", "the model refused to write the summary")
-      if (text.trim() === "") return failed("empty", "the summary has no text")
+        return refuse("truncated", "the model was cut off; allow it more output tokens")
+      if (finish === "refused") return refuse("refused", "the model refused to write the summary")
+      if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
       const tokens = counter.count(text)
       return tokens < request.replacesTokens
         ? Effect.succeed(text)
-        : failed("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
+        : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
     }),
+    // A summarizer that throws, or answers with no answer at all, is a summarizer that failed; what it threw may
+    // quote the conversation.
+    Effect.catchAllDefect(() =>
+      Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
+    ),
     Effect.retry({
       times: settings.summarizerRetries,
       schedule: Schedule.jittered(Schedule.exponential("500 millis")),
@@ -251,8 +283,8 @@ const commit = (
     const { answer } = yield* sessions.transact<Outcome>(before.session, (state) => {
       if (state.running?.compaction !== started.compaction)
         return { events: [], answer: { _tag: "Lost", started } }
-      const replaced = before.raw.slice(started.from, started.to)
-      const gone = replaced.reduce((sum, entry) => sum + (entry.pinned ? 0 : entry.tokens), 0)
+      const replaced = withoutPinned(before.raw.slice(started.from, started.to))
+      const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0)
       const committed: SummaryCommitted = {
         _tag: "SummaryCommitted",
         compaction: started.compaction,
@@ -312,24 +344,9 @@ const fail = (
     return { _tag: "Failed", started, error }
   })
 
-/** Gives the lock back without counting as a failure to wait for. */
-const release = ({ sessions }: Dependencies, session: string, started: CompactionStarted) =>
-  Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    yield* sessions.transact(session, (state) => ({
-      events:
-        state.running?.compaction !== started.compaction
-          ? []
-          : [
-              {
-                _tag: "CompactionFailed",
-                compaction: started.compaction,
-                reason: "interrupted",
-                detail: "the engine was shut down",
-                retryAt: now,
-                retryTotal: state.total,
-              },
-            ],
-      answer: undefined,
-    }))
-  })
+/** Gives the lock back, if this compaction still has it. */
+const release = ({ sessions }: Dependencies, session: string, { compaction }: CompactionStarted) =>
+  sessions.transact(session, (state) => ({
+    events: state.running?.compaction === compaction ? [{ _tag: "CompactionReleased", compaction }] : [],
+    answer: undefined,
+  }))

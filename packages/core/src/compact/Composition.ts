@@ -23,16 +23,16 @@ export interface Composition {
 const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
   segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
 
-/** How a part continues what is there: it merges the segments from position `carried` on. */
-const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => {
-  const merged = segments.slice(carried)
-  return { carried, assignment: { part, from: merged[0]?.from ?? part.from, previous: joined(merged) } }
-}
+/** How a part continues what is there: after the carried segments, it merges the others. */
+const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => ({
+  carried,
+  assignment: { part, from: segments[carried - 1]?.to ?? 0, previous: joined(segments.slice(carried)) },
+})
 
 /** Composes the summary that a plan asks for. */
 export const compose = (fold: Fold, previous: Summary | null, plan: Plan): Composition => {
-  if (fold === "drop") return { carried: 0, assignments: [] }
   const segments = previous?.segments ?? []
+  if (fold === "drop") return { carried: segments.length, assignments: [] }
   const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0
   const [first, ...others] = plan.parts
   if (first === undefined) return { carried: segments.length, assignments: [] }

@@ -5,7 +5,7 @@ import { run } from "./Compaction.js"
 
 /**
  * Compacts until nothing is due (step 7 of the protocol), and answers with what was done. It ends: every commit
- * moves the coverage forward, and a failure makes the next decision back off (law L9).
+ * moves the coverage forward, and a failure ends it: whatever failed is not asked again at once (law L9).
  */
 export const settle = (
   dependencies: Dependencies,
@@ -17,5 +17,6 @@ export const settle = (
       const outcome = yield* run(dependencies, session)
       if (outcome._tag === "Idle") return outcomes
       outcomes.push(outcome)
+      if (outcome._tag === "Failed") return outcomes
     }
   })

@@ -12,7 +12,8 @@ import { SegmentKind } from "../summarize/Summarizer.js"
 
 const Index = Schema.NonNegativeInt
 const Tokens = Schema.NonNegativeInt
-const Millis = Schema.Number
+/** Finite, because JSON has no other numbers: an infinite one would come back as `null`. */
+const Millis = Schema.JsonNumber
 
 /** A message entered the session at `index`, with its tokens as counted then. */
 export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
@@ -88,6 +89,10 @@ export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
 })
 export type CompactionFailed = typeof CompactionFailed.Type
 
+/** A compaction was given up without having failed: its engine was shut down, or its caller went away. */
+export const CompactionReleased = Schema.TaggedStruct("CompactionReleased", { compaction: Schema.String })
+export type CompactionReleased = typeof CompactionReleased.Type
+
 /** The session starts over: indices begin at 0 again, and what was before stays in the log. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
@@ -99,6 +104,7 @@ export const Event = Schema.Union(
   SummaryCommitted,
   SummarySuperseded,
   CompactionFailed,
+  CompactionReleased,
   SessionCleared,
 )
 export type Event = typeof Event.Type
@@ -110,5 +116,6 @@ export const versions: { readonly [Tag in Event["_tag"]]: number } = {
   SummaryCommitted: 1,
   SummarySuperseded: 1,
   CompactionFailed: 1,
+  CompactionReleased: 1,
   SessionCleared: 1,
 }

@@ -18,7 +18,7 @@ export interface Recorded<E = Event | UnknownEvent> {
   readonly session: string
   /** Its place in the session's log: contiguous, from 1. */
   readonly seq: number
-  /** Names it in the whole store: its batch and its place. */
+  /** Its batch and its place; within a session it names one event. */
   readonly id: string
   /** When it was written, in milliseconds since the epoch. */
   readonly at: number

@@ -27,11 +27,13 @@ export type NewRecord = Omit<LogRecord, "session" | "seq" | "commit">
 
 /**
  * `expected` is the version (the last sequence number, 0 for a new session) the records were decided on.
- * `commit` names this batch: appending it a second time changes nothing and answers as the first time did, so
+ * `after` is the commit of the record at `expected`, where the writer knows it: a log that was deleted and begun
+ * anew can have the same length, and is another log all the same. `commit` names this batch: appending it a second time changes nothing and answers as the first time did, so
  * that a caller who never saw the acknowledgement can safely ask again (law L12).
  */
 export interface AppendOptions {
   readonly expected: number
+  readonly after?: string | undefined
   readonly commit: string
 }
 
@@ -69,7 +71,7 @@ export interface SessionInfo {
   readonly updatedAt: number
 }
 
-/** Somebody else appended first. Read on from `expected + 1` and decide again. */
+/** Somebody else appended first, or the session was begun anew. Read on from `expected` and decide again. */
 export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
   session: Schema.String,
   expected: Schema.Number,

@@ -19,13 +19,15 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     stored.get(session)?.records.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? []
 
   return {
-    append: (session, records, { expected, commit }) =>
+    append: (session, records, { expected, after, commit }) =>
       Effect.suspend(() => {
         const existing = stored.get(session)
         const before = existing?.commits.get(commit)
         if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
         const actual = existing?.records.length ?? 0
-        if (actual !== expected) return Effect.fail(new VersionConflict({ session, expected, actual }))
+        const replaced = after !== undefined && existing?.records.at(-1)?.commit !== after
+        if (actual !== expected || replaced)
+          return Effect.fail(new VersionConflict({ session, expected, actual }))
         const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
         for (const record of records) {
           target.records.push({ ...record, session, commit, seq: target.records.length + 1 })

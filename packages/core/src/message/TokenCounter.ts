@@ -15,8 +15,8 @@ export const fileTokens = 1_000
 /**
  * The port: a name for the log, and a pure count of one text.
  *
- * It is called once for each message, when the message is appended, and the number is kept in the event. A
- * counter that throws does not fail the append (law L8): the estimate is used in its place.
+ * It is called once for each message, when the message is appended, and the number is kept in the event. See
+ * {@link guarded} for what happens when it throws.
  */
 export interface Service {
   readonly name: string
@@ -62,8 +62,11 @@ const countPart = (counter: Service, part: Part): number => {
   }
 }
 
-/** A count that cannot be trusted (not a finite number, negative) or that threw is replaced by the estimate. */
-const guarded = (counter: Service): Service => ({
+/**
+ * A counter that always answers with a whole number: a count that is not finite or negative, or that threw, is
+ * replaced by the estimate. The engine guards the counter it is given once (law L8).
+ */
+export const guarded = (counter: Service): Service => ({
   name: counter.name,
   count: (text) => {
     try {
@@ -81,6 +84,5 @@ const guarded = (counter: Service): Service => ({
  */
 export const ofMessage = (counter: Service, message: Message): number => {
   if (message.usage !== undefined) return message.usage.output
-  const safe = guarded(counter)
-  return message.parts.reduce((sum, part) => sum + countPart(safe, part), messageOverhead)
+  return message.parts.reduce((sum, part) => sum + countPart(counter, part), messageOverhead)
 }

@@ -52,7 +52,12 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
   }
 }
 
-/** Something is in the backlog, and nobody has said anything for so long. */
+/**
+ * Something is in the backlog, and nobody has said anything for so long.
+ *
+ * No message brings this about, so no append can find it due: call `settle` for the session now and then, from a
+ * timer or a nightly job.
+ */
 export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {

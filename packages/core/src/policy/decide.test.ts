@@ -65,6 +65,9 @@ describe("a plan", () => {
     expect(planned(stateOf(chat(10), 4), { keep: at(-5) })).toBe("nothing-to-take")
     expect(planned(stateOf(chat(10), 4), { keep: at(2) })).toBe("nothing-to-take")
     expect(planned(stateOf([]), { keep: at(3) })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10), 4), { keep: at(6.7) })).toMatchObject({ from: 4, to: 6 })
+    expect(planned(stateOf(chat(10), 4), { keep: at(Number.NaN) })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10)), { take: { to: () => Number.NaN } })).toBe("nothing-to-take")
   })
 })
 
@@ -150,6 +153,21 @@ describe("pinned messages", () => {
     const messages = [system("1"), system("2"), ...chat(4)]
     expect(planned(stateOf(messages))).toBe("nothing-to-take")
     expect(planned(stateOf([...messages, user("q")]))).toMatchObject({ from: 0, to: 3 })
+  })
+
+  it("alone join what follows, where a take would reach no further", () => {
+    const messages = [system("1"), system("2"), ...chat(8)]
+    expect(planned(stateOf(messages), { take: Take.messages(1) })).toMatchObject({ from: 0, to: 3 })
+    expect(planned(stateOf(messages), { take: Take.messages(2) })).toMatchObject({ from: 0, to: 3 })
+    expect(planned(stateOf(messages), { take: Take.messages(4) })).toMatchObject({ from: 0, to: 4 })
+    const calling = [system("1"), calls("1"), answer("1"), ...chat(6)]
+    expect(planned(stateOf(calling), { take: Take.messages(1) })).toMatchObject({ from: 0, to: 3 })
+  })
+
+  it("take their group along: a call that is shown verbatim needs no summary either", () => {
+    const group = [calls("1"), result({ id: "1", output: "x" }, { pinned: true })]
+    expect(planned(stateOf([...group, ...chat(4)]))).toBe("nothing-to-take")
+    expect(planned(stateOf([...group, ...chat(5)]))).toMatchObject({ from: 0, to: 3 })
   })
 
   it("alone join what follows: the turn prefix", () => {

@@ -4,7 +4,7 @@
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { SessionState } from "../session/SessionState.js"
-import { boundaryAfter, boundaryBefore } from "../session/SessionState.js"
+import { boundaryAfter, boundaryBefore, withoutPinned } from "../session/SessionState.js"
 import type { Strategy } from "./Strategy.js"
 import * as View from "./View.js"
 
@@ -48,28 +48,40 @@ export const decide = (
   if (reason === null) return idle("not-due")
 
   const from = state.through
-  const historyTo = Math.min(within(state, strategy.take.to(view, tailFrom)), tailFrom)
+  const words = firstWords(state, tailFrom)
+  const wanted = Math.min(within(state, strategy.take.to(view, tailFrom)), tailFrom)
+  // A stretch of pinned messages alone has nothing to fold, so it goes together with what follows it.
+  const historyTo =
+    wanted > from && wanted <= words ? Math.min(boundaryAfter(state, words + 1), tailFrom) : wanted
   const to = splitPoint(strategy, state, view, tailFrom) ?? historyTo
-  if (to <= from) return idle("nothing-to-take")
+  if (to <= from || (to <= tailFrom && words >= to)) return idle("nothing-to-take")
 
-  const parts = partsOf(strategy, state, { from, to, tailFrom })
-  return parts.length === 0
-    ? idle("nothing-to-take")
-    : { _tag: "Due", plan: { reason, from, to, tailFrom, parts } }
+  const kind = strategy.fold === "blocks" ? "block" : "history"
+  const parts = partsOf(kind, { from, to, tailFrom, words })
+  return { _tag: "Due", plan: { reason, from, to, tailFrom, parts } }
 }
 
-/**
- * The parts of a plan: what lies before the tail, and the split-off beginning of the tail. Pinned messages are
- * shown verbatim whatever happens, so a stretch of nothing else needs no summary and joins the part after it.
- */
+/** The first raw message before a position that is not shown verbatim anyhow; the position if there is none. */
+const firstWords = (state: SessionState, before: number): number => {
+  for (let index = state.through; index < before;) {
+    const end = Math.min(boundaryAfter(state, index + 1), before)
+    if (hasWords(state, index, end)) return index
+    index = end
+  }
+  return before
+}
+
+/** Whether there is anything in `[from, to)` for a summary to say. */
+const hasWords = (state: SessionState, from: number, to: number): boolean =>
+  withoutPinned(state.raw.slice(from, to)).length > 0
+
+/** The parts of a plan: what lies before the tail, and the split-off beginning of the tail. */
 const partsOf = (
-  strategy: Strategy,
-  state: SessionState,
-  { from, to, tailFrom }: Pick<Plan, "from" | "to" | "tailFrom">,
+  kind: "history" | "block",
+  { from, to, tailFrom, words }: Pick<Plan, "from" | "to" | "tailFrom"> & { readonly words: number },
 ): ReadonlyArray<PlannedPart> => {
-  const kind = strategy.fold === "blocks" ? "block" : "history"
-  if (to <= tailFrom) return hasWords(state, from, to) ? [{ kind, from, to }] : []
-  return hasWords(state, from, tailFrom)
+  if (to <= tailFrom) return [{ kind, from, to }]
+  return words < tailFrom
     ? [
         { kind, from, to: tailFrom },
         { kind: "turn-prefix", from: tailFrom, to },
@@ -77,13 +89,14 @@ const partsOf = (
     : [{ kind: "turn-prefix", from, to }]
 }
 
-/** Whether there is anything in `[from, to)` for a summary to say. */
-const hasWords = (state: SessionState, from: number, to: number): boolean =>
-  state.raw.slice(from, to).some((entry) => !entry.pinned)
-
-/** A position a policy asked for, within the raw messages and moved back to where it cuts no group. */
-const within = (state: SessionState, position: number): number =>
-  Math.max(boundaryBefore(state, Math.min(Math.max(position, state.through), state.total)), state.through)
+/**
+ * A position a policy asked for, within the raw messages and moved back to where it cuts no group. What is no
+ * number at all takes nothing.
+ */
+const within = (state: SessionState, position: number): number => {
+  const asked = Number.isNaN(position) ? state.through : Math.floor(position)
+  return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)
+}
 
 /** Where a tail that is too large is cut; `null` if it is not, is one group, or has only pinned ones to give. */
 const splitPoint = (

@@ -81,6 +81,12 @@ export interface SessionState {
   readonly running: Running | null
   readonly failures: Failures | null
   /**
+   * The newest message that asked something of the model (any but the assistant's own), and where the last commit
+   * found the conversation: an answer to an older prompt tells the size of a context that is gone.
+   */
+  readonly askedAt: number
+  readonly committedTotal: number
+  /**
    * What a provider last reported as the size of a whole context, and the message it was reported with. Usage
    * from before a commit says nothing about the context after it, so a commit resets it.
    */
@@ -106,6 +112,8 @@ export const empty = (session: string): SessionState => ({
   superseded: 0,
   running: null,
   failures: null,
+  askedAt: -1,
+  committedTotal: 0,
   reported: null,
 })
 
@@ -142,4 +150,10 @@ export const boundaryAfter = (state: SessionState, index: number): number => {
 export const pinnedGroups = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const groups = new Set(entries.filter((entry) => entry.pinned).map((entry) => entry.group))
   return groups.size === 0 ? [] : entries.filter((entry) => groups.has(entry.group))
+}
+
+/** The entries without those that are shown verbatim anyhow. */
+export const withoutPinned = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const shown = new Set(pinnedGroups(entries))
+  return shown.size === 0 ? entries : entries.filter((entry) => !shown.has(entry))
 }

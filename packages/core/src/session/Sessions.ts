@@ -11,7 +11,13 @@ import type { Event } from "../event/Event.js"
 import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
 import { decode, encode, eventId } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
-import type { Appended, ReadOptions, Service as EventLog, VersionConflict } from "../log/EventLog.js"
+import type {
+  Appended,
+  LogRecord,
+  ReadOptions,
+  Service as EventLog,
+  VersionConflict,
+} from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
 import { evolve, fold } from "./evolve.js"
 import type { SessionState } from "./SessionState.js"
@@ -53,8 +59,15 @@ export interface Sessions {
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
 }
 
+/** A state, and the commit of the last event in it: the two together say which log it was folded from. */
+interface Known {
+  readonly state: SessionState
+  /** `null` when nothing has been folded, or when a snapshot does not say. */
+  readonly commit: string | null
+}
+
 interface Slot {
-  state: SessionState | null
+  known: Known | null
   /** One writer at a time within the process: fibers queue here instead of racing each other at the log. */
   readonly turn: Effect.Semaphore
 }
@@ -65,7 +78,10 @@ interface Slot {
  */
 const conflictPause = Schedule.recurs(3).pipe(
   Schedule.andThen(
-    Schedule.exponential("1 millis", 1.5).pipe(Schedule.union(Schedule.spaced("50 millis")), Schedule.jittered),
+    Schedule.exponential("1 millis", 1.5).pipe(
+      Schedule.union(Schedule.spaced("50 millis")),
+      Schedule.jittered,
+    ),
   ),
 )
 
@@ -81,7 +97,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   /** The slot of a session, moved to the end of the queue for eviction. */
   const slotOf = (session: string): Slot => {
-    const slot = slots.get(session) ?? { state: null, turn: Effect.unsafeMakeSemaphore(1) }
+    const slot = slots.get(session) ?? { known: null, turn: Effect.unsafeMakeSemaphore(1) }
     slots.delete(session)
     slots.set(session, slot)
     if (slots.size > capacity) {
@@ -94,36 +110,55 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const events = (session: string, options?: ReadOptions) =>
     log.read(session, options).pipe(Stream.mapEffect(decode))
 
-  const readOn = (state: SessionState, to?: number) =>
-    events(state.session, { from: state.version + 1, ...(to === undefined ? {} : { to }) }).pipe(
-      Stream.runFold(state, evolve),
+  /**
+   * Folds what comes after a state. It reads from the last event on that is in it: if another one stands there, or
+   * none, the session was deleted and perhaps begun anew, and what is known of it is void.
+   */
+  const readOn = ({ state, commit }: Known, to?: number): Effect.Effect<Known | null, SessionError> =>
+    log.read(state.session, { from: Math.max(state.version, 1), ...(to === undefined ? {} : { to }) }).pipe(
+      Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
+        state.version === 0 ? { state, commit } : null,
+        (known, record) => {
+          if (record.seq === state.version) {
+            const same = commit === null || record.commit === commit
+            return Effect.succeed(same ? { state, commit: record.commit } : null)
+          }
+          if (known === null) return Effect.succeed(null)
+          return Effect.map(decode(record), (recorded) => ({
+            state: evolve(known.state, recorded),
+            commit: record.commit,
+          }))
+        },
+      ),
     )
 
-  const start = (session: string, upTo = Number.POSITIVE_INFINITY) =>
-    log
-      .loadSnapshot(session)
-      .pipe(
-        Effect.map(
-          Option.flatMap((snapshot) =>
-            snapshot.version <= upTo ? Snapshot.restore(session, snapshot) : Option.none(),
-          ),
-        ),
-        Effect.map(Option.getOrElse(() => empty(session))),
-      )
+  const unknown = (session: string): Known => ({ state: empty(session), commit: null })
 
-  /** Whoever reads may be slower than whoever writes: a state never replaces a newer one. */
-  const remember = (slot: Slot, state: SessionState): SessionState => {
-    if (slot.state === null || state.version >= slot.state.version) slot.state = state
-    return state
+  /** A session from its snapshot, if it has one that is of use up to this version, and from its log. */
+  const open = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
+    Effect.gen(function* () {
+      const snapshot = yield* log.loadSnapshot(session)
+      const restored = Option.filter(snapshot, ({ version }) => to === undefined || version <= to).pipe(
+        Option.flatMap((usable) => Snapshot.restore(session, usable)),
+        Option.map((state): Known => ({ state, commit: null })),
+      )
+      const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
+      return known ?? (yield* readOn(unknown(session), to)) ?? unknown(session)
+    })
+
+  /** Whoever reads may be slower than whoever writes: within one log, a state never replaces a newer one. */
+  const remember = (slot: Slot, before: Known | null, known: Known): SessionState => {
+    if (slot.known === before || slot.known === null || known.state.version >= slot.known.state.version) {
+      slot.known = known
+    }
+    return known.state
   }
 
   const refresh = (session: string, slot: Slot) =>
     Effect.gen(function* () {
-      const tip = yield* log.version(session)
-      // A log that is shorter than what was read from it is another log: the session was deleted.
-      if (slot.state !== null && tip < slot.state.version) slot.state = null
-      if (slot.state?.version === tip) return slot.state
-      return remember(slot, yield* readOn(slot.state ?? (yield* start(session))))
+      const before = slot.known
+      const known = before === null ? null : yield* readOn(before)
+      return remember(slot, before, known ?? (yield* open(session)))
     })
 
   const saveSnapshot = (state: SessionState) =>
@@ -135,7 +170,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         ),
       )
 
-  const append = (state: SessionState, list: NonEmptyReadonlyArray<Event>, commit: string) =>
+  const append = ({ state, commit: after }: Known, list: NonEmptyReadonlyArray<Event>, commit: string) =>
     Effect.gen(function* () {
       const at = yield* Clock.currentTimeMillis
       const { session } = state
@@ -143,7 +178,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const appended = yield* log.append(
         session,
         [{ at, ...encode(first) }, ...rest.map((event) => ({ at, ...encode(event) }))],
-        { expected: state.version, commit },
+        { expected: state.version, after: after ?? undefined, commit },
       )
       const recorded = list.map((event, position) => {
         const seq = appended.from + position
@@ -158,14 +193,16 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const commit = options?.commit ?? (yield* makeId)
 
       const attempt = Effect.gen(function* () {
-        const state = slot.state ?? (yield* refresh(session, slot))
+        if (slot.known === null) yield* refresh(session, slot)
+        const known = slot.known ?? unknown(session)
+        const { state } = known
         const { events: list, answer } = step(state)
         const [first, ...rest] = list
         if (first === undefined) return { answer, state, appended: null }
-        const { appended, recorded } = yield* append(state, [first, ...rest], commit)
+        const { appended, recorded } = yield* append(known, [first, ...rest], commit)
         if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
         const after = fold(state, recorded)
-        slot.state = after
+        slot.known = { state: after, commit }
         if (list.some((event) => event._tag === "SummaryCommitted")) yield* saveSnapshot(after)
         return { answer, state: after, appended }
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
@@ -184,14 +221,19 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   return {
     load: (session) => Effect.suspend(() => refresh(session, slotOf(session))),
-    at: (session, version) => start(session, version).pipe(Effect.flatMap((known) => readOn(known, version))),
+    at: (session, version) => Effect.map(open(session, version), ({ state }) => state),
     events,
     transact,
     delete: (session) =>
       Effect.suspend(() => {
         const slot = slotOf(session)
         return log.delete(session).pipe(
-          Effect.tap(() => Effect.sync(() => slots.delete(session))),
+          Effect.tap(() =>
+            Effect.sync(() => {
+              slot.known = null
+              slots.delete(session)
+            }),
+          ),
           slot.turn.withPermits(1),
         )
       }),

@@ -68,6 +68,8 @@ const Stored = Schema.Struct({
   failures: Schema.NullOr(
     Schema.Struct({ count: Count, reason: Schema.String, retryAt: Schema.Number, retryTotal: Count }),
   ),
+  askedAt: Schema.Int,
+  committedTotal: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
 })
 

@@ -120,6 +120,15 @@ describe("MessageAppended", () => {
     expect(later.reported).toBeNull()
     expect(Session.contextTokens(later)).toBe(17)
   })
+
+  it("does not believe what a provider reports of a context from before the commit", () => {
+    const reporting = Message.assistant("a", { usage: { input: 100, output: 20 } })
+    const asked = [...appended(chat(3)), started(2), committed(2)]
+    const late = after(...asked, ...appended([reporting], { from: 3 }))
+    expect(late.reported).toBeNull()
+    const answered = after(...asked, ...appended([reporting, Message.user("q"), reporting], { from: 3 }))
+    expect(answered.reported).toEqual({ index: 5, tokens: 120 })
+  })
 })
 
 describe("SummaryCommitted", () => {
@@ -252,6 +261,21 @@ describe("CompactionFailed", () => {
     expect(said(after(...appended(chat(6)), started(4, { compaction: "k2" }), failed()))).toEqual(
       said(after(...appended(chat(6)), started(4, { compaction: "k2" }))),
     )
+  })
+})
+
+describe("CompactionReleased", () => {
+  const released = { _tag: "CompactionReleased" as const, compaction: "k1" }
+
+  it("frees the lock and is no failure to wait for", () => {
+    const state = after(...appended(chat(6)), started(4), released)
+    expect(said(state)).toEqual(said(after(...appended(chat(6)))))
+  })
+
+  it("changes nothing when it is not the running one's", () => {
+    const running = [...appended(chat(6)), started(4, { compaction: "k2" })]
+    expect(said(after(...running, released))).toEqual(said(after(...running)))
+    expect(said(after(...appended(chat(6)), released))).toEqual(said(after(...appended(chat(6)))))
   })
 })
 

@@ -7,6 +7,7 @@
 import { Match } from "effect"
 import type {
   CompactionFailed,
+  CompactionReleased,
   CompactionStarted,
   Event,
   MessageAppended,
@@ -38,6 +39,7 @@ const reduce = (state: SessionState, { event, at }: Recorded): SessionState =>
     Match.tag("SummaryCommitted", (committed) => summaryCommitted(state, committed, at)),
     Match.tag("SummarySuperseded", (superseded) => summarySuperseded(state, superseded)),
     Match.tag("CompactionFailed", (failed) => compactionFailed(state, failed)),
+    Match.tag("CompactionReleased", (released) => compactionReleased(state, released)),
     Match.tag("SessionCleared", () => empty(state.session)),
     Match.tag("UnknownEvent", () => state),
     Match.exhaustive,
@@ -60,7 +62,9 @@ const messageAppended = (
     pinned: preamble || message.pinned === true,
   }
   const said = message.at ?? at
+  const askedAt = message.role === "assistant" ? state.askedAt : index
   const { usage } = message
+  const current = usage?.input !== undefined && askedAt >= state.committedTotal
   return {
     ...state,
     total: index + 1,
@@ -70,7 +74,8 @@ const messageAppended = (
     roundStarts: startsRound ? state.roundStarts.append(index) : state.roundStarts,
     structure,
     preamble,
-    reported: usage?.input === undefined ? state.reported : { index, tokens: usage.input + usage.output },
+    askedAt,
+    reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
   }
 }
 
@@ -102,6 +107,7 @@ const summaryCommitted = (state: SessionState, committed: SummaryCommitted, at: 
     },
     running: null,
     failures: null,
+    committedTotal: state.total,
     reported: null,
   }
 }
@@ -122,3 +128,6 @@ const compactionFailed = (state: SessionState, failed: CompactionFailed): Sessio
           retryTotal: failed.retryTotal,
         },
       }
+
+const compactionReleased = (state: SessionState, { compaction }: CompactionReleased): SessionState =>
+  state.running?.compaction === compaction ? { ...state, running: null } : state

@@ -116,7 +116,7 @@ const conversations: ReadonlyArray<[string, ReadonlyArray<Message.Message>, Read
       Message.assistant("大変申し訳ございません。お名前を教えていただけますか。"),
       Message.user("田中です。電話は出られないので、tanaka@example.orgにメールをください。"),
       Message.assistant("かしこまりました。明日、新しい部品を発送いたします。"),
-      Message.user("クッキーは入れないでください。ナッツアレルギーがあります。"),
+      Message.user("ナッツアレルギーがあるので、クッキーは入れないでください。"),
       Message.assistant("ナッツアレルギーの件、承知しました。食品は同梱いたしません。"),
       Message.user("ありがとうございます。よろしくお願いします。"),
       Message.assistant("こちらこそ、よろしくお願いいたします。"),
@@ -218,6 +218,15 @@ describe("what it keeps", () => {
       Message.result({ id: "1", output: output.join("\n") }),
     ])
     expect(text).toMatch(/- tool build: .*… ERROR src\/pay\.ts\(12,7\): type mismatch in refund\(\) …/)
+  })
+
+  it("every tool that was called, even where its output says little", () => {
+    const read = (n: number) => [
+      Message.call([{ id: `c${n}`, name: "read_file", arguments: `{"path":"src/part${n}.ts"}` }]),
+      Message.result({ id: `c${n}`, output: "}\n".repeat(400) }),
+    ]
+    const text = summarize([Message.user("Have a look at the four parts."), ...[1, 2, 3, 4].flatMap(read)])
+    for (const n of [1, 2, 3, 4]) expect(text).toContain(`- tool read_file(src/part${n}.ts): …`)
   })
 
   it("the day, where it changes", () => {

@@ -44,6 +44,16 @@ export type Options = typeof Options.Encoded
 /** How many more tokens are chosen than fit, since the estimate of a whole differs from the sum of its parts. */
 const surplus = 1.2
 
+/** The same, computed once for each argument. */
+const remembered = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
+  const known = new Map<A, number>()
+  return (of) => {
+    const value = known.get(of) ?? compute(of)
+    known.set(of, value)
+    return value
+  }
+}
+
 /** The digest of the chosen candidates. */
 const digest = (sources: ReadonlyArray<Source>, chosen: ReadonlyArray<Candidate>): string => {
   const taken = new Map<Source, Set<Piece>>()
@@ -85,16 +95,11 @@ const summarize = (request: Request, size: Size): string => {
     return `${count} ${count === 1 ? "message" : "messages"} without text.`
   }
   const limit = budget(request, size)
-  const costs = new Map<Piece, number>()
   const chosen = select(
     salience(sources, request.instructions ?? ""),
     {
-      piece: (piece) => {
-        const known = costs.get(piece) ?? estimate(piece.text)
-        costs.set(piece, known)
-        return known
-      },
-      label: (source) => estimate(`- ${source.label}: \n`),
+      piece: remembered((piece: Piece) => estimate(piece.text)),
+      label: remembered((source: Source) => estimate(`- ${source.label}: \n`)),
     },
     limit * surplus,
   )

@@ -42,7 +42,15 @@ export interface Result {
 /** Why a summarizer failed; the text never contains what was said in the conversation. */
 export class SummarizerError extends Schema.TaggedError<SummarizerError>()("SummarizerError", {
   session: Schema.String,
-  reason: Schema.Literal("unavailable", "timeout", "empty", "truncated", "refused", "not-smaller"),
+  reason: Schema.Literal(
+    "unavailable",
+    "timeout",
+    "empty",
+    "truncated",
+    "refused",
+    "not-smaller",
+    "too-large",
+  ),
   detail: Schema.String,
 }) {
   override get message(): string {

@@ -15,7 +15,7 @@ import type { Recorded } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
-import { evolve } from "../session/evolve.js"
+import { evolve, fold } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
@@ -41,7 +41,8 @@ interface Progress {
   readonly started: CompactionStarted | null
   /** The summary that a commit replaced and that has not been marked superseded yet. */
   readonly unmarked: string | null
-  readonly findings: ReadonlyArray<Finding>
+  /** Shared likewise. */
+  readonly findings: Array<Finding>
 }
 
 type Problem = readonly [rule: Rule, detail: string]
@@ -80,27 +81,51 @@ const step = (progress: Progress, record: LogRecord): Progress => {
   const sequence = sequenceProblems(progress, record)
   progress.commits.add(record.commit)
   const seen = { ...progress, seq: record.seq, commit: record.commit }
+  const report = (problems: ReadonlyArray<Problem>) => {
+    seen.findings.push(...findings(seen, record.seq, [...sequence, ...problems]))
+  }
   return Either.match(decode(record), {
-    onLeft: (damaged) => ({
-      ...seen,
-      findings: [
-        ...seen.findings,
-        ...findings(seen, record.seq, [...sequence, ["decodable", damaged.detail] as const]),
-      ],
-    }),
+    onLeft: ({ detail }) => {
+      report([["decodable", detail]])
+      // One message more, whatever it said: what follows is checked in its own place.
+      return record.type === "MessageAppended" ? { ...seen, state: withMissing(seen.state, 1, record) } : seen
+    },
     onRight: (recorded) => {
-      const state = evolve(seen.state, recorded)
+      const { event } = recorded
+      const before =
+        event._tag === "MessageAppended" && event.index > seen.state.total
+          ? { ...seen, state: withMissing(seen.state, event.index - seen.state.total, record) }
+          : seen
+      const state = evolve(before.state, recorded)
       const checked = eventProblems(seen, recorded, state)
+      report(checked.problems)
       return {
         ...seen,
         state,
-        started: recorded.event._tag === "CompactionStarted" ? recorded.event : seen.started,
+        started: event._tag === "CompactionStarted" ? event : seen.started,
         unmarked: checked.unmarked,
-        findings: [...seen.findings, ...findings(seen, record.seq, [...sequence, ...checked.problems])],
       }
     },
   })
 }
+
+/** A state with empty messages in place of so many that cannot be read; beyond reason, they are not made up. */
+const withMissing = (state: SessionState, count: number, { session, seq, at }: LogRecord): SessionState =>
+  fold(
+    state,
+    Array.from({ length: count > 100_000 ? 0 : count }, (_, position) => ({
+      session,
+      seq,
+      id: "",
+      at,
+      event: {
+        _tag: "MessageAppended" as const,
+        index: state.total + position,
+        message: { role: "assistant" as const, parts: [] },
+        tokens: 0,
+      },
+    })),
+  )
 
 const sequenceProblems = (progress: Progress, { seq, commit }: LogRecord): ReadonlyArray<Problem> => [
   ...(seq === progress.seq + 1
@@ -144,6 +169,7 @@ const eventProblems = (
       return { problems: supersedeProblems(before, event), unmarked: null }
     case "SessionCleared":
     case "CompactionFailed":
+    case "CompactionReleased":
       return { problems: unmarkedProblem(before), unmarked: null }
     case "UnknownEvent":
       return { problems: none, unmarked }
@@ -196,7 +222,7 @@ const tiles = (
 
 const commitProblems = (
   { state, started }: Progress,
-  { compaction, through }: SummaryCommitted,
+  { compaction, through, segments: written }: SummaryCommitted,
   after: SessionState,
 ): ReadonlyArray<Problem> => {
   if (state.running?.compaction !== compaction || started === null) {
@@ -209,7 +235,8 @@ const commitProblems = (
   if (through <= state.total && cutsGroup(state, through))
     problems.push(["L5", `its end ${through} cuts a group`])
   const segments = after.summary?.segments ?? []
-  if (segments.length > 0 && tiles(segments, 0) !== through) {
+  // What was dropped without a word is covered by no segment.
+  if (written.length > 0 && tiles(segments, 0) !== through) {
     problems.push(["L3", `its segments do not cover [0,${through}) without a hole`])
   }
   if (after.raw.length !== after.total - after.through) {

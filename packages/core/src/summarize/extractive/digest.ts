@@ -42,15 +42,15 @@ export interface Piece extends Sentence {
 
 const gap = "…"
 
-/** The piece that stands for a tool's call alone. */
-export const callPiece: Piece = {
+/** A piece that stands for a tool's call alone. Each source has its own: pieces are told apart by identity. */
+export const callPiece = (): Piece => ({
   text: "",
   spaced: true,
   goesOn: true,
   began: true,
   position: -1,
   code: false,
-}
+})
 
 /** The quotations of one source, in their order, with "…" where something is missing between or around them. */
 const quote = (taken: ReadonlyArray<Piece>): string => {
@@ -67,7 +67,7 @@ const quote = (taken: ReadonlyArray<Piece>): string => {
   return before.goesOn ? `${text} ${gap}` : text
 }
 
-/** Writes the digest: the sources in order, each with what was taken from it, as positions in `pieces`. */
+/** Writes the digest: the sources in order, each with the pieces taken from it. */
 export const write = (
   sources: ReadonlyArray<Source>,
   taken: ReadonlyMap<Source, ReadonlySet<Piece>>,
@@ -84,7 +84,7 @@ export const write = (
   return lines.join("\n")
 }
 
-/** The pieces of a quotation, in both directions: what {@link quote} joined. */
+/** The pieces of a quotation: the inverse of {@link quote}. */
 const quotations = (text: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let position = 0
@@ -126,7 +126,7 @@ export const read = (summary: string): ReadonlyArray<Source> => {
       day: own === null ? undefined : day,
       failed: own?.[5] !== undefined,
       old: true,
-      pieces: pieces.length === 0 ? [callPiece] : pieces,
+      pieces: pieces.length === 0 ? [callPiece()] : pieces,
     })
   }
   return sources

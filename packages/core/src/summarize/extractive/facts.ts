@@ -7,7 +7,7 @@
 export interface Fact {
   readonly key: string
   readonly worth: number
-  /** Whether it says something without the words around it: an identifier, an address; not a bare number. */
+  /** Whether it says something without the words around it: an identifier, an address, a path; not a bare number. */
   readonly alone: boolean
 }
 
@@ -44,5 +44,5 @@ export const facts = (text: string): ReadonlyArray<Fact> => {
   for (const [written] of text.matchAll(path)) add(written, 1.5)
   for (const [written] of text.matchAll(name)) add(written, 1)
   for (const [written] of text.matchAll(quoted)) add(written, 0.6)
-  return [...found].map(([key, worth]) => ({ key, worth, alone: worth >= 2.5 }))
+  return [...found].map(([key, worth]) => ({ key, worth, alone: worth >= 1.5 }))
 }

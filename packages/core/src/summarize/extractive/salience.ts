@@ -2,12 +2,14 @@
  * What a piece of text is worth keeping, from counts alone.
  *
  * - *Terms*: a word that is said again and again in a few places is what the conversation is about; one that is
- *   everywhere ("the", "的") tells nothing. So a term weighs `log(3 + occurrences) * log((pieces + 1) / pieces with
- *   it)`, and very short words, which are function words in most languages, weigh less. The 3 keeps what was said
- *   only once in the running.
+ *   everywhere ("the", "的") tells nothing. So a term weighs `log(1 + occurrences) * log((pieces + 1) / pieces with
+ *   it)`, and very short words, which are function words in most languages, weigh less.
  * - *Facts* (see `facts.ts`): what several messages mention weighs more.
- * - *Who and where*: what sounds like nothing else that was said, what the user said, questions, the first request, decisions, failures; tool
- *   output and code weigh less than what people say about it.
+ * - *Who and where*: what the user said and asked, decisions, failures, the first request, and what sounds like
+ *   nothing else that was said weigh more; tool output and code weigh less than what people say about them.
+ *
+ * The numbers below were chosen on recorded conversations (customer service in two languages, agents with tools,
+ * long chats), by how many of the identifiers, names and answers needed later a summary still had.
  */
 import type { Piece, Source } from "./digest.js"
 import type { Fact } from "./facts.js"
@@ -116,7 +118,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
     if (known !== undefined) return known
     const rarity = Math.log((count + 1) / (spread.get(term) ?? 1))
     const weight =
-      Math.log((occurrences.get(term) ?? 1) + 3) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1)
+      Math.log1p(occurrences.get(term) ?? 1) * rarity * shortWord(term) * (watched.has(term) ? 2.5 : 1)
     weights.set(term, weight)
     return weight
   }

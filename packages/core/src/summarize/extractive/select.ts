@@ -15,7 +15,7 @@ import type { Candidate, Salience } from "./salience.js"
  */
 const oneSide = 0.7
 /** A fact of worth 1 against a term of weight 1. */
-const factScale = 40
+const factScale = 35
 /** What a term, and a fact, is still worth once it is covered. */
 const repeatedTerm = 0.3
 const repeatedFact = 0.05

@@ -84,6 +84,8 @@ const dayOf = (message: Message): string | undefined => {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, 10)
 }
 
+const longestArgument = 96
+
 /** A value on one line. A long path keeps its end, which says which file it is. */
 const written = (value: unknown): string => {
   const text = collapse(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
@@ -91,7 +93,6 @@ const written = (value: unknown): string => {
   return `${slice(text, 0, 24)}…${slice(text, text.length - longestArgument + 25)}`
 }
 
-const longestArgument = 96
 /** The arguments of a call as a person would note them: `src/a.ts`, or `path=src/a.ts, limit=20`. */
 const argumentsOf = (call: ToolCall): string => {
   try {
@@ -113,8 +114,8 @@ const argumentsOf = (call: ToolCall): string => {
 }
 
 const speakerLabel = ({ role, name }: Message): string => {
-  const written = clip(labelled(name ?? ""), 40)
-  return written === "" ? role : `${role} (${written})`
+  const known = clip(labelled(name ?? ""), 40)
+  return known === "" ? role : `${role} (${known})`
 }
 
 const toolLabel = (name: string | undefined, call: ToolCall | undefined): string => {
@@ -138,12 +139,7 @@ const ofTool = (
   )
   const last = found.length - 1
   const quotable = found.map((piece, at) => ({ ...piece, began: at > 0, goesOn: at < last }))
-  const note = {
-    ...callPiece,
-    text: result === undefined ? "(no result)" : "(no output)",
-    began: false,
-    goesOn: false,
-  }
+  const nothing = result === undefined ? "(no result)" : "(no output)"
   const short = failed || (last === 0 && output.length <= told)
   return {
     speaker: "tool",
@@ -151,7 +147,12 @@ const ofTool = (
     day,
     failed,
     old: false,
-    pieces: last === -1 ? [note] : short ? quotable : [callPiece, ...quotable],
+    pieces:
+      last === -1
+        ? [{ ...callPiece(), text: nothing, began: false, goesOn: false }]
+        : short
+          ? quotable
+          : [callPiece(), ...quotable],
   }
 }
 
