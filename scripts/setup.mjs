@@ -35,12 +35,16 @@ export const run = (command, args, options = {}, onLine = () => {}) =>
       env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...options.env },
     })
     // What the person at the keyboard interrupts, the child hears as well; its end is waited for.
-    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal))
+    const pass = (signal) => child.kill(signal)
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, pass)
     for (const output of [child.stdout, child.stderr]) {
       if (output !== null) createInterface({ input: output }).on("line", onLine)
     }
     child.on("error", reject)
-    child.on("close", (code, signal) => resolve(code ?? (signal === null ? 1 : 130)))
+    child.on("close", (code, signal) => {
+      for (const name of ["SIGINT", "SIGTERM"]) process.off(name, pass)
+      resolve(code ?? (signal === null ? 1 : 130))
+    })
   })
 
 /** A program of the repository's own `node_modules`. */

@@ -179,7 +179,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const background = yield* Background.make((session) =>
     settle(dependencies, session).pipe(
-      Effect.catchAllCause((cause) => Effect.logError("a compaction could not run", { session }, cause)),
+      Effect.catchAllCause((cause) =>
+        Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
+      ),
       Effect.asVoid,
     ),
   )
@@ -200,7 +202,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)
           ? Effect.interrupt
-          : Effect.logError("a compaction could not run", { session: state.session }, cause),
+          : Effect.logError("a compaction could not run", cause).pipe(
+              Effect.annotateLogs({ session: state.session }),
+            ),
       ),
     )
 

@@ -67,7 +67,9 @@ const check = ({ messages }: Conversation, strategyName: string, summarizer = Ec
   Effect.gen(function* () {
     const definition = strategies.get(strategyName)!
     const strategy = Either.getOrThrow(definition.decode(settings[strategyName] ?? {}))
-    const end = yield* replay({ session: "s", messages, strategy, summarizer }).pipe(Stream.runLast)
+    const end = yield* replay({ session: "s", source: "", messages, strategy, summarizer }).pipe(
+      Stream.runLast,
+    )
     const { context, state, totals } = Option.getOrThrow(end) as EndStep
     expect(totals.messages).toBe(messages.length)
     expect(state.through + state.raw.length).toBe(messages.length)

@@ -1,5 +1,5 @@
 import { Message } from "@memfold/core"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -63,8 +63,9 @@ describe("createMemory", () => {
         { role: "assistant", content: `answer ${turn} with some more words in it` },
       ])
     }
-    const outcomes = await memory.settle("c")
+    const outcomes = [...(await memory.settle("c")), ...(await memory.settle("c"))]
     expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Failed", "Committed", "Committed"])
+    expect(outcomes[0]).toMatchObject({ error: { detail: "the function that asks the model threw Error" } })
     expect(asked[1]).toContain("question 0 with some more words in it")
     expect((await memory.context("c")).messages[0]).toEqual({
       role: "system",
@@ -94,8 +95,36 @@ describe("createMemory", () => {
     })
     await expect(memory.append("c", { role: "robot" } as never)).rejects.toThrow(/role/)
     await memory.close()
-    const missing = createMemory({ store: `sqlite:${join(folder, "no/such/folder.db")}` })
+    await expect(memory.context("c")).rejects.toMatchObject({ _tag: "Closed" })
+    const missing = createMemory({ store: `sqlite:${join(folder, "later/folder.db")}` })
     await expect(missing.context("c")).rejects.toMatchObject({ _tag: "LogError", operation: "open" })
+    mkdirSync(join(folder, "later"))
+    expect((await missing.context("c")).messages).toEqual([])
+    await missing.close()
+  })
+
+  it("refuses options that cannot be meant, and says what can", () => {
+    const wrong: ReadonlyArray<readonly [options: object, allowed: string]> = [
+      [{}, "sqlite:PATH"],
+      [{ store: "memory:", format: "xx" }, "openai, anthropic, memfold"],
+      [{ store: "memory:", strategy: "best" }, "sliding-window, rounds, split-turn, rolling-buffer"],
+      [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
+      [{ store: "memory:", compaction: "later" }, "background, inline, or manual"],
+      [{ store: "memory:", lease: "2 parsecs" }, "a duration"],
+    ]
+    for (const [options, allowed] of wrong) expect(() => createMemory(options as never)).toThrow(allowed)
+  })
+
+  it("takes a strategy by its name", async () => {
+    const memory = createMemory({ store: "memory:", strategy: "rolling-buffer", compaction: "inline" })
+    for (let turn = 0; turn < 9; turn++) {
+      await memory.append("c", {
+        role: "user",
+        content: `turn ${turn}: my order ${turn} has not arrived yet`,
+      })
+    }
+    expect((await memory.state("c")).through).toBe(5)
+    await memory.close()
   })
 
   it("takes a strategy of one's own", async () => {

@@ -17,19 +17,49 @@ import {
   TokenCounter,
 } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Cause, Effect, Either, Exit, Layer, ManagedRuntime, Stream } from "effect"
-import { byName, summarizers } from "./parts.js"
+import {
+  Cause,
+  Duration,
+  Effect,
+  Either,
+  Exit,
+  Layer,
+  Logger,
+  ManagedRuntime,
+  Option,
+  Runtime,
+  Schema,
+  Stream,
+} from "effect"
+import { byName, strategies, summarizers } from "./parts.js"
 import { storeLayer } from "./store.js"
 
 /**
  * A function that asks a model of yours: it gets the instructions and the conversation, and answers with the
- * summary. Whatever it throws counts as a failure of the summarizer, and nothing is lost.
+ * summary. Whatever it throws counts as a failure of the summarizer, and nothing is lost. The signal tells when
+ * nobody waits for the answer any more.
  */
-export type AskModel = (prompt: {
-  readonly system: string
-  readonly user: string
-}) => Promise<string | Summarizer.Result>
+export type AskModel = (
+  prompt: { readonly system: string; readonly user: string },
+  options: { readonly signal: AbortSignal },
+) => Promise<string | Summarizer.Result>
+
+/** The memory was closed, and does nothing more. */
+export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
+  override get message(): string {
+    return "This memory was closed; create another one"
+  }
+}
+
+/** An option of {@link createMemory} is not what it can be. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  option: Schema.String,
+  allowed: Schema.String,
+}) {
+  override get message(): string {
+    return `createMemory: "${this.option}" has to be ${this.allowed}`
+  }
+}
 
 /** The message formats that {@link createMemory} speaks. */
 export interface Formats {
@@ -50,8 +80,11 @@ export interface CreateOptions<Format extends keyof Formats = "openai"> extends 
 > {
   /** `memory:`, `sqlite:PATH`, or an event log layer of your own. */
   readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
-  /** When to compact, what stays, and how it is folded; the sliding window by default. */
-  readonly strategy?: Strategy.Strategy
+  /**
+   * When to compact, what stays, and how it is folded: a strategy, or the name of a shipped one with its defaults;
+   * the sliding window by default.
+   */
+  readonly strategy?: Strategy.Strategy | string
   /** `extractive` (default; no model, no network), `echo`, a function that asks a model, or a service. */
   readonly summarizer?: string | AskModel | Summarizer.Service
   /** Counts tokens; a multilingual estimate by default. */
@@ -114,12 +147,13 @@ const asking = (ask: AskModel): Summarizer.Service => ({
   name: "model",
   summarize: (request) =>
     Effect.tryPromise({
-      try: () => ask(Prompt.forRequest(request)),
-      catch: () =>
+      try: async (signal) => await ask(Prompt.forRequest(request), { signal }),
+      catch: (error) =>
         new Summarizer.SummarizerError({
           session: request.session,
           reason: "unavailable",
-          detail: "the function that asks the model threw",
+          // Its message may quote the conversation or a key; its name does not.
+          detail: `the function that asks the model threw ${error instanceof Error ? error.name : typeof error}`,
         }),
     }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer))),
 })
@@ -133,9 +167,44 @@ const summarizerOf = (given: NonNullable<CreateOptions["summarizer"]>): Summariz
 
 const same = <E>(error: E): E => error
 
+const strategyOf = (given: Strategy.Strategy | string): Strategy.Strategy =>
+  typeof given === "string"
+    ? Either.getOrThrowWith(
+        Either.flatMap(byName("strategy", strategies, given), ({ decode }) => decode({})),
+        same,
+      )
+    : given
+
+const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual"])
+const durations = ["summarizerTimeout", "lease", "backOff"] as const
+
+/** What a type checker would have found, for programs without one: a wrong option throws before anything is done. */
+const checkOptions = (options: CreateOptions<keyof Formats>): void => {
+  const { store, strategy, format, compaction } = options
+  const refuse = (option: string, allowed: string) => {
+    throw new InvalidOption({ option, allowed })
+  }
+  if (typeof store !== "string" && !Layer.isLayer(store)) refuse("store", "memory:, sqlite:PATH, or a layer")
+  if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
+  if (!modes.has(compaction)) refuse("compaction", "background, inline, or manual")
+  if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {
+    refuse("strategy", "a strategy, or the name of one")
+  }
+  for (const name of durations) {
+    const given = options[name]
+    if (given !== undefined && Option.isNone(Duration.decodeUnknown(given))) {
+      refuse(name, 'a duration, such as "30 seconds" or a number of milliseconds')
+    }
+  }
+}
+
+/** One line of text on standard error: standard output belongs to the program. */
+const logging = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
+
 /**
  * A memory for conversations. It opens its store at the first call; a store that cannot be opened makes that call
- * reject. A store or summarizer name that does not exist throws at once.
+ * reject, and the next one tries again. Options that cannot be meant throw at once: `UnknownName`,
+ * `InvalidOption`. Warnings go to standard error.
  *
  * @example
  * ```ts
@@ -152,21 +221,36 @@ const same = <E>(error: E): E => error
 export const createMemory = <Format extends keyof Formats = "openai">(
   options: CreateOptions<Format>,
 ): PromiseMemory<Format> => {
-  const { store, strategy = SlidingWindow(), summarizer, tokenCounter, format, ...settings } = options
+  checkOptions(options as CreateOptions<keyof Formats>)
+  const { store, summarizer, tokenCounter, format, ...settings } = options
+  const strategy = strategyOf(options.strategy ?? "sliding-window")
   const codec = codecs[format ?? "openai"]
   const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
   const parts = Layer.mergeAll(
     summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
     tokenCounter === undefined ? Layer.empty : Layer.succeed(TokenCounter.TokenCounter, tokenCounter),
   )
-  const runtime = ManagedRuntime.make(
-    Memory.layer({ strategy, ...settings }).pipe(Layer.provide(log), Layer.provide(parts)),
+  const layer = Memory.layer({ ...settings, strategy }).pipe(
+    Layer.provide(log),
+    Layer.provide(parts),
+    Layer.provideMerge(logging),
   )
+  let runtime = ManagedRuntime.make(layer)
+  let closed = false
 
-  const run = async <A>(
-    use: (memory: Memory.Service) => Effect.Effect<A, Memory.MemoryError | EventLog.LogError | Error>,
-  ): Promise<A> => {
-    const exit = await runtime.runPromiseExit(Effect.flatMap(Memory.Memory, use))
+  /** The running memory. What failed to open is opened anew by the next call. */
+  const opened = async () => {
+    if (closed) throw new Closed()
+    const current = runtime
+    try {
+      return await current.runtime()
+    } catch (error) {
+      if (runtime === current) runtime = ManagedRuntime.make(layer)
+      throw Runtime.isFiberFailure(error) ? Cause.squash(error[Runtime.FiberFailureCauseId]) : error
+    }
+  }
+  const run = async <A>(use: (memory: Memory.Service) => Effect.Effect<A, Error>): Promise<A> => {
+    const exit = await Runtime.runPromiseExit(await opened())(Effect.flatMap(Memory.Memory, use))
     if (Exit.isSuccess(exit)) return exit.value
     throw Cause.squash(exit.cause)
   }
@@ -174,11 +258,13 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
   ): AsyncIterable<A> => ({
     async *[Symbol.asyncIterator]() {
-      const context = await runtime.runtime()
-      yield* Stream.toAsyncIterableRuntime(Stream.unwrap(Effect.map(Memory.Memory, use)), context)
+      yield* Stream.toAsyncIterableRuntime(Stream.unwrap(Effect.map(Memory.Memory, use)), await opened())
     },
   })
-  const close = () => runtime.dispose()
+  const close = async () => {
+    closed = true
+    await runtime.dispose()
+  }
 
   return {
     append: (session, messages, given) =>

@@ -4,10 +4,12 @@
  */
 export {
   type AskModel,
+  Closed,
   createMemory,
   type CreateOptions,
   type FormattedContext,
   type Formats,
+  InvalidOption,
   type PromiseMemory,
 } from "./createMemory.js"
 export { UnknownName } from "./parts.js"

@@ -20,7 +20,7 @@ export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName"
 }
 
 /** What the command line needs of a strategy's definition, whatever its settings are. */
-export type AnyStrategy = Pick<Strategy.Definition<never>, "decode" | "strategyName"> & {
+export type AnyStrategy = Pick<Strategy.Definition<never>, "decode" | "knows" | "strategyName"> & {
   readonly defaults: object
 }
 

@@ -319,7 +319,9 @@ const fail = (
 ): Effect.Effect<Outcome, SessionError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    yield* Effect.logWarning("a compaction failed", { session: error.session, reason: error.reason })
+    yield* Effect.logWarning("a compaction failed").pipe(
+      Effect.annotateLogs({ session: error.session, reason: error.reason }),
+    )
     yield* sessions.transact(error.session, (state) => {
       const failures = state.failures?.count ?? 0
       const pause = Math.min(Duration.toMillis(settings.backOff) * 2 ** failures, 3_600_000)

@@ -227,8 +227,7 @@ describe("what does not mislead a decision", () => {
       const wordy: Summarizer.Service = {
         name: "wordy",
         maxInputTokens: 60,
-        summarize: () =>
-          Effect.sync(() => ({ text: "a text of many words ".repeat(calls++ === 0 ? 9 : 1) })),
+        summarize: () => Effect.sync(() => ({ text: "a text of many words ".repeat(calls++ === 0 ? 9 : 1) })),
       }
       const memory = yield* engine(yield* InMemoryEventLog.make, wordy)
       yield* memory.append("s", said(40))

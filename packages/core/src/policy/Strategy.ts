@@ -84,6 +84,8 @@ export interface Definition<Settings> {
   readonly strategyName: string
   /** The names of the settings, with their defaults. */
   readonly defaults: Settings
+  /** Whether a name, in whatever spelling, is one of the settings. */
+  readonly knows: (name: string) => boolean
   /**
    * Reads settings of unknown origin: in camelCase, in snake_case, or by an alias. A name nobody knows and a
    * value out of range are errors.
@@ -114,12 +116,17 @@ export const define = <Settings extends object, Encoded>(options: {
     )
   const defaults = Either.getOrThrowWith(read({}), (error) => error)
   const names = Object.keys(defaults)
+  const aliases = options.aliases ?? {}
+  const settingOf = (name: string): string | undefined => {
+    const camel = camelCase(name)
+    const alias = Object.hasOwn(aliases, camel) ? aliases[camel] : undefined
+    return names.find((known) => known === (alias ?? camel))
+  }
   const decode = (given: Readonly<Record<string, unknown>>) => {
     const settings: Record<string, unknown> = {}
     for (const [name, value] of Object.entries(given)) {
-      const camel = camelCase(name)
-      const known = options.aliases?.[camel] ?? camel
-      if (!names.includes(known)) {
+      const known = settingOf(name)
+      if (known === undefined) {
         const detail = `there is no setting "${name}"; allowed: ${names.join(", ")}`
         return Either.left(new SettingsError({ strategy: options.name, detail }))
       }
@@ -129,7 +136,8 @@ export const define = <Settings extends object, Encoded>(options: {
   }
   const build = (settings: Partial<Settings> = {}) =>
     Either.getOrThrowWith(decode(settings as Readonly<Record<string, unknown>>), (error) => error)
-  return Object.assign(build, { strategyName: options.name, defaults, decode })
+  const knows = (name: string) => settingOf(name) !== undefined
+  return Object.assign(build, { strategyName: options.name, defaults, knows, decode })
 }
 
 const explain = (error: ParseResult.ParseError): string => {

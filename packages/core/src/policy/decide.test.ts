@@ -289,3 +289,9 @@ describe("a split", () => {
     })
   })
 })
+
+it("takes a group that is larger than what was asked for", () => {
+  const group = [calls("a", "b", "c"), answer("a"), answer("b"), answer("c")]
+  const state = stateOf([...group, ...chat(20)])
+  expect(planned(state, { take: Take.messages(2) })).toMatchObject({ from: 0, to: 4 })
+})

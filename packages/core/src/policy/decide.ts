@@ -49,10 +49,11 @@ export const decide = (
 
   const from = state.through
   const words = firstWords(state, tailFrom)
-  const wanted = Math.min(within(state, strategy.take.to(view, tailFrom)), tailFrom)
-  // A stretch of pinned messages alone has nothing to fold, so it goes together with what follows it.
-  const historyTo =
-    wanted > from && wanted <= words ? Math.min(boundaryAfter(state, words + 1), tailFrom) : wanted
+  const asked = strategy.take.to(view, tailFrom)
+  // If anything goes, the first group with words in it goes, however little was asked for: a group larger than
+  // that, or a stretch of pinned messages, must not be in the way for ever.
+  const least = Math.min(boundaryAfter(state, words + 1), tailFrom)
+  const historyTo = asked > from ? Math.max(Math.min(within(state, asked), tailFrom), least) : from
   const to = splitPoint(strategy, state, view, tailFrom) ?? historyTo
   if (to <= from || (to <= tailFrom && words >= to)) return idle("nothing-to-take")
 

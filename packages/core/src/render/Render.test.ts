@@ -254,3 +254,13 @@ describe("any state", () => {
     )
   })
 })
+
+it("shows the newest group however small the cap is", () => {
+  const calls = Message.call(["a", "b", "c"].map((id) => ({ id, name: "t", arguments: "{}" })))
+  const answers = ["a", "b", "c"].map((id) => Message.result({ id, output: "x" }))
+  const { layout } = Render.render(stateOf([Message.user("go"), calls, ...answers]), { maxMessages: 2 })
+  expect(layout).toMatchObject([
+    { section: "gap", from: 0, to: 1 },
+    { section: "raw", from: 1, to: 5 },
+  ])
+})

@@ -6,7 +6,7 @@
  */
 import type { Message } from "../message/Message.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
-import { boundaryAfter, pinnedGroups } from "../session/SessionState.js"
+import { boundaryAfter, boundaryBefore, pinnedGroups } from "../session/SessionState.js"
 import type { ContextStyle } from "../policy/Strategy.js"
 import { pairResults } from "./pairResults.js"
 import * as Wording from "./Wording.js"
@@ -84,10 +84,10 @@ export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessag
   const { through, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
   const preambleTo = preambleEnd(state, openFrom)
-  const shownFrom = Math.min(
-    boundaryAfter(state, Math.max(preambleTo, total - (style.maxMessages ?? Number.POSITIVE_INFINITY))),
-    openFrom,
-  )
+  // The newest group is shown however small the cap is: without it there would be nothing to answer.
+  const newest = Math.max(openFrom > through ? boundaryBefore(state, openFrom - 1) : through, preambleTo)
+  const cap = style.maxMessages ?? Number.POSITIVE_INFINITY
+  const shownFrom = Math.min(boundaryAfter(state, Math.max(preambleTo, total - cap)), newest, openFrom)
 
   const capped = state.raw.slice(preambleTo, shownFrom)
   const pinned = [...state.pinned, ...state.raw.slice(through, preambleTo), ...pinnedGroups(capped)]

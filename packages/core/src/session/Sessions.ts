@@ -166,7 +166,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       .saveSnapshot(state.session, Snapshot.take(state))
       .pipe(
         Effect.catchAll((error) =>
-          Effect.logWarning("a snapshot was not saved", { session: state.session, error }),
+          Effect.logWarning("a snapshot was not saved").pipe(
+            Effect.annotateLogs({ session: state.session, reason: error.reason }),
+          ),
         ),
       )
 

@@ -475,6 +475,7 @@ describe("properties", () => {
         fc.pre(tokensOf(said) > 12)
         expect(summarize(said)).toMatch(/^- (user|assistant): ./)
       }),
+      { numRuns: 1_000 },
     )
   })
 })

@@ -77,12 +77,15 @@ const largest = (most: number, fits: (size: number) => boolean): number => {
 
 /** The beginning of what was said, for a budget that holds no whole sentence. */
 const beginning = (source: Source, limit: number): string => {
-  const said = source.pieces[0]?.text ?? ""
+  const said = source.pieces.find((piece) => piece.text !== "")?.text ?? "…"
   const label = `- ${source.label}: `
-  for (const line of [label + said, said]) {
+  for (const [line, least] of [
+    // A label with next to nothing behind it says nothing.
+    [label + said, label.length + Math.min(4, said.length)],
+    [said, 2],
+  ] as const) {
     const length = largest(line.length, (size) => estimate(clip(line, size)) <= limit)
-    // A label with nothing behind it says nothing.
-    if (length > (line === said ? 1 : label.length + 4)) return clip(line, length)
+    if (length >= least) return clip(line, length)
   }
   return ""
 }
@@ -104,7 +107,9 @@ const summarize = (request: Request, size: Size): string => {
     limit * surplus,
   )
   const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= limit)
-  return count === 0 ? beginning(first, limit) : digest(sources, chosen.slice(0, count))
+  return count === 0
+    ? beginning(chosen[0]?.parts[0]?.source ?? first, limit)
+    : digest(sources, chosen.slice(0, count))
 }
 
 /**
@@ -118,9 +123,10 @@ const summarize = (request: Request, size: Size): string => {
  * - tool track_parcel(KX-4471) failed: 504 upstream timed out
  * ```
  *
- * Every quotation stays on its line, whatever is in it. Reasoning is not quoted. Of a long tool output, only the
- * start, the end and lines that report trouble are read. `instructions` of a request make the words they contain
- * weigh more; that is all they can do here.
+ * Every quotation stays on its line, whatever is in it. Reasoning is not quoted. Of a long tool output (over
+ * 2,000 characters), only the start, the end and lines that report trouble are read; of a longer message (over
+ * 20,000), the start and the end. `instructions` of a request make the words they contain weigh more; that is all
+ * they can do here.
  *
  * Merging: the lines of the summary so far, in this form or any other, compete with what is new, with a slight
  * advantage that is smaller for the oldest. So facts outlast chatter, repetitions disappear, and the text stays

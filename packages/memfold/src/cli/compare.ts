@@ -15,8 +15,6 @@ export interface Comparison {
   readonly totals: Totals
 }
 
-const camel = (name: string): string => name.replaceAll("_", "").toLowerCase()
-
 /**
  * All strategies, each with those of the settings that it knows. A setting that none knows is an error, and so is
  * a value out of range.
@@ -25,18 +23,15 @@ const allStrategies = (
   settings: Readonly<Record<string, unknown>>,
 ): Effect.Effect<ReadonlyArray<Strategy.Strategy>, UsageError | Strategy.SettingsError> =>
   Effect.gen(function* () {
-    const names = new Map<string, string>()
-    for (const { defaults } of strategies.values())
-      for (const name of Object.keys(defaults)) names.set(camel(name), name)
-    const unknown = Object.keys(settings).find((name) => !names.has(camel(name)))
+    const definitions = [...strategies.values()]
+    const unknown = Object.keys(settings).find((name) => !definitions.some(({ knows }) => knows(name)))
     if (unknown !== undefined) {
-      const allowed = [...names.values()].join(", ")
+      const allowed = definitions.flatMap(({ defaults }) => Object.keys(defaults)).join(", ")
       return yield* new UsageError({ problem: `no strategy has a setting "${unknown}"; allowed: ${allowed}` })
     }
-    return yield* Effect.forEach(strategies.values(), ({ defaults, decode }) => {
-      const own = new Set(Object.keys(defaults).map(camel))
-      return decode(Object.fromEntries(Object.entries(settings).filter(([name]) => own.has(camel(name)))))
-    })
+    return yield* Effect.forEach(definitions, ({ knows, decode }) =>
+      decode(Object.fromEntries(Object.entries(settings).filter(([name]) => knows(name)))),
+    )
   })
 
 /** Replays a conversation under every strategy, each in a store of its own in memory. */
@@ -48,7 +43,7 @@ export const compare = (
   Effect.gen(function* () {
     const all = yield* allStrategies(settings)
     return yield* Effect.forEach(all, (strategy) =>
-      replay({ session: "compared", messages, strategy, summarizer }).pipe(
+      replay({ session: "compared", source: "", messages, strategy, summarizer }).pipe(
         Stream.tap((step) =>
           Effect.sync(() => {
             if (step._tag === "Message" && step.index % 50 === 0) {

@@ -1,11 +1,12 @@
 /** Looking inside a store: `memfold sessions`, `events`, `context`. */
 import { Args, Command, Options } from "@effect/cli"
-import { EventLog, Memory } from "@memfold/core"
+import { EventLog, Memory, type Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Console, Effect, Layer, Option, Stream } from "effect"
 import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import type { UnknownName } from "../parts.js"
 import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
 import { color, columns, count, heading, oneLine, several, table } from "./terminal.js"
 
@@ -64,6 +65,30 @@ export const events = Command.make(
     }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
 ).pipe(Command.withDescription("The log of a session, one event a line."))
 
+/**
+ * A context is read off the log, its wording included. Only the cap that a strategy puts on raw messages is not in
+ * there: it holds when the strategy is named.
+ */
+const styleOf = ({
+  strategy,
+  set,
+}: {
+  readonly strategy: Option.Option<string>
+  readonly set: ReadonlyArray<string>
+}): Effect.Effect<
+  Layer.Layer<Memory.Memory, never, EventLog.EventLog>,
+  UsageError | UnknownName | Strategy.SettingsError
+> =>
+  Effect.gen(function* () {
+    const settings = yield* options.parseSettings(set)
+    const uncapped = SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER })
+    if (Option.isNone(strategy) && set.length > 0) {
+      return yield* new UsageError({ problem: "--set belongs to a strategy; name it with --strategy" })
+    }
+    const chosen = Option.isNone(strategy) ? uncapped : yield* options.strategyOf(strategy.value, settings)
+    return Memory.layer({ strategy: chosen, compaction: "manual" })
+  })
+
 export const context = Command.make(
   "context",
   {
@@ -78,6 +103,8 @@ export const context = Command.make(
       Options.optional,
       Options.withDescription("Print the messages as this provider takes them."),
     ),
+    strategy: options.strategy.pipe(Options.optional),
+    set: options.set,
     json: options.json,
   },
   (given) =>
@@ -85,7 +112,13 @@ export const context = Command.make(
       yield* options.requireSession(given.session, given.store)
       const memory = yield* Memory.Memory
       const at = Option.getOrUndefined(given.at)
-      if (at !== undefined && at < 1) return yield* new UsageError({ problem: "--at counts events from 1" })
+      const log = yield* EventLog.EventLog
+      const newest = yield* log.version(given.session)
+      if (at !== undefined && (at < 1 || at > newest)) {
+        return yield* new UsageError({
+          problem: `--at ${at}: session "${given.session}" has events 1 to ${newest}`,
+        })
+      }
       const context = yield* memory.context(given.session, at === undefined ? {} : { at })
       const format = Option.getOrElse(given.format, () => "openai" as const)
       if (given.json) return yield* Console.log(JSON.stringify(contextRecord(format, context)))
@@ -97,11 +130,9 @@ export const context = Command.make(
       yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
     }).pipe(
       Effect.provide(
-        // A context is read off the log; the strategy would only matter for the next compaction.
-        Memory.layer({
-          strategy: SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER }),
-          compaction: "manual",
-        }).pipe(Layer.provideMerge(Layer.unwrapEffect(existing(given.store)))),
+        Layer.unwrapEffect(styleOf(given)).pipe(
+          Layer.provideMerge(Layer.unwrapEffect(existing(given.store))),
+        ),
       ),
     ),
 ).pipe(Command.withDescription("What the model would get now, or would have got at a point in the log."))

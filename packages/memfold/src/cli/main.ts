@@ -32,10 +32,9 @@ const memfold = Command.make("memfold").pipe(
   ]),
 )
 
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that has seen enough (`| head`) is no failure, and what is being stored is stored to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0)
-  throw error
+  if (error.code !== "EPIPE") throw error
 })
 
 const exit = await Effect.runPromiseExit(

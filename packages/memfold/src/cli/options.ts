@@ -38,7 +38,6 @@ export const pick = Options.integer("pick").pipe(
 
 export const strategy = Options.text("strategy").pipe(
   Options.withPseudoName("NAME"),
-  Options.withDefault("sliding-window"),
   Options.withDescription(`The strategy: ${[...strategies.keys()].join(", ")}.`),
 )
 

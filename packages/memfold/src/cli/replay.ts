@@ -56,7 +56,8 @@ export const runJob = (
   Effect.gen(function* () {
     const timeline = new Timeline()
     if (!json) yield* Console.log(heading(`${loaded.file} → session "${session}" (${strategy.name})`))
-    const last = yield* replay({ session, messages: loaded.messages, strategy, summarizer }).pipe(
+    const { messages, source } = loaded
+    const last = yield* replay({ session, source, messages, strategy, summarizer }).pipe(
       Stream.tap((step) =>
         Effect.forEach(json ? jsonLines(step) : textLines(timeline, step), (line) => Console.log(line), {
           discard: true,
@@ -72,17 +73,22 @@ export const runJob = (
       Stream.runLast,
     )
     if (loaded.broken !== null) {
-      const kept = `the ${several(loaded.messages.length, "message")} before it are in session "${session}"`
+      const kept = `what came before it, ${several(loaded.messages.length, "message")}, is in session "${session}"`
       return yield* new UsageError({ problem: `${loaded.broken.message}; ${kept}` })
     }
-    return Option.getOrThrow(last) as EndStep
+    const end = Option.getOrThrow(last) as EndStep
+    if (end.totals.skipped > 0) {
+      const skipped = several(end.totals.skipped, "message")
+      yield* Console.error(`memfold: ${skipped} of ${loaded.file} had been replayed into "${session}" before`)
+    }
+    return end
   })
 
 export const command = Command.make(
   "replay",
   {
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
-    strategy: options.strategy,
+    strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
     set: options.set,
     store: options.store.pipe(Options.withDefault("memory:")),
     session: Options.text("session").pipe(
@@ -101,6 +107,13 @@ export const command = Command.make(
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
       const conversations = yield* loadAll(given.files, given)
+      const twice = conversations.find(
+        (one, index) => conversations.findIndex((other) => other.session === one.session) !== index,
+      )
+      if (twice !== undefined && Option.isNone(given.session)) {
+        const problem = `two files would go to session "${twice.session}"; replay them apart, or name one with --session`
+        return yield* new UsageError({ problem })
+      }
       yield* Effect.forEach(
         conversations,
         (loaded) => {

@@ -17,12 +17,13 @@ export const color = pc.createColors(colored)
 /** The columns there are to write in; a file gets a fixed, readable number. */
 export const columns = (): number => Math.min(Math.max(stdout.columns ?? 100, 60), 140)
 
-const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+const control = /(?:(?!\u200D)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])+/gu
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /**
  * A text on one line of at most `width` columns, with an ellipsis where something was left out. Control
- * characters become spaces: what is shown must not be able to steer the terminal.
+ * characters become spaces: what is shown must not be able to steer the terminal. The joiner stays, since it
+ * holds emoji together.
  */
 export const oneLine = (text: string, width: number): string => {
   // More than this cannot fit, and long tool outputs need not be segmented to their end.

@@ -3,7 +3,7 @@
  */
 import { Effect, Either, Option } from "effect"
 import { readFile } from "node:fs/promises"
-import { basename, extname } from "node:path"
+import { basename, extname, resolve } from "node:path"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import type { Message } from "@memfold/core"
 import { UsageError } from "./failure.js"
@@ -11,6 +11,8 @@ import { UsageError } from "./failure.js"
 /** A file's conversation. `broken` says what stopped the reading, if the file breaks off midway. */
 export interface Loaded {
   readonly file: string
+  /** Names this conversation among all files. */
+  readonly source: string
   /** The session it goes to unless another is asked for: the file's name. */
   readonly session: string
   readonly messages: ReadonlyArray<Message.Message>
@@ -24,9 +26,13 @@ export interface LoadOptions {
 
 const readText = (file: string): Effect.Effect<string, UsageError> =>
   Effect.tryPromise({
-    try: () => readFile(file, "utf8"),
+    // Text in another encoding would come out with holes in it.
+    try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
     catch: (error) => {
       const code = error instanceof Error && "code" in error ? error.code : ""
+      if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+        return new UsageError({ problem: `${file}: it is not UTF-8 text; convert it first` })
+      }
       const why =
         code === "ENOENT"
           ? "there is no such file"
@@ -47,10 +53,14 @@ const load = (
     const name = basename(file, extname(file))
     const session = index === undefined ? name : `${name}-${index}`
     const parsed = parse(text, { file, format, ...(index === undefined ? {} : { pick: index }) })
-    if (Either.isRight(parsed)) return { file, session, messages: parsed.right.messages, broken: null }
+    const source = `${resolve(file)}#${index ?? 0}`
+    if (Either.isRight(parsed))
+      return { file, source, session, messages: parsed.right.messages, broken: null }
     // What came before the broken place is a conversation all the same.
     const { left: broken } = parsed
-    return broken.readable.length === 0 ? yield* broken : { file, session, messages: broken.readable, broken }
+    return broken.readable.length === 0
+      ? yield* broken
+      : { file, source, session, messages: broken.readable, broken }
   })
 
 /** Reads all files before anything is done with the first, so that a wrong name changes nothing. */
@@ -60,6 +70,8 @@ export const loadAll = (
 ): Effect.Effect<ReadonlyArray<Loaded>, UsageError | TranscriptError> => {
   const option = files.find((file) => file.startsWith("-"))
   if (option !== undefined)
-    return Effect.fail(new UsageError({ problem: `there is no option ${option}; see --help` }))
+    return Effect.fail(
+      new UsageError({ problem: `${option} is no option, is given twice, or lacks its value; see --help` }),
+    )
   return Effect.forEach(files, (file) => load(file, options))
 }

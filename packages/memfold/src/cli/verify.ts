@@ -16,11 +16,11 @@ export const command = Command.make(
       yield* Stream.runForEach(log.sessions, (info) =>
         Effect.gen(function* () {
           sums.sessions++
-        progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
+          progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
           sums.events += info.version
           const found = yield* Verify.session(log, info.session)
           progressDone()
-        sums.findings += found.length
+          sums.findings += found.length
           yield* Effect.forEach(found, (finding) =>
             Console.log(
               json

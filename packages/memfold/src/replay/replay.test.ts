@@ -7,10 +7,13 @@ import { type EndStep, type MessageStep, replay, type ReplayOptions } from "./re
 
 const run = async (options: Partial<ReplayOptions> & Pick<ReplayOptions, "messages">) => {
   const all = await Effect.runPromise(
-    replay({ session: "s", strategy: RollingBuffer(), summarizer: EchoSummarizer.make(), ...options }).pipe(
-      Stream.runCollect,
-      Effect.provide(InMemoryEventLog.layer),
-    ),
+    replay({
+      session: "s",
+      source: "test",
+      strategy: RollingBuffer(),
+      summarizer: EchoSummarizer.make(),
+      ...options,
+    }).pipe(Stream.runCollect, Effect.provide(InMemoryEventLog.layer)),
   )
   const steps = Chunk.toReadonlyArray(all)
   return { steps: steps.slice(0, -1) as ReadonlyArray<MessageStep>, end: steps.at(-1) as EndStep }
@@ -46,9 +49,13 @@ describe("replay", () => {
     const hour = 3_600_000
     const strategy = SlidingWindow({ tailKeepSize: 1, contextSize: 10 })
     const times = [0, 1, 0.5, undefined, 3]
-    const messages = chat(5, (index) => (times[index] === undefined ? {} : { at: 1e12 + times[index] * hour }))
+    const messages = chat(5, (index) =>
+      times[index] === undefined ? {} : { at: 1e12 + times[index] * hour },
+    )
     const { steps } = await run({ messages, strategy })
-    const at = steps.flatMap(({ outcomes }) => outcomes.map((one) => one._tag === "Committed" && one.started.reason))
+    const at = steps.flatMap(({ outcomes }) =>
+      outcomes.map((one) => one._tag === "Committed" && one.started.reason),
+    )
     expect(at).toEqual(["cooldown", "cooldown"])
     expect(steps.map(({ outcomes }) => outcomes.length)).toEqual([0, 1, 0, 0, 1])
   })

@@ -14,11 +14,17 @@ import {
   type Summarizer,
 } from "@memfold/core"
 import { Clock, Effect, Stream } from "effect"
+import { createHash } from "node:crypto"
 import * as TranscriptClock from "./TranscriptClock.js"
 
 /** What is replayed, where, and how. */
 export interface ReplayOptions {
   readonly session: string
+  /**
+   * Names the transcript. Replaying it into the same session again, after a kill for example, goes on where it
+   * ended: each message's commit id follows from this name and all messages up to it.
+   */
+  readonly source: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly strategy: Strategy.Strategy
   readonly summarizer: Summarizer.Service
@@ -35,6 +41,8 @@ export interface MessageStep {
 /** The sums of a replay. Each assistant message stands for one call of the model. */
 export interface Totals {
   readonly messages: number
+  /** Messages that were in the session already, from an earlier replay of the same transcript. */
+  readonly skipped: number
   readonly compactions: number
   readonly summarizerCalls: number
   /** What the summarizer read, in tokens. */
@@ -55,6 +63,7 @@ export interface EndStep {
 
 const noTotals: Totals = {
   messages: 0,
+  skipped: 0,
   compactions: 0,
   summarizerCalls: 0,
   summarizerTokens: 0,
@@ -93,21 +102,29 @@ export const replay = (
         Effect.provideService(CurrentSummarizer, counting),
       )
 
-      const countCall = Effect.gen(function* () {
+      /** What a call of the model takes now, and would take with everything in it. */
+      const callSize = Effect.gen(function* () {
         const { tokens } = yield* memory.context(session)
         const state = yield* memory.state(session)
-        totals.tokensIfRaw += state.raw.last?.cumulative ?? state.coveredTokens
-        totals.tokensSent += tokens
-        totals.largestContext = Math.max(totals.largestContext, tokens)
+        return { sent: tokens, raw: state.raw.last?.cumulative ?? state.coveredTokens }
       })
+      const hash = createHash("sha256").update(options.source)
 
       const one = (message: Message.Message) =>
         Effect.gen(function* () {
           time.moveTo(message.at)
-          if (message.role === "assistant") yield* countCall
-          const { from } = yield* memory.append(session, withoutPromptSize(message))
+          const size = message.role === "assistant" ? yield* callSize : { sent: 0, raw: 0 }
+          const commit = `replay-${hash.update(JSON.stringify(message)).copy().digest("hex").slice(0, 20)}`
+          const { from, duplicate } = yield* memory.append(session, withoutPromptSize(message), { commit })
           const outcomes = yield* memory.settle(session)
-          totals.messages++
+          if (duplicate) {
+            totals.skipped++
+          } else {
+            totals.messages++
+            totals.tokensIfRaw += size.raw
+            totals.tokensSent += size.sent
+            totals.largestContext = Math.max(totals.largestContext, size.sent)
+          }
           totals.compactions += outcomes.filter((outcome) => outcome._tag === "Committed").length
           return { _tag: "Message" as const, index: from, message, outcomes }
         }).pipe(Effect.withClock(time.clock))
