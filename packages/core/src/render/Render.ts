@@ -17,7 +17,8 @@ import * as Wording from "./Wording.js"
  * - `pinned`: messages shown verbatim for ever; `summary`: the active summary, for the messages in its range
  * - `raw`: messages as they were said; `current`: the newest message, when it is the user's
  * - `gap`: raw messages that a cap leaves out
- * - `open`: an unfinished group of tool calls, left out until its results are in
+ * - `open`: an unfinished group of tool calls with all that followed it, left out until its results are in or the
+ *   next user message gives them up
  */
 export type SectionName = "pinned" | "summary" | "raw" | "current" | "gap" | "open"
 

@@ -11,7 +11,7 @@ const meaning: Readonly<Record<Render.SectionName, string>> = {
   raw: "as it was said",
   current: "the message to answer",
   gap: "left out by the cap of the context",
-  open: "tool calls that wait for results, left out until then",
+  open: "tool calls that wait for results, and what follows them; left out until then",
 }
 
 /** The layout as a table. */
