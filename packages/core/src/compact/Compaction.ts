@@ -11,7 +11,7 @@ import type { Decision, Plan } from "../policy/decide.js"
 import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { write } from "../render/Wording.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions, Step } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
@@ -86,8 +86,8 @@ export const run = (
 
       return yield* restore(summarize(dependencies, before, plan, options)).pipe(
         Effect.matchEffect({
-          onSuccess: (written) => persistently(commit(dependencies, before, started, written)),
-          onFailure: (error) => persistently(fail(dependencies, started, error)),
+          onSuccess: (written) => commit(dependencies, before, started, written),
+          onFailure: (error) => fail(dependencies, started, error),
         }),
         // A lock whose holder is gone for good would only be freed by its lease.
         Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),
@@ -95,7 +95,10 @@ export const run = (
     }),
   ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
 
-/** The work is done and paid for: a store that cannot take it now is asked three times (reference design 3). */
+/**
+ * The work is done and paid for: a store that cannot take it now is asked three times (reference design 3). Each
+ * time with the same commit id, since the first may have got through and only its answer been lost.
+ */
 const persistently = <A>(write: Effect.Effect<A, SessionError>): Effect.Effect<A, SessionError> =>
   Effect.retry(write, {
     times: 2,
@@ -280,9 +283,10 @@ const commit = (
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
 
-    const { answer } = yield* sessions.transact<Outcome>(before.session, (state) => {
-      if (state.running?.compaction !== started.compaction)
+    const end = (state: SessionState): Step<Outcome> => {
+      if (state.running?.compaction !== started.compaction) {
         return { events: [], answer: { _tag: "Lost", started } }
+      }
       const replaced = withoutPinned(before.raw.slice(started.from, started.to))
       const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0)
       const committed: SummaryCommitted = {
@@ -308,7 +312,8 @@ const commit = (
         ],
         answer: { _tag: "Committed", started, committed, supersedes },
       }
-    })
+    }
+    const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
     return answer
   })
 
@@ -322,7 +327,7 @@ const fail = (
     yield* Effect.logWarning("a compaction failed").pipe(
       Effect.annotateLogs({ session: error.session, reason: error.reason }),
     )
-    yield* sessions.transact(error.session, (state) => {
+    const end = (state: SessionState): Step<void> => {
       const failures = state.failures?.count ?? 0
       const pause = Math.min(Duration.toMillis(settings.backOff) * 2 ** failures, 3_600_000)
       return {
@@ -342,7 +347,8 @@ const fail = (
               ],
         answer: undefined,
       }
-    })
+    }
+    yield* persistently(sessions.transact(error.session, end))
     return { _tag: "Failed", started, error }
   })
 

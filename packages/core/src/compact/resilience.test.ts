@@ -143,6 +143,30 @@ describe("the lock is not left behind", () => {
     }).pipe(Effect.scoped),
   )
 
+  it.effect("by a store whose answer gets lost: what it had stored is not stored again", () =>
+    Effect.gen(function* () {
+      const real = yield* InMemoryEventLog.make
+      let lost = 1
+      const log: EventLog.Service = {
+        ...real,
+        append: (session, records, options) =>
+          real.append(session, records, options).pipe(
+            Effect.filterOrFail(
+              () => records[0].type !== "SummaryCommitted" || lost-- <= 0,
+              () => new EventLog.LogError({ operation: "append", session, reason: "connection lost" }),
+            ),
+          ),
+      }
+      const memory = yield* engine(log, echo)
+      yield* memory.append("s", said(6))
+      const fiber = yield* Effect.fork(memory.settle("s"))
+      yield* TestClock.adjust("1 minute")
+      expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.state("s")).toMatchObject({ through: 4, running: null, failures: null })
+      expect(yield* Verify.session(log, "s")).toEqual([])
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("by a summarizer that answers with nothing at all", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
