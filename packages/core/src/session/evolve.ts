@@ -21,7 +21,7 @@ import { empty, pinnedGroups } from "./SessionState.js"
 
 /** The state after one more event. */
 export const evolve = (state: SessionState, recorded: Recorded): SessionState => ({
-  ...reduce(state, recorded),
+  ...reducerOf(recorded.event)(state, recorded.at),
   version: recorded.seq,
 })
 
@@ -32,18 +32,40 @@ export const fold = (state: SessionState, events: Iterable<Recorded>): SessionSt
   return current
 }
 
-const reduce = (state: SessionState, { event, at }: Recorded): SessionState =>
-  Match.value<Event | UnknownEvent>(event).pipe(
-    Match.tag("MessageAppended", (appended) => messageAppended(state, appended, at)),
-    Match.tag("CompactionStarted", (started) => compactionStarted(state, started)),
-    Match.tag("SummaryCommitted", (committed) => summaryCommitted(state, committed, at)),
-    Match.tag("SummarySuperseded", (superseded) => summarySuperseded(state, superseded)),
-    Match.tag("CompactionFailed", (failed) => compactionFailed(state, failed)),
-    Match.tag("CompactionReleased", (released) => compactionReleased(state, released)),
-    Match.tag("SessionCleared", () => empty(state.session)),
-    Match.tag("UnknownEvent", () => state),
-    Match.exhaustive,
-  )
+type Reducer = (state: SessionState, at: number) => SessionState
+
+/** Leaving an event out does not compile. */
+const reducerOf = Match.typeTags<Event | UnknownEvent>()({
+  MessageAppended:
+    (event): Reducer =>
+    (state, at) =>
+      messageAppended(state, event, at),
+  CompactionStarted:
+    (event): Reducer =>
+    (state) =>
+      compactionStarted(state, event),
+  SummaryCommitted:
+    (event): Reducer =>
+    (state, at) =>
+      summaryCommitted(state, event, at),
+  SummarySuperseded:
+    (event): Reducer =>
+    (state) =>
+      summarySuperseded(state, event),
+  CompactionFailed:
+    (event): Reducer =>
+    (state) =>
+      compactionFailed(state, event),
+  CompactionReleased:
+    (event): Reducer =>
+    (state) =>
+      compactionReleased(state, event),
+  SessionCleared:
+    (): Reducer =>
+    ({ session }) =>
+      empty(session),
+  UnknownEvent: (): Reducer => (state) => state,
+})
 
 const messageAppended = (
   state: SessionState,
