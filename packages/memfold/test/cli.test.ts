@@ -250,9 +250,14 @@ describe("bad input is one line on standard error and exit code 2", () => {
   }
 
   it("a missing file, a folder, an empty file, broken JSON, a message without a role", async () => {
+    const path = file("twice.json", JSON.stringify(chat(2)))
+    const latin = join(folder, "latin.json")
+    writeFileSync(latin, Buffer.from('[{"role":"user","content":"caf\xe9"}]', "latin1"))
     await Promise.all([
       one(memfold("replay", "nowhere.json"), "nowhere.json", "no such file"),
       one(memfold("replay", folder), "it is a folder"),
+      one(memfold("replay", latin), "latin.json", "UTF-8"),
+      one(memfold("replay", path, path), "two files", '"twice"'),
       one(memfold("replay", file("empty.json", "")), "empty.json", "empty"),
       one(
         memfold("replay", file("broken.json", '[{"role":"user","content":"a secret"},{"role":')),
@@ -296,7 +301,8 @@ describe("bad input is one line on standard error and exit code 2", () => {
       one(memfold("sessions", "--store", "sqlite:absent.db"), "absent.db", "does not exist"),
       one(memfold("replay", path, "--store", `sqlite:${foreign}`), "not a SQLite database"),
       one(memfold("context", "elsewhere", "--store", store), '"elsewhere"', "here"),
-      one(memfold("context", "here", "--store", store, "--at", "0"), "--at"),
+      one(memfold("context", "here", "--store", store, "--at", "0"), "--at 0", "1 to 3"),
+      one(memfold("context", "here", "--store", store, "--at", "4"), "--at 4", "1 to 3"),
     ])
     expect(existsSync(join(folder, "absent.db"))).toBe(false)
     expect(readFileSync(foreign, "utf8")).toBe(notes)

@@ -1,7 +1,7 @@
 import { EchoSummarizer, InMemoryEventLog, Message, Summarizer } from "@memfold/core"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { type EndStep, type MessageStep, replay, type ReplayOptions } from "./replay.js"
 
@@ -79,5 +79,32 @@ describe("replay", () => {
     expect(steps[8]?.outcomes).toMatchObject([{ _tag: "Failed", error: { reason: "refused" } }])
     expect(end.totals).toMatchObject({ compactions: 0, summarizerCalls: 1, messages: 10 })
     expect(end.context.messages).toHaveLength(10)
+  })
+
+  it("goes on where an earlier replay of the same transcript ended, and takes nothing twice", async () => {
+    const messages = chat(12)
+    const both = await Effect.runPromise(
+      Effect.gen(function* () {
+        const once = (part: ReadonlyArray<Message.Message>, source: string) =>
+          replay({
+            session: "s",
+            source,
+            messages: part,
+            strategy: RollingBuffer(),
+            summarizer: EchoSummarizer.make(),
+          }).pipe(
+            Stream.runLast,
+            Effect.map((end) => Option.getOrThrow(end) as EndStep),
+          )
+        const killed = yield* once(messages.slice(0, 7), "file")
+        const again = yield* once(messages, "file")
+        const other = yield* once(messages.slice(0, 2), "another file")
+        return { killed, again, other }
+      }).pipe(Effect.provide(InMemoryEventLog.layer)),
+    )
+    expect(both.killed.totals).toMatchObject({ messages: 7, skipped: 0 })
+    expect(both.again.totals).toMatchObject({ messages: 5, skipped: 7, compactions: 1 })
+    expect(both.again.state.total).toBe(12)
+    expect(both.other.state.total).toBe(14)
   })
 })
