@@ -1,6 +1,17 @@
 /** Memories for tests: a log of their own, a summarizer that says what it covers. */
-import { Effect, Layer } from "effect"
-import { CurrentSummarizer, type EventLog, InMemoryEventLog, Memory, type Summarizer } from "../src/index.js"
+import { Deferred, Effect, Layer } from "effect"
+import {
+  CurrentSummarizer,
+  type EventLog,
+  Fold,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  type Summarizer,
+  Trigger,
+} from "../src/index.js"
 
 /** Writes nothing but the range it was asked to cover. */
 export const echo: Summarizer.Service = {
@@ -17,3 +28,33 @@ export const withMemory = (
     Layer.provideMerge(InMemoryEventLog.layer),
     Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
   )
+
+/** Compacts by fours and keeps two messages. */
+export const pairs = Strategy.make({
+  name: "pairs",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(2),
+  fold: Fold.rolling,
+})
+
+/** So many messages of ordinary length, the user and the assistant in turn. */
+export const said = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, position) => {
+    const text = `message number ${from + position} says something of ordinary length`
+    return position % 2 === 0 ? Message.user(text) : Message.assistant(text)
+  })
+
+/** A summarizer that starts, tells that it did, and answers when it is let go. */
+export const gated = Effect.gen(function* () {
+  const entered = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const summarizer: Summarizer.Service = {
+    name: "gated",
+    summarize: (request) =>
+      Deferred.succeed(entered, undefined).pipe(
+        Effect.zipRight(Deferred.await(gate)),
+        Effect.zipRight(echo.summarize(request)),
+      ),
+  }
+  return { entered, gate, summarizer }
+})

@@ -1,32 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
-import { echo, withMemory } from "../../test/engine.js"
-import {
-  EventLog,
-  Fold,
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  type Summarizer,
-  Trigger,
-  Verify,
-} from "../index.js"
+import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import { EventLog, Fold, InMemoryEventLog, Memory, Message, type Summarizer, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
-
-const pairs = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
-})
-
-const said = (count: number, from = 0) =>
-  Array.from({ length: count }, (_, position) => {
-    const text = `message number ${from + position} says something of ordinary length`
-    return position % 2 === 0 ? Message.user(text) : Message.assistant(text)
-  })
 
 const tags = (session: string) =>
   Effect.flatMap(Memory.Memory, (memory) =>
@@ -41,21 +17,6 @@ const tags = (session: string) =>
 const answering = (result: Summarizer.Result): Summarizer.Service => ({
   name: "fixed",
   summarize: () => Effect.succeed(result),
-})
-
-/** A summarizer that starts, tells that it did, and answers when it is let go. */
-const gated = Effect.gen(function* () {
-  const entered = yield* Deferred.make<void>()
-  const gate = yield* Deferred.make<void>()
-  const summarizer: Summarizer.Service = {
-    name: "gated",
-    summarize: (request) =>
-      Deferred.succeed(entered, undefined).pipe(
-        Effect.zipRight(Deferred.await(gate)),
-        Effect.zipRight(echo.summarize(request)),
-      ),
-  }
-  return { entered, gate, summarizer }
 })
 
 describe("a compaction that goes well", () => {

@@ -1,48 +1,18 @@
 /** What goes wrong around a compaction: other engines, stores, strategies, callers. */
 import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
-import { echo, withMemory } from "../../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
 import {
   EventLog,
-  Fold,
   InMemoryEventLog,
-  Keep,
+  type Keep,
   Memory,
   Message,
-  Strategy,
   type Summarizer,
   Take,
-  Trigger,
   Verify,
 } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
-
-const pairs = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
-})
-
-const said = (count: number, from = 0) =>
-  Array.from({ length: count }, (_, position) =>
-    Message.user(`message number ${from + position} says something of ordinary length`),
-  )
-
-/** A summarizer that starts, tells that it did, and answers when it is let go. */
-const gated = Effect.gen(function* () {
-  const entered = yield* Deferred.make<void>()
-  const gate = yield* Deferred.make<void>()
-  const summarizer: Summarizer.Service = {
-    name: "gated",
-    summarize: (request) =>
-      Deferred.succeed(entered, undefined).pipe(
-        Effect.zipRight(Deferred.await(gate)),
-        Effect.zipRight(echo.summarize(request)),
-      ),
-  }
-  return { entered, gate, summarizer }
-})
 
 /** An engine on a log that others use, too. */
 const engine = (

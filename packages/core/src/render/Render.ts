@@ -6,7 +6,7 @@
  */
 import type { Message } from "../message/Message.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
-import { boundaryAfter, boundaryBefore, pinnedGroups } from "../session/SessionState.js"
+import { boundaryAfter, boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
 import type { ContextStyle } from "../policy/Strategy.js"
 import { pairResults } from "./pairResults.js"
 import * as Wording from "./Wording.js"
@@ -50,11 +50,6 @@ const sections = (section: SectionName, entries: ReadonlyArray<Entry>): Readonly
     }
   }
   return found
-}
-
-const without = (entries: ReadonlyArray<Entry>, others: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
-  const taken = new Set(others)
-  return entries.filter((entry) => !taken.has(entry))
 }
 
 /** How far the system prompt reaches: the leading pinned system messages, before anything is in a summary. */
@@ -103,7 +98,7 @@ export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessag
     ...(summary === null
       ? []
       : [{ section: "summary" as const, from: 0, to: through, tokens: said === null ? 0 : summary.tokens }]),
-    ...sections("gap", without(capped, pinned)).map((gap) => ({ ...gap, tokens: 0 })),
+    ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...sections("raw", earlier),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.raw.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
