@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { conditions: ["@memfold/source"] },
   ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
   test: {
-    include: ["packages/**/src/**/*.test.ts", "packages/**/test/**/*.test.ts"],
+    include: ["packages/**/src/**/*.test.ts", "packages/**/test/**/*.test.ts", "packages/memfold/conformance/*.test.ts", "examples/*.test.ts"],
     environment: "node",
     testTimeout: 30_000,
   },

@@ -14,13 +14,19 @@ import { settle } from "./compact/settle.js"
 import type { MessageAppended } from "./event/Event.js"
 import type { Recorded } from "./event/EventCodec.js"
 import { EventLog, type ReadOptions, type SessionInfo } from "./log/EventLog.js"
+import { learn } from "./layers/learn.js"
+import { due, LayersError, MemoryLayers } from "./layers/MemoryLayers.js"
+import { remember } from "./layers/remember.js"
 import { Message } from "./message/Message.js"
+import { place } from "./message/Structure.js"
 import { guarded, ofMessage, TokenCounter } from "./message/TokenCounter.js"
 import { decide } from "./policy/decide.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { type Context as RenderedContext, render } from "./render/Render.js"
+import type { Wording } from "./render/Wording.js"
 import { make as makeSessions, type SessionError } from "./session/Sessions.js"
-import type { SessionState } from "./session/SessionState.js"
+import type { KnownFact, SessionState } from "./session/SessionState.js"
+import { summariesOf, type SummaryRecord } from "./session/summaries.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 
 /** What was passed in is not a session id or not a message. Nothing was written. */
@@ -50,9 +56,16 @@ export interface AtOptions {
   readonly at?: number
 }
 
+/** For one request: another strategy than the memory's. The session does not remember it. */
+export interface StrategyOptions {
+  readonly strategy?: Strategy | undefined
+}
+
 /** How a memory works. */
 export interface Options extends Partial<Settings> {
   readonly strategy: Strategy
+  /** How summaries are worded from now on, in place of the strategy's own way. */
+  readonly wording?: Wording
   /**
    * When compactions run.
    *
@@ -74,20 +87,36 @@ export interface Service {
   readonly append: (
     session: string,
     messages: Message | ReadonlyArray<Message>,
-    options?: { readonly commit?: string },
+    options?: StrategyOptions & { readonly commit?: string },
   ) => Effect.Effect<Appended, MemoryError>
   /** The messages a model should get now, with their layout; or those it would have got at a version. */
-  readonly context: (session: string, options?: AtOptions) => Effect.Effect<RenderedContext, MemoryError>
+  readonly context: (
+    session: string,
+    options?: AtOptions & StrategyOptions,
+  ) => Effect.Effect<RenderedContext, MemoryError>
   /** The folded state, now or at a version. */
   readonly state: (session: string, options?: AtOptions) => Effect.Effect<SessionState, MemoryError>
   /** The decoded events of a session. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, MemoryError>
+  /** Every summary the session ever had, oldest first, with what has become of each. */
+  readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
+  /** The facts that the memory layers know for a session; none without layers. */
+  readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
+  /** Takes a wrong or outdated fact out of force; `false` if the session knows no such fact. */
+  readonly retire: (
+    session: string,
+    fact: string,
+    options?: { readonly reason?: string },
+  ) => Effect.Effect<boolean, MemoryError | LayersError>
   /** Runs every compaction that is due, and answers with what was done. */
-  readonly settle: (session: string) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
+  readonly settle: (
+    session: string,
+    options?: StrategyOptions,
+  ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
   /** Compacts now, whatever the trigger says; the tail stays raw all the same. */
   readonly compact: (
     session: string,
-    options?: Pick<RunOptions, "instructions">,
+    options?: StrategyOptions & Pick<RunOptions, "instructions">,
   ) => Effect.Effect<Outcome, MemoryError>
   /** Starts the session over. The log keeps what was. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
@@ -162,12 +191,28 @@ const checkCommit = (session: string, commit: unknown): Effect.Effect<void, Inva
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
 
+/** The events of an append: each message in its place, and pinned where the strategy says so. */
+const pinning = (
+  { pin }: Strategy,
+  before: SessionState,
+  counted: ReadonlyArray<{ readonly message: Message; readonly tokens: number }>,
+): ReadonlyArray<MessageAppended> => {
+  let structure = before.structure
+  return counted.map(({ message, tokens }, position) => {
+    const index = before.total + position
+    const pinned = pin?.pins(message, structure) === true
+    structure = pin === undefined ? structure : place(structure, index, message).structure
+    return { _tag: "MessageAppended", index, message: pinned ? { ...message, pinned } : message, tokens }
+  })
+}
+
 /** A memory over the event log, the summarizer and the token counter of the context. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const log = yield* EventLog
   const counter = guarded(yield* TokenCounter)
   const summarizer = yield* CurrentSummarizer
-  const { strategy, compaction = "background" } = options
+  const layers = yield* MemoryLayers
+  const { compaction = "background" } = options
   const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
   const settings: Settings = {
     summarizerTimeout: options.summarizerTimeout ?? defaultSettings.summarizerTimeout,
@@ -175,10 +220,30 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     lease: options.lease ?? defaultSettings.lease,
     backOff: options.backOff ?? defaultSettings.backOff,
   }
-  const dependencies: Dependencies = { sessions, strategy, summarizer, counter, settings }
+  const worded = (strategy: Strategy): Strategy =>
+    options.wording === undefined
+      ? strategy
+      : { ...strategy, context: { ...strategy.context, wording: options.wording } }
+  const ownStrategy = worded(options.strategy)
+  const strategyOf = ({ strategy }: StrategyOptions): Strategy =>
+    strategy === undefined ? ownStrategy : worded(strategy)
+  const dependencies = (strategy: Strategy): Dependencies => ({
+    sessions,
+    strategy,
+    summarizer,
+    counter,
+    settings,
+  })
 
-  const background = yield* Background.make((session) =>
-    settle(dependencies, session).pipe(
+  /** Learns before it compacts: what a summary covers can only be read in the log. */
+  const work = (session: string, strategy: Strategy) =>
+    Effect.andThen(
+      layers === null ? Effect.void : learn(sessions, layers, session),
+      settle(dependencies(strategy), session),
+    )
+
+  const background = yield* Background.make<Strategy>((session, strategy) =>
+    work(session, strategy).pipe(
       Effect.catchAllCause((cause) =>
         Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
       ),
@@ -190,14 +255,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
    * Leaves at once when nothing is due, which is nearly always: deciding costs no read. The messages are durable:
    * whatever goes wrong now, a strategy that throws included, is not the append's failure.
    */
-  const lookAt = (state: SessionState): Effect.Effect<void> =>
+  const lookAt = (state: SessionState, strategy: Strategy): Effect.Effect<void> =>
     Effect.gen(function* () {
       if (compaction === "manual") return
       const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
       const decision = decide(strategy, state, { now })
-      if (decision._tag === "Idle" && decision.why !== "running") return
-      if (compaction === "background") return yield* background.look(state.session)
-      yield* settle(dependencies, state.session)
+      const toCompact = decision._tag === "Due" || decision.why === "running"
+      const toLearn = layers !== null && due(state) !== null
+      if (!toCompact && !toLearn && state.damaged.length === 0) return
+      if (compaction === "background") return yield* background.look(state.session, strategy)
+      yield* work(state.session, strategy)
     }).pipe(
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)
@@ -213,6 +280,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       at === undefined ? sessions.load(session) : sessions.at(session, at),
     )
 
+  /** When the event at a version was written. */
+  const timeOf = (session: string, { at }: AtOptions) =>
+    at === undefined
+      ? Effect.succeed(undefined)
+      : sessions.events(session, { to: at, reverse: true }).pipe(
+          Stream.runHead,
+          Effect.map((newest) => Option.getOrUndefined(Option.map(newest, (recorded) => recorded.at))),
+        )
+
   /** Where the messages of a batch stand that had been appended before. */
   const positionsOf = (session: string, from: number, to: number) =>
     sessions.events(session, { from, to }).pipe(
@@ -225,26 +301,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       })),
     )
 
-  const append: Service["append"] = (session, given, { commit } = {}) =>
+  const append: Service["append"] = (session, given, { commit, ...request } = {}) =>
     Effect.gen(function* () {
+      const strategy = strategyOf(request)
       yield* checkSession(session)
       if (commit !== undefined) yield* checkCommit(session, commit)
       const messages = yield* checked(session, yield* plain(session, Array.isArray(given) ? given : [given]))
       const counted = messages.map((message) => ({ message, tokens: ofMessage(counter, message) }))
       const { answer, state, appended } = yield* sessions.transact(
         session,
-        ({ total }) => ({
-          events: counted.map(({ message, tokens }, position): MessageAppended => ({
-            _tag: "MessageAppended",
-            index: total + position,
-            message,
-            tokens,
-          })),
-          answer: { from: total, to: total + counted.length },
+        (before) => ({
+          events: pinning(strategy, before, counted),
+          answer: { from: before.total, to: before.total + counted.length },
         }),
         { commit },
       )
-      yield* lookAt(state)
+      yield* lookAt(state, strategy)
       const duplicate = appended?.duplicate === true
       const range = duplicate ? yield* positionsOf(session, appended.from, appended.version) : answer
       return { ...range, version: appended?.version ?? state.version, duplicate }
@@ -252,16 +324,29 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const service: Service = {
     append,
-    context: (session, at) =>
-      load(session, at).pipe(
-        Effect.map((state) => render(state, strategy.context)),
-        Effect.withSpan("memfold.context", { attributes: { session } }),
-      ),
+    context: (session, request = {}) =>
+      Effect.gen(function* () {
+        const state = yield* load(session, request)
+        const remembered =
+          layers === null ? [] : yield* remember(layers, counter, state, yield* timeOf(session, request))
+        return render(state, strategyOf(request).context, remembered)
+      }).pipe(Effect.withSpan("memfold.context", { attributes: { session } })),
     state: load,
     events: (session, range) => Stream.flatMap(checkSession(session), () => sessions.events(session, range)),
-    settle: (session) => Effect.flatMap(load(session), () => settle(dependencies, session)),
-    compact: (session, { instructions } = {}) =>
-      Effect.flatMap(load(session), () => run(dependencies, session, { demanded: true, instructions })),
+    summaries: (session) =>
+      Effect.flatMap(checkSession(session), () => summariesOf(sessions.events(session))),
+    facts: (session) =>
+      Effect.flatMap(load(session), (state) => (layers === null ? Effect.succeed([]) : layers.facts(state))),
+    retire: (session, id, { reason = "retired" } = {}) =>
+      Effect.flatMap(load(session), (state) =>
+        layers === null ? Effect.succeed(false) : layers.retire(state, { id, reason }),
+      ),
+    settle: (session, request = {}) =>
+      Effect.flatMap(load(session), () => work(session, strategyOf(request))),
+    compact: (session, { instructions, ...request } = {}) =>
+      Effect.flatMap(load(session), () =>
+        run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+      ),
     clear: (session) =>
       Effect.flatMap(load(session), () =>
         sessions.transact(session, ({ total }) => ({

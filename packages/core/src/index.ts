@@ -21,6 +21,9 @@ export * as Keep from "./policy/Keep.js"
 export * as Take from "./policy/Take.js"
 export * as Fold from "./policy/Fold.js"
 export * as Split from "./policy/Split.js"
+export * as Pin from "./policy/Pin.js"
+export * as Prune from "./policy/Prune.js"
+export * as Notes from "./policy/Notes.js"
 export * as Policy from "./policy/decide.js"
 
 export * as Summarizer from "./summarize/Summarizer.js"
@@ -28,6 +31,8 @@ export { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 export * as ExtractiveSummarizer from "./summarize/ExtractiveSummarizer.js"
 export * as EchoSummarizer from "./summarize/EchoSummarizer.js"
 export * as Prompt from "./summarize/Prompt.js"
+
+export * as MemoryLayers from "./layers/MemoryLayers.js"
 
 export type { Outcome } from "./compact/Compaction.js"
 

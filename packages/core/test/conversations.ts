@@ -5,7 +5,7 @@
  * result), so that a failing one shrinks to the few pieces that matter.
  */
 import * as fc from "fast-check"
-import { Fold, Keep, Message, Split, Strategy, Take, Trigger } from "../src/index.js"
+import { Fold, Keep, Message, Notes, Pin, Prune, Split, Strategy, Take, Trigger } from "../src/index.js"
 
 export { echo } from "./engine.js"
 
@@ -30,6 +30,17 @@ export const text: fc.Arbitrary<string> = fc.oneof(
 const id = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("c1", "c2", "c3") },
   { weight: 1, arbitrary: fc.constant("") },
+)
+
+/** What tools answer: now and then, more than a rule of pruning lets pass. */
+const output: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: text },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom("line\n", "😀", "資料", "x"), fc.integer({ min: 60, max: 400 }), text)
+      .map(([unit, length, end]) => unit.repeat(length / unit.length) + end),
+  },
 )
 
 const json = fc.jsonValue({ maxDepth: 1 }).map((value): unknown => JSON.parse(JSON.stringify(value)))
@@ -106,18 +117,21 @@ const notice: fc.Arbitrary<Piece> = fc
 
 /** A result that comes late, twice, or for nothing. */
 const stray: fc.Arbitrary<Piece> = fc
-  .record({ id, output: text, pinned })
+  .record({ id, output, pinned })
   .map(({ id, output, pinned }) => [message("tool", [{ type: "tool-result", id, output }], { pinned })])
 
 const call = fc.record({
   id,
-  name: fc.constantFrom("weather", "search"),
-  arguments: fc.oneof(fc.constantFrom('{"city":"Graz"}', "{}", "", "not json"), text),
+  name: fc.constantFrom("weather", "search", "read_file", "edit_file"),
+  arguments: fc.oneof(
+    fc.constantFrom('{"city":"Graz"}', '{"path":"a.ts"}', '{"file":"b.ts","path":7}', "{}", "", "not json"),
+    text,
+  ),
 })
 
 /** How one call is answered: with its id or without one, named or not, well or with an error. */
 const answer = fc.record({
-  output: text,
+  output,
   anonymous: fc.option(fc.constant(true), { freq: 8, nil: false }),
   named: fc.boolean(),
   isError: fc.option(fc.constant(true), { freq: 8, nil: undefined }),
@@ -235,6 +249,8 @@ export const chat = (messages: number, from = 0): ReadonlyArray<Message.Message>
       : Message.assistant(`answer ${from + position}`),
   )
 
+const upTo = (max: number) => fc.integer({ min: 1, max })
+
 const amount: fc.Arbitrary<Trigger.Amount> = fc.oneof(
   fc.record({ messages: fc.integer({ min: 1, max: 10 }) }),
   fc.record({ tokens: fc.integer({ min: 1, max: 200 }) }),
@@ -256,6 +272,7 @@ const triggerLeaf: fc.Arbitrary<Named<Trigger.Trigger>> = fc.oneof(
   fc.constantFrom<Named<Trigger.Trigger>>(
     ["cooldown", Trigger.cooldown("15 minutes")],
     ["idle", Trigger.idle("15 minutes")],
+    ["callsAnswered", Trigger.callsAnswered],
     ["never", Trigger.never],
   ),
 )
@@ -310,31 +327,75 @@ const split: fc.Arbitrary<Split.Split | undefined> = fc.option(
   { freq: 3, nil: undefined },
 )
 
+/** A rule of pruning. */
+export const prune: fc.Arbitrary<Named<Prune.Prune>> = fc
+  .record({
+    kept: keepLeaf,
+    above: fc.nat({ max: 200 }),
+    ends: fc.option(fc.record({ head: fc.nat({ max: 60 }), tail: fc.nat({ max: 60 }) }), { nil: null }),
+  })
+  .map(({ kept: [name, keep], above, ends }) =>
+    ends === null
+      ? [`clear above ${above} but ${name}`, Prune.hardClear({ keep, above })]
+      : [
+          `trim above ${above} to ${ends.head} and ${ends.tail} but ${name}`,
+          Prune.softTrim({ keep, above, ...ends }),
+        ],
+  )
+
+const notes: fc.Arbitrary<Notes.Notes | undefined> = fc.option(
+  fc.record(
+    {
+      failures: fc.record({ most: upTo(3), characters: fc.integer({ min: 1, max: 60 }) }),
+      files: fc.constant(Notes.commonFileTools),
+    },
+    { requiredKeys: [] },
+  ),
+  { freq: 3, nil: undefined },
+)
+
 /** Any composition of the combinators, with small numbers. Its name says what it is made of. */
 export const strategy: fc.Arbitrary<Strategy.Strategy> = fc
   .record({
     when: trigger,
     keep,
     take,
-    fold: fc.constantFrom(Fold.rolling, Fold.blocks, Fold.drop),
+    fold: fc.oneof(
+      { weight: 5, arbitrary: fc.constantFrom(Fold.rolling, Fold.blocks, Fold.drop) },
+      { weight: 1, arbitrary: fc.constant(Fold.none) },
+    ),
     split,
+    prune: fc.oneof(
+      { weight: 1, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(prune, { minLength: 1, maxLength: 2 }) },
+    ),
+    notes,
+    pin: fc.option(fc.constant(Pin.firstUserMessage), { freq: 5, nil: undefined }),
     maxMessages: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 5, nil: undefined }),
   })
-  .map(({ when, keep, take, fold, split, maxMessages }) =>
+  .map(({ when, keep, take, fold, split, prune, notes, pin, maxMessages }) =>
     Strategy.make({
       name: [
         `when ${when[0]}`,
         `keep ${keep[0]}`,
         `take ${take[0]}`,
         fold,
-        ...(split === undefined ? [] : [`split above ${split.above}, prefix ${split.prefix}`]),
+        ...(split === undefined
+          ? []
+          : [`split above ${split.above}, prefix ${split.prefix({ messages: 1, tokens: 1 })}`]),
+        ...prune.map(([name]) => name),
+        ...(notes === undefined ? [] : [`notes ${JSON.stringify(notes)}`]),
+        ...(pin === undefined ? [] : ["pin the first user message"]),
         ...(maxMessages === undefined ? [] : [`at most ${maxMessages}`]),
       ].join("; "),
       when: when[1],
       keep: keep[1],
       take: take[1],
       fold,
+      prune: prune.map(([, rule]) => rule),
       ...(split === undefined ? {} : { split }),
+      ...(notes === undefined ? {} : { notes }),
+      ...(pin === undefined ? {} : { pin }),
       ...(maxMessages === undefined ? {} : { context: { maxMessages } }),
     }),
   )

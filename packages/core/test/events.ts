@@ -11,6 +11,8 @@ const compaction = fc.constantFrom("k1", "k2", "k3")
 const summary = fc.constantFrom("s1", "s2", "s3")
 const kind = fc.constantFrom("history" as const, "block" as const, "turn-prefix" as const)
 
+const paths = fc.array(fc.constantFrom("a.ts", "b/c.ts", "README.md"), { maxLength: 2 })
+
 type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
 
 /** The compiler sees to it that every field has its arbitrary; what they make together it cannot see. */
@@ -43,6 +45,7 @@ export const byTag: {
     through: index,
     carried: fc.nat({ max: 3 }),
     segments: fc.array(fc.record({ kind, from: index, to: index, text }), { maxLength: 2 }),
+    files: fc.option(fc.record({ read: paths, modified: paths }), { nil: undefined }),
     wording: fc.constantFrom(Wording.conversationSummary, Wording.sessionMemory),
     summarizer: text,
     calls: fc.nat({ max: 3 }),
@@ -51,6 +54,27 @@ export const byTag: {
     tokensAfter: tokens,
   }),
   SummarySuperseded: tagged("SummarySuperseded", { summary, by: summary }),
+  SummaryInvalidated: tagged("SummaryInvalidated", {
+    seq: index,
+    summary: fc.option(summary),
+    reason: text,
+  }),
+  ToolOutputsPruned: tagged("ToolOutputsPruned", {
+    compaction,
+    outputs: fc.array(
+      fc.record({
+        index,
+        part: fc.nat({ max: 2 }),
+        method: fc.constantFrom("soft-trim" as const, "hard-clear" as const),
+        originalLength: tokens,
+        head: fc.nat({ max: 20 }),
+        tail: fc.nat({ max: 20 }),
+        note: text,
+        tokens,
+      }),
+      { maxLength: 3 },
+    ),
+  }),
   CompactionFailed: tagged("CompactionFailed", {
     compaction,
     reason: text,
@@ -59,6 +83,24 @@ export const byTag: {
     retryTotal: index,
   }),
   CompactionReleased: tagged("CompactionReleased", { compaction }),
+  FactsLearned: tagged("FactsLearned", {
+    from: index,
+    to: index,
+    facts: fc.array(
+      fc.record({
+        id: fc.constantFrom("f1", "f2", "f3", "f4"),
+        layer: fc.constantFrom("user" as const, "scope" as const),
+        kind: fc.constantFrom("profile", "plan"),
+        text,
+        key: fc.option(fc.constantFrom("name", "place"), { nil: undefined }),
+        from: index,
+        to: index,
+      }),
+      { maxLength: 3 },
+    ),
+    session: fc.option(fc.constant("other"), { nil: undefined }),
+  }),
+  FactRetired: tagged("FactRetired", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
   SessionCleared: tagged("SessionCleared", {}),
 }
 
@@ -68,6 +110,10 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 2, arbitrary: byTag.CompactionStarted },
   { weight: 3, arbitrary: byTag.SummaryCommitted },
   { weight: 1, arbitrary: byTag.SummarySuperseded },
+  { weight: 1, arbitrary: byTag.SummaryInvalidated },
+  { weight: 1, arbitrary: byTag.ToolOutputsPruned },
+  { weight: 1, arbitrary: byTag.FactsLearned },
+  { weight: 1, arbitrary: byTag.FactRetired },
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionReleased },
   { weight: 1, arbitrary: byTag.SessionCleared },

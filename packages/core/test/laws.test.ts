@@ -198,8 +198,11 @@ describe("in every run", () => {
         const messages = run.messages.slice(0, state.total)
         const asked = Math.min(Math.max(run.strategy.keep.from(view), state.through), state.total)
         const tailFrom = Math.max(oracles.boundaryBefore(messages, asked), state.through)
-        const { above, prefix } = run.strategy.split ?? { above: Number.POSITIVE_INFINITY, prefix: 0 }
+        const split = run.strategy.split ?? { above: Number.POSITIVE_INFINITY, prefix: () => 0 }
+        const { above } = split
         const firstGroup = oracles.boundaries(messages).find((boundary) => boundary > tailFrom)
+        const tail = { messages: state.total - tailFrom, tokens: view.tokens(tailFrom, state.total) }
+        const prefix = split.prefix(tail)
         const isSplit = view.tokens(tailFrom, state.total) > above && started.to > tailFrom
         expect({
           tailFrom: started.tailFrom,

@@ -60,11 +60,55 @@ export const failed = (options: Partial<Event.CompactionFailed> = {}): Event.Com
   ...options,
 })
 
+/** What compaction `k1` cut out of tool outputs. */
+export const pruned = (
+  outputs: ReadonlyArray<Event.PrunedOutput>,
+  options: Partial<Event.ToolOutputsPruned> = {},
+): Event.ToolOutputsPruned => ({ _tag: "ToolOutputsPruned", compaction: "k1", outputs, ...options })
+
+/** What is cut out of the only output of message `index`: all of it, unless said otherwise. */
+export const cleared = (
+  index: number,
+  options: Partial<Event.PrunedOutput> = {},
+): Event.PrunedOutput => ({
+  index,
+  part: 0,
+  method: "hard-clear",
+  originalLength: 100,
+  head: 0,
+  tail: 0,
+  note: "[cut]",
+  tokens: 3,
+  ...options,
+})
+
+/** The declaration that the event at `seq` is a summary nobody can use. */
+export const invalidated = (
+  seq: number,
+  options: Partial<Event.SummaryInvalidated> = {},
+): Event.SummaryInvalidated => ({
+  _tag: "SummaryInvalidated",
+  seq,
+  summary: null,
+  reason: "damaged",
+  ...options,
+})
+
+/** A commit that nobody can read. */
+export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
+
 /** The state of session `s` after these events. */
 export const after = (
-  ...events: ReadonlyArray<Event.Event | EventCodec.UnknownEvent>
+  ...events: ReadonlyArray<EventCodec.AnyEvent>
 ): Session.SessionState => Session.fold(Session.empty("s"), recorded(events))
 
 /** The state after these messages of ten tokens each, of which those before `through` are in a summary. */
 export const stateOf = (messages: ReadonlyArray<Message.Message>, through = 0): Session.SessionState =>
   after(...appended(messages), ...(through === 0 ? [] : [started(through), committed(through)]))
+
+/** Messages without what rendering notes on them: as they were appended. */
+export const unmarked = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
+  messages.map((message) => {
+    const { metadata: { memfold: _memfold, ...metadata } = {}, ...rest } = message
+    return Object.keys(metadata).length === 0 ? rest : { ...rest, metadata }
+  })

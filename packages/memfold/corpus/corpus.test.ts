@@ -66,7 +66,7 @@ const conversations = (file: string): ReadonlyArray<Conversation> => {
 const check = ({ messages }: Conversation, strategyName: string, summarizer = EchoSummarizer.make()) =>
   Effect.gen(function* () {
     const definition = strategies.get(strategyName)!
-    const strategy = Either.getOrThrow(definition.decode(settings[strategyName] ?? {}))
+    const strategy = Either.getOrThrow(definition.resolve({ request: settings[strategyName] ?? {} }))
     const end = yield* replay({ session: "s", source: "", messages, strategy, summarizer }).pipe(
       Stream.runLast,
     )

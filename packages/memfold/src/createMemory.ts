@@ -15,6 +15,7 @@ import {
   type Strategy,
   Summarizer,
   TokenCounter,
+  Wording,
 } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import {
@@ -31,7 +32,7 @@ import {
   Schema,
   Stream,
 } from "effect"
-import { byName, strategies, summarizers } from "./parts.js"
+import { byName, strategyNamed, summarizers } from "./parts.js"
 import { storeLayer } from "./store.js"
 
 /**
@@ -76,15 +77,22 @@ export interface Formats {
 
 /** What a memory is made of. Everything has a default but the store. */
 export interface CreateOptions<Format extends keyof Formats = "openai"> extends Partial<
-  Omit<Memory.Options, "strategy">
+  Omit<Memory.Options, "strategy" | "wording">
 > {
   /** `memory:`, `sqlite:PATH`, or an event log layer of your own. */
   readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
-   * When to compact, what stays, and how it is folded: a strategy, or the name of a shipped one with its defaults;
-   * the sliding window by default.
+   * When to compact, what stays, and how it is folded: a strategy, or the name of a shipped one; the sliding window
+   * by default.
    */
   readonly strategy?: Strategy.Strategy | string
+  /**
+   * Settings of a strategy given by its name: what a settings file holds, parsed, in camelCase or snake_case. They
+   * come before the environment and the defaults; names nobody knows are passed over.
+   */
+  readonly settings?: object
+  /** How summaries are worded, in place of the strategy's own way: the name of a preset, or a wording. */
+  readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /** `extractive` (default; no model, no network), `echo`, a function that asks a model, or a service. */
   readonly summarizer?: string | AskModel | Summarizer.Service
   /** Counts tokens; a multilingual estimate by default. */
@@ -100,23 +108,33 @@ export interface FormattedContext<Format extends keyof Formats> {
   readonly tokens: number
 }
 
+/** For one request alone; the session does not remember it. */
+export interface RequestOptions {
+  /** Another strategy than the memory's. */
+  readonly strategy?: Strategy.Strategy | string
+  /** Settings that come before the memory's own; the strategy has to be given by its name. */
+  readonly settings?: Readonly<Record<string, unknown>>
+}
+
 /** A memory with Promises. Every method rejects with the typed errors of `@memfold/core`. */
 export interface PromiseMemory<Format extends keyof Formats> {
   /** Appends messages, all or none; resolves once they are durable. A commit id makes a retry harmless. */
   append(
     session: string,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
-    options?: { readonly commit?: string },
+    options?: RequestOptions & { readonly commit?: string },
   ): Promise<Memory.Appended>
   /** What the model should get now, or would have got at a version. */
-  context(session: string, options?: Memory.AtOptions): Promise<FormattedContext<Format>>
+  context(session: string, options?: RequestOptions & Memory.AtOptions): Promise<FormattedContext<Format>>
   state(session: string, options?: Memory.AtOptions): Promise<Session.SessionState>
   /** The decoded events of a session, in order. */
   events(session: string, options?: EventLog.ReadOptions): AsyncIterable<EventCodec.Recorded>
+  /** Every summary the session ever had, oldest first, with what has become of each. */
+  summaries(session: string): Promise<ReadonlyArray<Session.SummaryRecord>>
   /** Finishes every compaction that is due. */
-  settle(session: string): Promise<ReadonlyArray<Outcome>>
+  settle(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
   /** Compacts now, whatever the trigger says. */
-  compact(session: string, options?: { readonly instructions?: string }): Promise<Outcome>
+  compact(session: string, options?: RequestOptions & { readonly instructions?: string }): Promise<Outcome>
   /** Starts the session over; the log keeps what was. */
   clear(session: string): Promise<void>
   /** Removes the session with its log; `false` if there was none. */
@@ -167,20 +185,22 @@ const summarizerOf = (given: NonNullable<CreateOptions["summarizer"]>): Summariz
 
 const same = <E>(error: E): E => error
 
-const strategyOf = (given: Strategy.Strategy | string): Strategy.Strategy =>
-  typeof given === "string"
-    ? Either.getOrThrowWith(
-        Either.flatMap(byName("strategy", strategies, given), ({ decode }) => decode({})),
-        same,
-      )
-    : given
+/** The strategy that is meant, by itself or by its name with settings. */
+const strategyOf = (
+  given: Strategy.Strategy | string,
+  sources: Pick<Strategy.Sources, "request" | "file">,
+): Strategy.Strategy => {
+  if (typeof given === "string") return Either.getOrThrowWith(strategyNamed(given, sources), same)
+  if (sources.request === undefined && sources.file === undefined) return given
+  throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
+}
 
 const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual"])
 const durations = ["summarizerTimeout", "lease", "backOff"] as const
 
 /** What a type checker would have found, for programs without one: a wrong option throws before anything is done. */
 const checkOptions = (options: CreateOptions<keyof Formats>): void => {
-  const { store, strategy, format, compaction } = options
+  const { store, strategy, format, compaction, wording } = options
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }
@@ -189,6 +209,9 @@ const checkOptions = (options: CreateOptions<keyof Formats>): void => {
   if (!modes.has(compaction)) refuse("compaction", "background, inline, or manual")
   if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {
     refuse("strategy", "a strategy, or the name of one")
+  }
+  if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
+    refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
   }
   for (const name of durations) {
     const given = options[name]
@@ -222,19 +245,29 @@ export const createMemory = <Format extends keyof Formats = "openai">(
   options: CreateOptions<Format>,
 ): PromiseMemory<Format> => {
   checkOptions(options as CreateOptions<keyof Formats>)
-  const { store, summarizer, tokenCounter, format, ...settings } = options
-  const strategy = strategyOf(options.strategy ?? "sliding-window")
+  const { store, summarizer, tokenCounter, format, settings, wording, ...engine } = options
+  const named = options.strategy ?? "sliding-window"
+  const strategy = strategyOf(named, { file: settings })
+  /** The options of a request, for the engine. */
+  const requested = <Options extends RequestOptions>(given: Options | undefined) => {
+    const { strategy: other, settings: request, ...rest } = given ?? ({} as Options)
+    const changed = other !== undefined || request !== undefined
+    const file = typeof (other ?? named) === "string" ? settings : undefined
+    return { ...rest, ...(changed ? { strategy: strategyOf(other ?? named, { request, file }) } : {}) }
+  }
   const codec = codecs[format ?? "openai"]
   const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
   const parts = Layer.mergeAll(
     summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
     tokenCounter === undefined ? Layer.empty : Layer.succeed(TokenCounter.TokenCounter, tokenCounter),
   )
-  const layer = Memory.layer({ ...settings, strategy }).pipe(
-    Layer.provide(log),
-    Layer.provide(parts),
-    Layer.provideMerge(logging),
-  )
+  const layer = Memory.layer({
+    ...engine,
+    strategy,
+    ...(wording === undefined
+      ? {}
+      : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
+  }).pipe(Layer.provide(log), Layer.provide(parts), Layer.provideMerge(logging))
   let runtime = ManagedRuntime.make(layer)
   let closed = false
 
@@ -270,17 +303,18 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     append: (session, messages, given) =>
       run((memory) =>
         Effect.flatMap(codec.decode(Array.isArray(messages) ? messages : [messages]), (decoded) =>
-          memory.append(session, decoded, given),
+          memory.append(session, decoded, requested(given)),
         ),
       ),
-    context: async (session, at) => {
-      const { messages, layout, tokens } = await run((memory) => memory.context(session, at))
+    context: async (session, given) => {
+      const { messages, layout, tokens } = await run((memory) => memory.context(session, requested(given)))
       return { messages: codec.encode(messages) as Formats[Format]["context"], layout, tokens }
     },
     state: (session, at) => run((memory) => memory.state(session, at)),
     events: (session, range) => iterate((memory) => memory.events(session, range)),
-    settle: (session) => run((memory) => memory.settle(session)),
-    compact: (session, given) => run((memory) => memory.compact(session, given)),
+    summaries: (session) => run((memory) => memory.summaries(session)),
+    settle: (session, given) => run((memory) => memory.settle(session, requested(given))),
+    compact: (session, given) => run((memory) => memory.compact(session, requested(given))),
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
     sessions: () => iterate((memory) => memory.sessions),

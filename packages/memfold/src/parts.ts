@@ -2,7 +2,7 @@
  * The parts this package brings along, by the names that a command line or a settings file uses for them.
  */
 import { EchoSummarizer, ExtractiveSummarizer, type Strategy, type Summarizer } from "@memfold/core"
-import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
@@ -20,13 +20,21 @@ export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName"
 }
 
 /** What the command line needs of a strategy's definition, whatever its settings are. */
-export type AnyStrategy = Pick<Strategy.Definition<never>, "decode" | "knows" | "strategyName"> & {
+export type AnyStrategy = Pick<Strategy.Definition<never>, "knows" | "resolve" | "strategyName"> & {
   readonly defaults: object
 }
 
-const definitions: ReadonlyArray<AnyStrategy> = [SlidingWindow, Rounds, SplitTurn, RollingBuffer]
+const definitions: ReadonlyArray<AnyStrategy> = [
+  SlidingWindow,
+  Rounds,
+  SplitTurn,
+  RollingBuffer,
+  Window,
+  TokenBuffer,
+  SummaryBuffer,
+]
 
-/** The shipped strategies by name, in the order of the reference designs. */
+/** The shipped strategies by name: those of the reference designs in their order, and three simpler ones. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
   definitions.map((definition) => [definition.strategyName, definition]),
 )
@@ -47,3 +55,15 @@ export const byName = <A>(
     ? Either.left(new UnknownName({ kind, name, allowed: [...parts.keys()] }))
     : Either.right(part)
 }
+
+/**
+ * The strategy of a name: with the settings of a request, of a settings file, and of the environment, in this order
+ * of precedence.
+ */
+export const strategyNamed = (
+  name: string,
+  sources: Pick<Strategy.Sources, "request" | "file">,
+): Either.Either<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
+  Either.flatMap(byName("strategy", strategies, name), ({ resolve }) =>
+    resolve({ ...sources, environment: process.env }),
+  )

@@ -4,27 +4,32 @@
  */
 import { Effect, FiberSet, type Scope } from "effect"
 
-export interface Background {
-  /** Looks at a session soon; returns at once. */
-  readonly look: (session: string) => Effect.Effect<void>
+export interface Background<Request> {
+  /** Looks at a session soon; returns at once. Of several requests while one is at work, the newest counts. */
+  readonly look: (session: string, request: Request) => Effect.Effect<void>
+}
+
+interface Entry<Request> {
+  again: boolean
+  request: Request
 }
 
 /**
  * Runs `work` for every session that is looked at. Its fibers live in the scope: when it closes they are
  * interrupted, and give back what they hold.
  */
-export const make = (
-  work: (session: string) => Effect.Effect<void>,
-): Effect.Effect<Background, never, Scope.Scope> =>
+export const make = <Request>(
+  work: (session: string, request: Request) => Effect.Effect<void>,
+): Effect.Effect<Background<Request>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const fibers = yield* FiberSet.make<void>()
     /** The sessions at work, and whether another look is due. */
-    const atWork = new Map<string, { again: boolean }>()
+    const atWork = new Map<string, Entry<Request>>()
 
-    const loop = (session: string, entry: { again: boolean }): Effect.Effect<void> =>
+    const loop = (session: string, entry: Entry<Request>): Effect.Effect<void> =>
       Effect.suspend(() => {
         entry.again = false
-        return work(session)
+        return work(session, entry.request)
       }).pipe(
         Effect.repeat({
           while: () => {
@@ -39,14 +44,15 @@ export const make = (
       )
 
     return {
-      look: (session) =>
+      look: (session, request) =>
         Effect.suspend(() => {
           const running = atWork.get(session)
           if (running !== undefined) {
             running.again = true
+            running.request = request
             return Effect.void
           }
-          const entry = { again: false }
+          const entry = { again: false, request }
           atWork.set(session, entry)
           return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
         }),

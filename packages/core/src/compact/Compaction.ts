@@ -3,15 +3,22 @@
  * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
  */
 import { Clock, Duration, Effect, Schedule } from "effect"
-import type { CompactionStarted, Segment, SummaryCommitted } from "../event/Event.js"
+import type {
+  CompactionStarted,
+  Event,
+  Segment,
+  SummaryCommitted,
+  ToolOutputsPruned,
+} from "../event/Event.js"
 import { makeId } from "../event/id.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageOverhead } from "../message/TokenCounter.js"
+import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 import type { Decision, Plan } from "../policy/decide.js"
 import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { write } from "../render/Wording.js"
-import type { SessionError, Sessions, Step } from "../session/Sessions.js"
+import { persistently, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
+import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
@@ -19,6 +26,7 @@ import { SummarizerError } from "../summarize/Summarizer.js"
 import { fitting, pieces } from "./pieces.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
+import { failureNotes, filesOf } from "./toolNotes.js"
 
 /** The settings of the protocol. All of them decide liveness only, never safety. */
 export interface Settings {
@@ -50,7 +58,11 @@ export type Outcome =
       readonly committed: SummaryCommitted
       /** The summary that gave way. */
       readonly supersedes: string | null
+      /** The tool outputs that were shortened with it, if there were any. */
+      readonly pruned: ToolOutputsPruned | null
     }
+  /** Nothing was summarized; tool outputs were shortened. */
+  | { readonly _tag: "Pruned"; readonly started: CompactionStarted; readonly pruned: ToolOutputsPruned }
   | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
   /** Another writer took over, or the session was cleared; the result was thrown away. */
   | { readonly _tag: "Lost"; readonly started: CompactionStarted }
@@ -86,7 +98,7 @@ export const run = (
 
       return yield* restore(summarize(dependencies, before, plan, options)).pipe(
         Effect.matchEffect({
-          onSuccess: (written) => commit(dependencies, before, started, written),
+          onSuccess: (written) => commit(dependencies, begun, written),
           onFailure: (error) => fail(dependencies, started, error),
         }),
         // A lock whose holder is gone for good would only be freed by its lease.
@@ -94,17 +106,6 @@ export const run = (
       )
     }),
   ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
-
-/**
- * The work is done and paid for: a store that cannot take it now is asked three times (reference design 3). Each
- * time with the same commit id, since the first may have got through and only its answer been lost.
- */
-const persistently = <A>(write: Effect.Effect<A, SessionError>): Effect.Effect<A, SessionError> =>
-  Effect.retry(write, {
-    times: 2,
-    while: (error) => error._tag === "LogError",
-    schedule: Schedule.jittered(Schedule.exponential("50 millis")),
-  })
 
 const failed = (session: string, reason: SummarizerError["reason"], detail: string): SummarizerError =>
   new SummarizerError({ session, reason, detail })
@@ -148,12 +149,13 @@ const start = (
       const decision = decide(strategy, before, { now, demanded })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
+      const { prune: _prune, ...range } = plan
       const started: CompactionStarted = {
         _tag: "CompactionStarted",
         compaction,
         strategy: strategy.name,
         leaseUntil: now + leaseMillis(dependencies, before, plan),
-        ...plan,
+        ...range,
       }
       return { events: [started], answer: { _tag: "Started", started, plan, before } }
     })
@@ -196,7 +198,7 @@ const writeSegment = (
   instructions: string | undefined,
 ) =>
   Effect.gen(function* () {
-    const { counter, summarizer } = dependencies
+    const { counter, strategy, summarizer } = dependencies
     const { session } = before
     const messages = withoutPinned(before.raw.slice(part.from, part.to)).map(({ message }) => message)
     const least = smallestRoom(summarizer.maxInputTokens)
@@ -225,7 +227,9 @@ const writeSegment = (
         instructions,
       })
     }
-    const segment: Segment = { kind: part.kind, from, to: part.to, text: text ?? "" }
+    const failures = part.kind === "turn-prefix" ? strategy.notes?.failures : undefined
+    const noted = failures === undefined ? "" : failureNotes(messages, failures)
+    const segment: Segment = { kind: part.kind, from, to: part.to, text: (text ?? "") + noted }
     return { segment, calls }
   })
 
@@ -268,51 +272,88 @@ const callSummarizer = (
   )
 }
 
+/** The outputs of a plan, cut down and counted; `null` where a plan has none. */
+const pruneOutputs = (
+  counter: TokenCounter,
+  before: SessionState,
+  { started, plan }: Started,
+): { readonly event: ToolOutputsPruned; readonly saved: number } | null => {
+  if (plan.prune.length === 0) return null
+  const after = prune(
+    before.raw,
+    plan.prune.map((output) => ({ ...output, tokens: 0 })),
+  )
+  const outputs = plan.prune.map((output) => {
+    const message = after.at(output.index)?.message
+    return { ...output, tokens: message === undefined ? 0 : ofMessage(counter, message) }
+  })
+  const saved = [...new Map(outputs.map((output) => [output.index, output.tokens]))].reduce(
+    (sum, [index, tokens]) => sum + (before.raw.at(index)?.tokens ?? 0) - tokens,
+    0,
+  )
+  return { event: { _tag: "ToolOutputsPruned", compaction: started.compaction, outputs }, saved }
+}
+
+const noFiles = { read: [], modified: [] }
+
 const commit = (
   { sessions, strategy, summarizer, counter }: Dependencies,
-  before: SessionState,
-  started: CompactionStarted,
+  begun: Started,
   { carried, segments, calls }: Written,
 ): Effect.Effect<Outcome, SessionError> =>
   Effect.gen(function* () {
+    const { before, started } = begun
     const summary = yield* makeId
+    const pruned = pruneOutputs(counter, before, begun)
     const { wording } = strategy.context
+    const known = before.summary?.files ?? noFiles
+    const files =
+      strategy.notes?.files === undefined
+        ? known
+        : filesOf(
+            known,
+            before.raw.slice(started.from, started.to).map(({ message }) => message),
+            strategy.notes.files,
+          )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
-    const text = write(wording, all)
+    const text = write(wording, { segments: all, files })
     const tokens = text === "" ? 0 : counter.count(text) + messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
+    const replaced = withoutPinned(before.raw.slice(started.from, started.to))
+    const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0) + (pruned?.saved ?? 0)
 
-    const end = (state: SessionState): Step<Outcome> => {
-      if (state.running?.compaction !== started.compaction) {
-        return { events: [], answer: { _tag: "Lost", started } }
-      }
-      const replaced = withoutPinned(before.raw.slice(started.from, started.to))
-      const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0)
-      const committed: SummaryCommitted = {
-        _tag: "SummaryCommitted",
-        compaction: started.compaction,
-        summary,
-        through: started.to,
-        carried,
-        segments,
-        wording,
-        summarizer: summarizer.name,
-        calls,
-        tokens,
-        tokensBefore,
-        tokensAfter: tokensBefore - gone - (before.summary?.tokens ?? 0) + tokens,
-      }
-      return {
-        events: [
-          committed,
-          ...(supersedes === null
-            ? []
-            : [{ _tag: "SummarySuperseded" as const, summary: supersedes, by: summary }]),
-        ],
-        answer: { _tag: "Committed", started, committed, supersedes },
-      }
+    const committed: SummaryCommitted = {
+      _tag: "SummaryCommitted",
+      compaction: started.compaction,
+      summary,
+      through: started.to,
+      carried,
+      segments,
+      files,
+      wording,
+      summarizer: summarizer.name,
+      calls,
+      tokens,
+      tokensBefore,
+      tokensAfter: tokensBefore - gone - (before.summary?.tokens ?? 0) + tokens,
     }
+    const events: ReadonlyArray<Event> = [
+      ...(pruned === null ? [] : [pruned.event]),
+      ...(started.parts.length === 0 ? [] : [committed]),
+      ...(started.parts.length === 0 || supersedes === null
+        ? []
+        : [{ _tag: "SummarySuperseded" as const, summary: supersedes, by: summary }]),
+    ]
+    const outcome: Outcome =
+      started.parts.length === 0 && pruned !== null
+        ? { _tag: "Pruned", started, pruned: pruned.event }
+        : { _tag: "Committed", started, committed, supersedes, pruned: pruned?.event ?? null }
+
+    const end = (state: SessionState): Step<Outcome> =>
+      state.running?.compaction === started.compaction
+        ? { events, answer: outcome }
+        : { events: [], answer: { _tag: "Lost", started } }
     const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
     return answer
   })

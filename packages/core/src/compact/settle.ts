@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SessionError } from "../session/Sessions.js"
 import type { Dependencies, Outcome } from "./Compaction.js"
 import { run } from "./Compaction.js"
+import { heal } from "./heal.js"
 
 /**
  * Compacts until nothing is due (step 7 of the protocol), and answers with what was done. It ends: every commit
@@ -13,6 +14,7 @@ export const settle = (
 ): Effect.Effect<ReadonlyArray<Outcome>, SessionError> =>
   Effect.gen(function* () {
     const outcomes: Array<Outcome> = []
+    yield* heal(dependencies.sessions, session)
     for (;;) {
       const outcome = yield* run(dependencies, session)
       if (outcome._tag === "Idle") return outcomes

@@ -43,6 +43,13 @@ export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
 })
 export type CompactionStarted = typeof CompactionStarted.Type
 
+/** Files that tools read and changed, by path, oldest first; one that was changed is not listed as read. */
+export const Files = Schema.Struct({
+  read: Schema.Array(Schema.String),
+  modified: Schema.Array(Schema.String),
+})
+export type Files = typeof Files.Type
+
 /** A written piece of a summary, covering `[from, to)`. */
 export const Segment = Schema.Struct({
   kind: SegmentKind,
@@ -54,8 +61,8 @@ export type Segment = typeof Segment.Type
 
 /**
  * A compaction ended well. The new summary consists of the first `carried` segments of the one before it,
- * unchanged, and of `segments`; it covers `[0, through)`. `tokens` is what it takes in a context, wording
- * included; `tokensBefore` and `tokensAfter` are the whole context's.
+ * unchanged, and of `segments`; it covers `[0, through)`. `files` are those of all messages it covers. `tokens` is
+ * what it takes in a context, wording included; `tokensBefore` and `tokensAfter` are the whole context's.
  */
 export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   compaction: Schema.String,
@@ -63,6 +70,7 @@ export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   through: Index,
   carried: Index,
   segments: Schema.Array(Segment),
+  files: Schema.optional(Files),
   wording: Wording,
   summarizer: Schema.String,
   calls: Schema.NonNegativeInt,
@@ -78,6 +86,43 @@ export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
   by: Schema.String,
 })
 export type SummarySuperseded = typeof SummarySuperseded.Type
+
+/**
+ * A summary turned out to be unusable: the commit at `seq` counts as never made, and what it had replaced is back
+ * (the summary before it, or the raw messages). `summary` is its id, where that could still be read.
+ */
+export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
+  seq: Schema.NonNegativeInt,
+  summary: Schema.NullOr(Schema.String),
+  reason: Schema.String,
+})
+export type SummaryInvalidated = typeof SummaryInvalidated.Type
+
+/**
+ * What is left in contexts of one tool output: its first `head` and last `tail` characters with `note` between
+ * them. `tokens` is what its whole message takes from now on.
+ */
+export const PrunedOutput = Schema.Struct({
+  index: Index,
+  part: Schema.NonNegativeInt,
+  method: Schema.Literal("soft-trim", "hard-clear"),
+  originalLength: Schema.NonNegativeInt,
+  head: Schema.NonNegativeInt,
+  tail: Schema.NonNegativeInt,
+  note: Schema.String,
+  tokens: Tokens,
+})
+export type PrunedOutput = typeof PrunedOutput.Type
+
+/**
+ * A compaction shortened outputs of tools in messages that stay raw. The log keeps them whole. It ends the
+ * compaction unless a summary is committed with it.
+ */
+export const ToolOutputsPruned = Schema.TaggedStruct("ToolOutputsPruned", {
+  compaction: Schema.String,
+  outputs: Schema.Array(PrunedOutput),
+})
+export type ToolOutputsPruned = typeof ToolOutputsPruned.Type
 
 /** A compaction ended without a summary. The messages stay raw; none before `retryAt` or `retryTotal` messages. */
 export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
@@ -97,14 +142,50 @@ export type CompactionReleased = typeof CompactionReleased.Type
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
 
+/**
+ * Something worth remembering beyond the messages it was said in, `[from, to)`. A newer fact of the same layer
+ * and `key` takes the place of an older one.
+ */
+export const Fact = Schema.Struct({
+  id: Schema.String,
+  layer: Schema.Literal("user", "scope"),
+  /** What sort of fact: `profile`, `preference`, `digest`, `plan`, `document`, or any other word. */
+  kind: Schema.String,
+  text: Schema.String,
+  key: Schema.optional(Schema.String),
+  from: Index,
+  to: Index,
+})
+export type Fact = typeof Fact.Type
+
+/**
+ * The rounds in `[from, to)` were looked through for facts, and these belong in this log. In a log that several
+ * sessions share, `session` says whose rounds.
+ */
+export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
+  from: Index,
+  to: Index,
+  facts: Schema.Array(Fact),
+  session: Schema.optional(Schema.String),
+})
+export type FactsLearned = typeof FactsLearned.Type
+
+/** A fact is wrong or out of date, and is recalled no more. */
+export const FactRetired = Schema.TaggedStruct("FactRetired", { fact: Schema.String, reason: Schema.String })
+export type FactRetired = typeof FactRetired.Type
+
 /** Every event this version of memfold knows. */
 export const Event = Schema.Union(
   MessageAppended,
   CompactionStarted,
   SummaryCommitted,
   SummarySuperseded,
+  SummaryInvalidated,
+  ToolOutputsPruned,
   CompactionFailed,
   CompactionReleased,
+  FactsLearned,
+  FactRetired,
   SessionCleared,
 )
 export type Event = typeof Event.Type
@@ -115,7 +196,11 @@ export const versions: { readonly [Tag in Event["_tag"]]: number } = {
   CompactionStarted: 1,
   SummaryCommitted: 1,
   SummarySuperseded: 1,
+  SummaryInvalidated: 1,
+  ToolOutputsPruned: 1,
   CompactionFailed: 1,
   CompactionReleased: 1,
+  FactsLearned: 1,
+  FactRetired: 1,
   SessionCleared: 1,
 }

@@ -158,7 +158,11 @@ describe("damaged data", () => {
       fc.property(event, fc.nat(), (event, cut) => {
         const { data, ...stored } = EventCodec.encode(event)
         const half = data.slice(0, cut % data.length)
-        expect(Either.isLeft(EventCodec.decode({ ...envelope, ...stored, data: half }))).toBe(true)
+        const decoded = EventCodec.decode({ ...envelope, ...stored, data: half })
+        // A summary can be written anew; nothing else can.
+        expect(Either.isRight(decoded) && decoded.right.event._tag).toBe(
+          stored.type === "SummaryCommitted" && "DamagedSummary",
+        )
       }),
     )
   })

@@ -13,8 +13,20 @@ export interface UnknownEvent {
   readonly version: number
 }
 
+/**
+ * A stored summary that cannot be read. It is no error of the session: the messages it stood for are all in the
+ * log, so the fold does as if it had never been committed, and it is written anew (reference design 3).
+ */
+export interface DamagedSummary {
+  readonly _tag: "DamagedSummary"
+  readonly detail: string
+}
+
+/** What a stored event can turn out to be. */
+export type AnyEvent = Event | UnknownEvent | DamagedSummary
+
 /** A stored event with its envelope. */
-export interface Recorded<E = Event | UnknownEvent> {
+export interface Recorded<E = AnyEvent> {
   readonly session: string
   /** Its place in the session's log: contiguous, from 1. */
   readonly seq: number
@@ -63,9 +75,11 @@ export const encode = (event: Event): Pick<LogRecord, "type" | "version" | "data
 export const decodeWith =
   (steps: Upcasters, current: Readonly<Record<string, number>>) =>
   (record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
-    const damaged = (detail: string) =>
-      Either.left(new DamagedEvent({ session: record.session, seq: record.seq, detail }))
     const envelope = { session: record.session, seq: record.seq, id: eventId(record), at: record.at }
+    const damaged = (detail: string): Either.Either<Recorded, DamagedEvent> =>
+      record.type === "SummaryCommitted"
+        ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
+        : Either.left(new DamagedEvent({ session: record.session, seq: record.seq, detail }))
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
     if (known === undefined || record.version > known) {
       return Either.right({

@@ -3,16 +3,22 @@
  * design 3). Without it, a session whose only user message is followed by a huge turn could never be compacted.
  */
 
-/** Both in tokens. */
+/** A tail that is too large: how many messages it has, and how many tokens they take together. */
+export interface Tail {
+  readonly messages: number
+  readonly tokens: number
+}
+
+/** All of it in tokens. */
 export interface Split {
   /** A tail above this is split. */
   readonly above: number
   /** At most so much of its beginning, but its first group at least, becomes the prefix; the newest group stays. */
-  readonly prefix: number
+  readonly prefix: (tail: Tail) => number
 }
 
-/** A split of tails above `above` tokens, whose prefix takes at most `prefix` tokens. */
-export const tailAbove = (above: number, options: { readonly prefix: number }): Split => ({
-  above,
-  prefix: options.prefix,
-})
+/** A split of tails above `above` tokens, whose prefix takes at most `prefix` tokens: always, or depending on it. */
+export const tailAbove = (
+  above: number,
+  { prefix }: { readonly prefix: number | ((tail: Tail) => number) },
+): Split => ({ above, prefix: typeof prefix === "number" ? () => prefix : prefix })

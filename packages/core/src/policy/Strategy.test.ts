@@ -104,6 +104,53 @@ describe("a family of strategies", () => {
     expect(() => Window({ contextSize: 3 })).toThrow("the tail has to be smaller than the context")
   })
 
+  it("goes by the request first, then the settings file, then the environment, then its defaults", () => {
+    const Sized = Strategy.define({
+      name: "sized",
+      settings: Settings,
+      section: ["agent", "memory"],
+      environment: { SIZED_TAIL: "tailKeepSize", SIZED_CONTEXT: "contextSize" },
+      make: ({ tailKeepSize, contextSize }) =>
+        Strategy.make({
+          name: "sized",
+          when: Trigger.never,
+          keep: Keep.lastMessages(tailKeepSize),
+          fold: Fold.rolling,
+          context: { maxMessages: contextSize },
+        }),
+    })
+    const resolved = (sources: Strategy.Sources) => {
+      const strategy = Either.getOrThrow(Sized.resolve(sources))
+      return [strategy.keep.describe, strategy.context.maxMessages]
+    }
+    const request = { tail_keep_size: 1 }
+    const file = { agent: { name: "a", memory: { tailKeepSize: 2, context_size: 20, colour: "blue" } } }
+    const environment = { SIZED_TAIL: "3", SIZED_CONTEXT: "30", PATH: "x" }
+    expect(resolved({ request, file, environment })).toEqual(["the last 1 messages", 20])
+    expect(resolved({ file, environment })).toEqual(["the last 2 messages", 20])
+    expect(resolved({ request, environment })).toEqual(["the last 1 messages", 30])
+    expect(resolved({ environment: { SIZED_TAIL: "3", SIZED_CONTEXT: " " } })).toEqual([
+      "the last 3 messages",
+      10,
+    ])
+    expect(resolved({})).toEqual(["the last 4 messages", 10])
+    // A file without the section holds the settings themselves, or none of them.
+    expect(resolved({ file: { tailKeepSize: 5 } })).toEqual(["the last 5 messages", 10])
+    expect(resolved({ file: { agent: { memory: 7 }, other: 1 } })).toEqual(["the last 4 messages", 10])
+
+    const wrong = (sources: Strategy.Sources) => Either.getOrThrow(Either.flip(Sized.resolve(sources))).detail
+    expect(wrong({ environment: { SIZED_TAIL: "many" } })).toMatch(
+      /^tailKeepSize: .*\(in the environment\)$/s,
+    )
+    expect(wrong({ file: { contextSize: 0 } })).toMatch(/^contextSize: .*\(in the settings file\)$/s)
+    expect(wrong({ file, request: { contextSize: 0 } })).toMatch(/^contextSize: [^(]*$/s)
+    expect(wrong({ file: [] })).toBe("a settings file has to hold a JSON object")
+    expect(wrong({ request: { colour: "blue" }, file })).toContain('no setting "colour"')
+    expect(wrong({ environment: { SIZED_TAIL: "9", SIZED_CONTEXT: "9" } })).toContain(
+      "smaller than the context",
+    )
+  })
+
   it("cannot be defined without a default for every setting", () => {
     expect(() =>
       Strategy.define({

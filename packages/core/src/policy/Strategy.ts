@@ -7,6 +7,9 @@ import type { Wording } from "../render/Wording.js"
 import { conversationSummary } from "../render/Wording.js"
 import type { Fold } from "./Fold.js"
 import type { Keep } from "./Keep.js"
+import type { Notes } from "./Notes.js"
+import type { Pin } from "./Pin.js"
+import type { Prune } from "./Prune.js"
 import type { Split } from "./Split.js"
 import type { Take } from "./Take.js"
 import * as TakeAll from "./Take.js"
@@ -32,6 +35,12 @@ export interface Strategy {
   readonly take: Take
   readonly fold: Fold
   readonly split?: Split
+  /** What is pinned as it comes in. */
+  readonly pin?: Pin
+  /** Which tool outputs are shortened along with a compaction. Where several rules fit, the last one holds. */
+  readonly prune?: ReadonlyArray<Prune>
+  /** What is noted down from tool calls as they are compacted. */
+  readonly notes?: Notes
   readonly context: ContextStyle
 }
 
@@ -51,15 +60,12 @@ export interface Strategy {
  * })
  * ```
  */
-export const make = (options: {
-  readonly name: string
-  readonly when: Trigger
-  readonly keep: Keep
-  readonly take?: Take
-  readonly fold: Fold
-  readonly split?: Split
-  readonly context?: Partial<ContextStyle>
-}): Strategy => ({
+export const make = (
+  options: Omit<Strategy, "take" | "context"> & {
+    readonly take?: Take
+    readonly context?: Partial<ContextStyle>
+  },
+): Strategy => ({
   take: TakeAll.all,
   ...options,
   context: { wording: conversationSummary, ...options.context },
@@ -76,6 +82,22 @@ export class SettingsError extends Schema.TaggedError<SettingsError>()("Settings
 }
 
 /**
+ * Where settings come from; of several that name a setting, the first here has it. What none of them names has its
+ * default.
+ */
+export interface Sources {
+  /** What was asked for: in camelCase, in snake_case, or by an alias. A name nobody knows is an error. */
+  readonly request?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * A settings file, parsed: its section for this strategy, where the definition names one and the file has it, or
+   * the whole of it. Names nobody knows are passed over, since files outlive the programs that wrote them.
+   */
+  readonly file?: unknown
+  /** Environment variables, where the definition names some. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/**
  * A family of strategies with settings: a function from settings to a strategy, and what a settings file or a
  * command line needs to know about it.
  */
@@ -86,19 +108,32 @@ export interface Definition<Settings> {
   readonly defaults: Settings
   /** Whether a name, in whatever spelling, is one of the settings. */
   readonly knows: (name: string) => boolean
-  /**
-   * Reads settings of unknown origin: in camelCase, in snake_case, or by an alias. A name nobody knows and a
-   * value out of range are errors.
-   */
+  /** Reads settings of unknown origin: those of a request alone. */
   readonly decode: (settings: Readonly<Record<string, unknown>>) => Either.Either<Strategy, SettingsError>
+  /** Reads settings from all sources there are. A value out of range is an error that says where it came from. */
+  readonly resolve: (sources: Sources) => Either.Either<Strategy, SettingsError>
 }
 
 const camelCase = (name: string): string =>
   name.replace(/_+([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The object at a path; the whole one when there is nothing there. */
+const sectionOf = (file: Readonly<Record<string, unknown>>, path: ReadonlyArray<string>) => {
+  let found: unknown = file
+  for (const name of path) found = isObject(found) ? found[name] : undefined
+  return isObject(found) ? found : file
+}
+
+/** Environment variables are text; what reads as a number is one. */
+const ofText = (text: string): unknown =>
+  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text
+
 /**
  * Defines a family of strategies. Called with settings out of range, it throws a {@link SettingsError}: that is
- * a mistake in a program; `decode` is for settings that come from outside.
+ * a mistake in a program; `decode` and `resolve` are for settings that come from outside.
  */
 export const define = <Settings extends object, Encoded>(options: {
   readonly name: string
@@ -106,15 +141,15 @@ export const define = <Settings extends object, Encoded>(options: {
   readonly settings: Schema.Schema<Settings, Encoded>
   /** Other names of settings, in camelCase. */
   readonly aliases?: Readonly<Record<string, string>>
+  /** Where a settings file has the settings, as a path of names. */
+  readonly section?: ReadonlyArray<string>
+  /** The environment variables that set something, each with the setting's name. */
+  readonly environment?: Readonly<Record<string, string>>
   readonly make: (settings: Settings) => Strategy
 }): Definition<Settings> => {
   const parse = Schema.decodeUnknownEither(options.settings)
-  const read = (given: Readonly<Record<string, unknown>>): Either.Either<Settings, SettingsError> =>
-    Either.mapLeft(
-      parse(given),
-      (error) => new SettingsError({ strategy: options.name, detail: explain(error) }),
-    )
-  const defaults = Either.getOrThrowWith(read({}), (error) => error)
+  const refuse = (detail: string) => Either.left(new SettingsError({ strategy: options.name, detail }))
+  const defaults = Either.getOrThrowWith(parse({}), (error) => error)
   const names = Object.keys(defaults)
   const aliases = options.aliases ?? {}
   const settingOf = (name: string): string | undefined => {
@@ -122,22 +157,45 @@ export const define = <Settings extends object, Encoded>(options: {
     const alias = Object.hasOwn(aliases, camel) ? aliases[camel] : undefined
     return names.find((known) => known === (alias ?? camel))
   }
-  const decode = (given: Readonly<Record<string, unknown>>) => {
-    const settings: Record<string, unknown> = {}
-    for (const [name, value] of Object.entries(given)) {
-      const known = settingOf(name)
-      if (known === undefined) {
-        const detail = `there is no setting "${name}"; allowed: ${names.join(", ")}`
-        return Either.left(new SettingsError({ strategy: options.name, detail }))
-      }
-      settings[known] = value
+  /** The settings that are known, under their own names. */
+  const known = (given: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      Object.entries(given).flatMap(([name, value]) => {
+        const setting = settingOf(name)
+        return setting === undefined || value === undefined ? [] : [[setting, value]]
+      }),
+    )
+
+  const resolve: Definition<Settings>["resolve"] = ({ request = {}, file = {}, environment = {} }) => {
+    const unknown = Object.keys(request).find((name) => settingOf(name) === undefined)
+    if (unknown !== undefined) {
+      return refuse(`there is no setting "${unknown}"; allowed: ${names.join(", ")}`)
     }
-    return Either.map(read(settings), options.make)
+    if (!isObject(file)) return refuse("a settings file has to hold a JSON object")
+    const fromEnvironment = Object.entries(options.environment ?? {}).flatMap(([variable, setting]) => {
+      const text = environment[variable]
+      return text === undefined || text.trim() === "" ? [] : [[setting, ofText(text)] as const]
+    })
+    const sources = [
+      ["the environment", Object.fromEntries(fromEnvironment)],
+      ["the settings file", known(sectionOf(file, options.section ?? []))],
+      ["the request", known(request)],
+    ] as const
+    return Either.mapBoth(parse(Object.assign({}, ...sources.map(([, settings]) => settings))), {
+      onLeft: (error) => {
+        const name = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path[0]
+        const source = sources.findLast(([, settings]) => Object.hasOwn(settings, String(name)))?.[0]
+        const where = source === undefined || source === "the request" ? "" : ` (in ${source})`
+        return new SettingsError({ strategy: options.name, detail: explain(error) + where })
+      },
+      onRight: options.make,
+    })
   }
+  const decode = (request: Readonly<Record<string, unknown>>) => resolve({ request })
   const build = (settings: Partial<Settings> = {}) =>
     Either.getOrThrowWith(decode(settings as Readonly<Record<string, unknown>>), (error) => error)
   const knows = (name: string) => settingOf(name) !== undefined
-  return Object.assign(build, { strategyName: options.name, defaults, knows, decode })
+  return Object.assign(build, { strategyName: options.name, defaults, knows, decode, resolve })
 }
 
 const explain = (error: ParseResult.ParseError): string => {

@@ -123,6 +123,32 @@ describe("idle", () => {
   })
 })
 
+describe("callsAnswered", () => {
+  const due = (...messages: ReadonlyArray<Message.Message>) =>
+    Trigger.callsAnswered.due({ ...make(stateOf(messages), 0), tailFrom: 0 })
+  const calls = Message.call(["1", "2"].map((id) => ({ id, name: "t", arguments: "{}" })))
+  const answer = (id: string) => Message.result({ id, output: "x" })
+
+  it("is due while no call waits for its result", () => {
+    expect(due()).toBe("calls-answered")
+    expect(due(Message.user("q"), calls)).toBeNull()
+    expect(due(Message.user("q"), calls, answer("1"))).toBeNull()
+    expect(due(Message.user("q"), calls, answer("1"), answer("2"))).toBe("calls-answered")
+  })
+
+  it("is due when the user has given a call up", () => {
+    expect(due(Message.user("q"), calls, answer("1"), Message.user("stop"))).toBe("calls-answered")
+  })
+
+  it("keeps another trigger from going off within a group", () => {
+    const both = Trigger.all(Trigger.raw({ messages: 1 }), Trigger.callsAnswered)
+    const ask = (...messages: ReadonlyArray<Message.Message>) =>
+      both.due({ ...make(stateOf(messages), 0), tailFrom: 0 })
+    expect(ask(Message.user("q"), calls)).toBeNull()
+    expect(ask(Message.user("q"), calls, answer("1"), answer("2"))).toBe("raw+calls-answered")
+  })
+})
+
 describe("of several triggers", () => {
   const yes = (reason: string): Trigger.Trigger => ({ due: () => reason })
 

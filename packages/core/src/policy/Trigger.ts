@@ -65,6 +65,9 @@ export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger
   }
 }
 
+/** No tool call waits for its result. With {@link all}, it keeps another trigger from going off within one. */
+export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0 ? "calls-answered" : null) }
+
 /** The first of them that is due gives the reason. */
 export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
   due: (view) => {

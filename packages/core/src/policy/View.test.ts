@@ -92,6 +92,15 @@ describe("a view", () => {
     expect(make(stateOf([user("q"), assistant("1"), asking], 1), now).openRound).toBe(1)
   })
 
+  it("counts the calls that wait for their results", () => {
+    const two = call(["1", "2"].map((id) => ({ id, name: "t", arguments: "{}" })))
+    const openCalls = (...messages: ReadonlyArray<Message.Message>) => make(stateOf(messages), now).openCalls
+    expect(openCalls()).toBe(0)
+    expect(openCalls(user("q"), two)).toBe(2)
+    expect(openCalls(user("q"), two, result({ id: "2", output: "x" }))).toBe(1)
+    expect(openCalls(user("q"), two, user("stop"))).toBe(0)
+  })
+
   it("takes the first message's time for the last compaction's, before there is one", () => {
     const messages = [user("q", { at: 17 }), assistant("a", { at: 99 })]
     expect(make(stateOf(messages), now)).toMatchObject({ compactedAt: 17, lastMessageAt: 99 })

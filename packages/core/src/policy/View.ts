@@ -36,6 +36,8 @@ export interface View {
   readonly currentRound: number
   /** The same of a round that is not complete yet; `total` when the newest one is. */
   readonly openRound: number
+  /** The tool calls that wait for their results. */
+  readonly openCalls: number
 }
 
 /** The view on a state at a time. */
@@ -66,5 +68,6 @@ export const make = (state: SessionState, now: number): View => {
     roundStart: (n) => (n < 0 ? through : (roundStarts.at(roundStarts.from + n) ?? total)),
     currentRound,
     openRound: complete ? total : currentRound,
+    openCalls: state.structure.open?.calls.length ?? 0,
   }
 }

@@ -1,7 +1,20 @@
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../test/conversations.js"
-import { after, appended, failed, started, stateOf } from "../../test/sessions.js"
-import { Fold, Keep, Message, type Policy, type Session, Split, Strategy, Take, Trigger } from "../index.js"
+import { chat, conversation, prune as anyPrune } from "../../test/conversations.js"
+import { after, appended, failed, pruned, started, stateOf } from "../../test/sessions.js"
+import {
+  type Event,
+  Fold,
+  Keep,
+  Message,
+  type Policy,
+  Prune,
+  type Session,
+  Split,
+  Strategy,
+  Take,
+  Trigger,
+} from "../index.js"
 import { decide } from "./decide.js"
 
 const { assistant, call, result, system, user } = Message
@@ -39,6 +52,7 @@ describe("a plan", () => {
       to: 6,
       tailFrom: 6,
       parts: [{ kind: "history", from: 0, to: 6 }],
+      prune: [],
     })
     expect(planned(stateOf(chat(10), 4))).toMatchObject({ from: 4, to: 6, tailFrom: 6 })
   })
@@ -179,6 +193,7 @@ describe("pinned messages", () => {
       to: 5,
       tailFrom: 1,
       parts: [{ kind: "turn-prefix", from: 0, to: 5 }],
+      prune: [],
     })
   })
 
@@ -193,6 +208,7 @@ describe("pinned messages", () => {
       to: 2,
       tailFrom: 2,
       parts: [{ kind: "history", from: 0, to: 2 }],
+      prune: [],
     })
   })
 })
@@ -212,6 +228,7 @@ describe("a split", () => {
         { kind: "history", from: 0, to: 4 },
         { kind: "turn-prefix", from: 4, to: 7 },
       ],
+      prune: [],
     })
   })
 
@@ -294,4 +311,227 @@ it("takes a group that is larger than what was asked for", () => {
   const group = [calls("a", "b", "c"), answer("a"), answer("b"), answer("c")]
   const state = stateOf([...group, ...chat(20)])
   expect(planned(state, { take: Take.messages(2) })).toMatchObject({ from: 0, to: 4 })
+})
+
+describe("pruning", () => {
+  /** A question, a call and its output, and an answer. */
+  const asked = (output: string, options: Message.Options = {}) => [
+    user("q"),
+    calls("1"),
+    result({ id: "1", output }, options),
+    assistant("a"),
+  ]
+  const long = "x".repeat(300)
+  const trim = Prune.softTrim({ keep: Keep.lastMessages(2), above: 100, head: 10, tail: 20 })
+  const clear = Prune.hardClear({ keep: Keep.lastMessages(2) })
+  /** What is cut down where nothing is folded. */
+  const cuts = (messages: ReadonlyArray<Message.Message>, ...prune: ReadonlyArray<Prune.Prune>) => {
+    const plan = planned(stateOf(messages), { fold: Fold.none, prune })
+    return typeof plan === "string" ? plan : plan.prune
+  }
+
+  it("leaves the two ends of a long output, and says how much is missing", () => {
+    expect(cuts([...asked(long), ...chat(2)], trim)).toEqual([
+      {
+        index: 2,
+        part: 0,
+        method: "soft-trim",
+        originalLength: 300,
+        head: 10,
+        tail: 20,
+        note: "\n[… 270 characters of tool output cut …]\n",
+      },
+    ])
+  })
+
+  it("leaves a note alone, where the rule says so", () => {
+    expect(cuts([...asked(long), ...chat(2)], clear)).toEqual([
+      {
+        index: 2,
+        part: 0,
+        method: "hard-clear",
+        originalLength: 300,
+        head: 0,
+        tail: 0,
+        note: "[Old tool output cleared: 300 characters]",
+      },
+    ])
+  })
+
+  it("is only of outputs longer than the rule says", () => {
+    const above = Prune.hardClear({ keep: Keep.lastMessages(2), above: 300 })
+    expect(cuts([...asked(long), ...chat(2)], above)).toBe("nothing-to-take")
+    expect(cuts([...asked(`${long}x`), ...chat(2)], above)).toHaveLength(1)
+  })
+
+  it("is only of what is older than the rule keeps, and never within a group", () => {
+    const messages = asked(long)
+    expect(cuts(messages, Prune.hardClear({ keep: Keep.lastMessages(1) }))).toHaveLength(1)
+    for (const count of [2, 3, 4]) {
+      expect(cuts(messages, Prune.hardClear({ keep: Keep.lastMessages(count) }))).toBe("nothing-to-take")
+    }
+    const open = [user("q"), calls("1", "2"), result({ id: "1", output: long }), assistant("wait")]
+    expect(cuts(open, Prune.hardClear({ keep: Keep.lastMessages(0) }))).toBe("nothing-to-take")
+  })
+
+  it("is of each output by the last rule that fits it", () => {
+    const messages = [...asked(long), ...asked(long), ...asked(long)]
+    const methods = (...prune: ReadonlyArray<Prune.Prune>) => {
+      const found = cuts(messages, ...prune)
+      return typeof found === "string" ? found : found.map(({ index, method }) => [index, method])
+    }
+    const older = Prune.hardClear({ keep: Keep.lastMessages(8) })
+    expect(methods(trim, older)).toEqual([
+      [2, "hard-clear"],
+      [6, "soft-trim"],
+    ])
+    expect(methods(older, trim)).toEqual([
+      [2, "soft-trim"],
+      [6, "soft-trim"],
+    ])
+    // The last one that fits holds also where it leaves an output as it is.
+    expect(methods(trim, Prune.hardClear({ keep: Keep.lastMessages(8), above: 9_000 }))).toEqual([
+      [6, "soft-trim"],
+    ])
+  })
+
+  it("is of results alone, each by its place in its message", () => {
+    const messages = [
+      user(long),
+      calls("1", "2"),
+      {
+        role: "tool" as const,
+        parts: [
+          { type: "text" as const, text: long },
+          { type: "tool-result" as const, id: "1", output: "short" },
+          { type: "tool-result" as const, id: "2", output: long },
+        ],
+      },
+      assistant(long),
+    ]
+    expect(cuts(messages, Prune.hardClear({ keep: Keep.lastMessages(0) }))).toMatchObject([
+      { index: 2, part: 2 },
+    ])
+  })
+
+  it("leaves pinned messages alone, and what is shown along with them", () => {
+    const keep = Keep.lastMessages(0)
+    expect(cuts(asked(long, { pinned: true }), Prune.hardClear({ keep }))).toBe("nothing-to-take")
+    const [question, asking, ...others] = asked(long)
+    const messages = [question!, { ...asking!, pinned: true }, ...others]
+    expect(cuts(messages, Prune.hardClear({ keep }))).toBe("nothing-to-take")
+  })
+
+  it("cuts nothing where that would not make it shorter", () => {
+    const keep = Keep.lastMessages(0)
+    const cleared = (length: number) => cuts(asked("x".repeat(length)), Prune.hardClear({ keep, above: 0 }))
+    // The note itself takes forty.
+    expect(cleared(40)).toBe("nothing-to-take")
+    expect(cleared(60)).toHaveLength(1)
+    const whole = Prune.softTrim({ keep, above: 0, head: 200, tail: 200 })
+    expect(cuts(asked(long), whole)).toBe("nothing-to-take")
+  })
+
+  it("never cuts between the two halves of a surrogate pair", () => {
+    const faces = "😀".repeat(100)
+    const rule = (head: number, tail: number) =>
+      Prune.softTrim({ keep: Keep.lastMessages(0), above: 100, head, tail })
+    expect(cuts(asked(faces), rule(11, 21))).toMatchObject([{ head: 10, tail: 20 }])
+    expect(cuts(asked(faces), rule(12, 20))).toMatchObject([{ head: 12, tail: 20 }])
+    expect(cuts(asked(`${faces}x`), rule(11, 21))).toMatchObject([{ head: 10, tail: 21 }])
+  })
+
+  it("of an output that ends with half a surrogate pair leaves no end where none was asked for", () => {
+    const half = `${long}\ud83d`
+    const keep = Keep.lastMessages(0)
+    expect(cuts(asked(half), Prune.hardClear({ keep }))).toMatchObject([{ head: 0, tail: 0 }])
+    expect(cuts(asked(half), Prune.softTrim({ keep, above: 100, head: 5, tail: 0 }))).toMatchObject([
+      { head: 5, tail: 0 },
+    ])
+  })
+
+  it("goes along with a compaction, of what stays raw alone", () => {
+    const messages = [...asked(long), ...asked(long), ...chat(2)]
+    const options = { prune: [clear], take: Take.messages(4) }
+    expect(planned(stateOf(messages), { ...options, keep: Keep.lastMessages(2) })).toMatchObject({
+      from: 0,
+      to: 4,
+      parts: [{ kind: "history", from: 0, to: 4 }],
+      prune: [{ index: 6 }],
+    })
+    expect(planned(stateOf(messages), { prune: [clear], keep: Keep.lastMessages(2) })).toMatchObject({
+      to: 8,
+      prune: [],
+    })
+    expect(planned(stateOf(messages, 4), { ...options, keep: Keep.lastMessages(6) })).toMatchObject({
+      from: 4,
+      to: 4,
+      parts: [],
+      prune: [{ index: 6 }],
+    })
+  })
+
+  it("waits for the trigger, and needs none on demand", () => {
+    const state = stateOf([...asked(long), ...chat(2)])
+    const options = { when: Trigger.never, fold: Fold.none, prune: [clear] }
+    expect(planned(state, options)).toBe("not-due")
+    expect(decision(state, options, true)).toMatchObject({ plan: { reason: "demand", parts: [] } })
+  })
+})
+
+describe("a strategy that folds nothing", () => {
+  it("has nothing to do where there is nothing to prune", () => {
+    expect(planned(stateOf(chat(10)), { fold: Fold.none })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10)), { fold: Fold.none, prune: [] })).toBe("nothing-to-take")
+    expect(decision(stateOf(chat(10)), { fold: Fold.none }, true)).toEqual({
+      _tag: "Idle",
+      why: "nothing-to-take",
+    })
+  })
+
+  it("leaves every message raw, whatever else it says", () => {
+    const options = { fold: Fold.none, keep: Keep.currentRound, split: Split.tailAbove(20, { prefix: 10 }) }
+    expect(planned(stateOf([user("q"), ...Array.from({ length: 9 }, () => assistant("a"))]), options)).toBe(
+      "nothing-to-take",
+    )
+  })
+
+  it("comes to an end, with every output shorter each time and none cut twice by one rule (L9)", () => {
+    fc.assert(
+      fc.property(conversation, fc.array(anyPrune, { minLength: 1, maxLength: 3 }), (messages, rules) => {
+        const prune = rules.map(([, rule]) => rule)
+        const events: Array<Event.Event> = [...appended(messages)]
+        let steps = 0
+        for (; ; steps++) {
+          const state = after(...events)
+          const plan = planned(state, { fold: Fold.none, prune })
+          if (typeof plan === "string") break
+          const { from, parts } = plan
+          expect({ from, to: plan.to, parts }).toEqual({ from: 0, to: 0, parts: [] })
+          events.push(started(0, { parts }), pruned(plan.prune.map((one) => ({ ...one, tokens: 1 }))))
+          const output = ({ raw }: Session.SessionState, { index, part }: Policy.PlannedPrune) => {
+            const found = raw.at(index)?.message.parts[part]
+            return found?.type === "tool-result" ? found.output.length : Number.NaN
+          }
+          const next = after(...events)
+          for (const one of plan.prune) expect(output(next, one)).toBeLessThan(output(state, one))
+        }
+        expect(steps).toBeLessThanOrEqual(rules.length)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it("is done with an output at once, however little the rule wants to leave of it", () => {
+    for (const above of [0, 100, 410, 440]) {
+      const trim = Prune.softTrim({ keep: Keep.lastMessages(0), above, head: 200, tail: 200 })
+      const prune = [trim]
+      const messages = [calls("1"), result({ id: "1", output: "x".repeat(1_000) })]
+      const plan = planned(stateOf(messages), { fold: Fold.none, prune })
+      if (typeof plan === "string") throw new Error(plan)
+      const outputs = plan.prune.map((one) => ({ ...one, tokens: 1 }))
+      const state = after(...appended(messages), started(0, { parts: [] }), pruned(outputs))
+      expect(planned(state, { fold: Fold.none, prune })).toBe("nothing-to-take")
+    }
+  })
 })

@@ -2,13 +2,19 @@
  * The decision: from a strategy, a state and a time to a plan, or to the reason why there is none. Pure, and in
  * constant time; only a plan itself costs what it folds.
  */
-import type { PlannedPart } from "../event/Event.js"
+import type { PlannedPart, PrunedOutput } from "../event/Event.js"
+import { results } from "../message/Message.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryAfter, boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import type { Prune } from "./Prune.js"
+import { note } from "./Prune.js"
 import type { Strategy } from "./Strategy.js"
 import * as View from "./View.js"
 
-/** What a compaction is to do: fold `[from, to)`, in these parts. */
+/** A tool output to be shortened; what its message takes afterwards is counted when it is done. */
+export type PlannedPrune = Omit<PrunedOutput, "tokens">
+
+/** What a compaction is to do: fold `[from, to)`, in these parts, and shorten these outputs. */
 export interface Plan {
   readonly reason: string
   readonly from: number
@@ -16,6 +22,7 @@ export interface Plan {
   /** Where the policy's tail began. `to` is beyond it only when the tail was split. */
   readonly tailFrom: number
   readonly parts: ReadonlyArray<PlannedPart>
+  readonly prune: ReadonlyArray<PlannedPrune>
 }
 
 /** A plan, or why nothing is to be done now. */
@@ -49,17 +56,61 @@ export const decide = (
 
   const from = state.through
   const words = firstWords(state, tailFrom)
-  const asked = strategy.take.to(view, tailFrom)
+  const asked = strategy.fold === "none" ? from : strategy.take.to(view, tailFrom)
   // If anything goes, the first group with words in it goes, however little was asked for: a group larger than
   // that, or a stretch of pinned messages, must not be in the way for ever.
   const least = Math.min(boundaryAfter(state, words + 1), tailFrom)
   const historyTo = asked > from ? Math.max(Math.min(within(state, asked), tailFrom), least) : from
-  const to = splitPoint(strategy, state, view, tailFrom) ?? historyTo
-  if (to <= from || (to <= tailFrom && words >= to)) return idle("nothing-to-take")
-
+  const split = strategy.fold === "none" ? null : splitPoint(strategy, state, view, tailFrom)
+  const to = split ?? historyTo
+  const covers = to > from && (to > tailFrom || words < to)
+  const prune = outputsToPrune(strategy, state, view, covers ? to : from)
+  if (!covers) {
+    return prune.length === 0
+      ? idle("nothing-to-take")
+      : { _tag: "Due", plan: { reason, from, to: from, tailFrom, parts: [], prune } }
+  }
   const kind = strategy.fold === "blocks" ? "block" : "history"
   const parts = partsOf(kind, { from, to, tailFrom, words })
-  return { _tag: "Due", plan: { reason, from, to, tailFrom, parts } }
+  return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
+}
+
+/** The outputs that the rules of a strategy cut down, in the messages from a position on. */
+const outputsToPrune = (
+  { prune = [] }: Strategy,
+  state: SessionState,
+  view: View.View,
+  from: number,
+): ReadonlyArray<PlannedPrune> => {
+  const before = prune.map((rule) => within(state, rule.keep.from(view)))
+  return withoutPinned(state.raw.slice(from, Math.max(from, ...before))).flatMap((entry) => {
+    const rule = prune.findLast((_rule, position) => entry.index < (before[position] ?? 0))
+    if (rule === undefined || results(entry.message).length === 0) return []
+    return entry.message.parts.flatMap((part, position) => {
+      const cut = part.type === "tool-result" ? cutOf(part.output, rule) : null
+      return cut === null ? [] : [{ index: entry.index, part: position, ...cut }]
+    })
+  })
+}
+
+/**
+ * How an output is cut down by a rule; `null` where that would not make it shorter. Nor is less cut out than a note
+ * may take: that is all there is between the ends of what was cut before.
+ */
+const cutOf = (output: string, rule: Prune): Omit<PlannedPrune, "index" | "part"> | null => {
+  if (output.length <= rule.above) return null
+  // Never between the two halves of a surrogate pair.
+  const head = isHighSurrogate(output, rule.head - 1) ? rule.head - 1 : rule.head
+  const splitsPair = rule.tail > 0 && isHighSurrogate(output, output.length - rule.tail - 1)
+  const tail = splitsPair ? rule.tail - 1 : rule.tail
+  const cut = output.length - head - tail
+  if (cut <= note(rule.method, Number.MAX_SAFE_INTEGER).length) return null
+  return { method: rule.method, originalLength: output.length, head, tail, note: note(rule.method, cut) }
+}
+
+const isHighSurrogate = (text: string, index: number): boolean => {
+  const unit = text.charCodeAt(index)
+  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** The first raw message before a position that is not shown verbatim anyhow; the position if there is none. */
@@ -106,10 +157,12 @@ const splitPoint = (
   view: View.View,
   tailFrom: number,
 ): number | null => {
-  if (split === undefined || view.tokens(tailFrom, view.total) <= split.above) return null
+  const tail = view.tokens(tailFrom, view.total)
+  if (split === undefined || tail <= split.above) return null
+  const prefix = split.prefix({ messages: view.total - tailFrom, tokens: tail })
   const before = view.tokens(state.through, tailFrom)
   const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)
-  const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > split.prefix)
+  const full = state.raw.firstWhere((entry) => entry.cumulative - start - before > prefix)
   // A first group above that goes all the same: one huge message must not keep a turn from being compacted.
   const first = boundaryAfter(state, tailFrom + 1)
   const cut = within(state, Math.min(Math.max(full, first), boundaryBefore(state, state.total - 1)))

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat, conversation } from "../../test/conversations.js"
 import * as oracles from "../../test/oracles.js"
-import { after, appended, committed, started, stateOf } from "../../test/sessions.js"
+import { after, appended, committed, started, stateOf, unmarked } from "../../test/sessions.js"
 import { Message, orphans, Render, Wording } from "../index.js"
 import { noResult } from "./pairResults.js"
 
@@ -44,7 +44,7 @@ describe("the context", () => {
   it("has the system prompt in front, then the summary, then what is raw", () => {
     const messages = [system("be kind"), ...chat(6)]
     const context = Render.render(stateOf(messages, 5))
-    expect(context.messages).toEqual([messages[0], summary, ...messages.slice(5)])
+    expect(unmarked(context.messages)).toEqual([messages[0], summary, ...messages.slice(5)])
     expect(layout(context)).toEqual(["pinned [0,1) 10", "summary [0,5) 7", "raw [5,7) 20"])
     expect(context.tokens).toBe(37)
   })
@@ -74,7 +74,7 @@ describe("the context", () => {
     const messages = [user("1"), assistant("2", { pinned: true }), user("3", { pinned: true }), ...chat(4, 3)]
     expect(Render.render(stateOf(messages)).messages).toEqual(messages)
     const context = Render.render(stateOf(messages, 2))
-    expect(context.messages).toEqual([messages[1], summary, ...messages.slice(2)])
+    expect(unmarked(context.messages)).toEqual([messages[1], summary, ...messages.slice(2)])
     expect(layout(context)).toEqual([
       "pinned [1,2) 10",
       "summary [0,2) 7",
@@ -92,14 +92,14 @@ describe("the context", () => {
   it("takes a pinned message's whole group along, so that no call is orphaned", () => {
     const group = [calls("1"), result({ id: "1", output: "x" }, { pinned: true })]
     const context = Render.render(stateOf([user("q"), ...group, assistant("a"), user("q")], 4))
-    expect(context.messages).toEqual([...group, summary, user("q")])
+    expect(unmarked(context.messages)).toEqual([...group, summary, user("q")])
     expect(layout(context)).toEqual(["pinned [1,3) 20", "summary [0,4) 7", "current [4,5) 10"])
   })
 
   it("has no message for a summary without words", () => {
     const dropped = after(...appended(chat(6)), started(4), committed(4, { segments: [], tokens: 0 }))
     const context = Render.render(dropped)
-    expect(context.messages).toEqual(chat(2, 4))
+    expect(unmarked(context.messages)).toEqual(chat(2, 4))
     expect(layout(context)).toEqual(["summary [0,4) 0", "raw [4,6) 20"])
   })
 
@@ -160,12 +160,76 @@ describe("the newest message of the user's", () => {
   })
 })
 
+describe("the first message kept raw", () => {
+  const marks = ({ messages }: Render.Context) => messages.map(({ metadata }) => metadata?.["memfold"])
+
+  it("says what was compacted before it, in its metadata", () => {
+    const context = Render.render(stateOf(chat(6), 4))
+    expect(marks(context)).toEqual([
+      undefined,
+      {
+        compressionTriggered: true,
+        summaryId: "s1",
+        compactUpToIndex: 4,
+        compactedAt: 6,
+        isSplitTurn: false,
+        compactedTime: 1_700_000_000_007,
+      },
+      undefined,
+    ])
+  })
+
+  it("says so of a split turn, and keeps metadata of its own", () => {
+    const state = after(
+      ...appended([user("q"), assistant("a"), assistant("b", { metadata: { mine: 1 } })]),
+      started(2),
+      committed(2, { segments: [{ kind: "turn-prefix", from: 0, to: 2, text: "so far" }] }),
+    )
+    expect(Render.render(state).messages[1]?.metadata).toMatchObject({
+      mine: 1,
+      memfold: { isSplitTurn: true, compactUpToIndex: 2 },
+    })
+  })
+
+  it("says nothing before there is a summary", () => {
+    expect(marks(Render.render(stateOf(chat(3))))).toEqual([undefined, undefined, undefined])
+  })
+})
+
+describe("memory layers", () => {
+  const remembered = (section: "user-memory" | "scope-memory") => ({
+    section,
+    message: system(section),
+    tokens: 3,
+  })
+
+  it("stand between the pinned messages and the summary, in the order given", () => {
+    const state = stateOf([system("be kind"), ...chat(5)], 4)
+    const context = Render.render(state, {}, [remembered("user-memory"), remembered("scope-memory")])
+    expect(layout(context)).toEqual([
+      "pinned [0,1) 10",
+      "user-memory [0,0) 3",
+      "scope-memory [0,0) 3",
+      "summary [0,4) 7",
+      "raw [4,5) 10",
+      "current [5,6) 10",
+    ])
+    expect(context.messages.slice(0, 4).map(Message.text)).toEqual([
+      "be kind",
+      "user-memory",
+      "scope-memory",
+      "[Conversation Summary]\nso far",
+    ])
+    expect(context.tokens).toBe(43)
+  })
+})
+
 describe("a cap", () => {
   const style = { maxMessages: 3 }
 
   it("leaves the oldest raw messages out and names the gap", () => {
     const context = Render.render(stateOf(chat(8), 2), style)
-    expect(context.messages).toEqual([summary, ...chat(3, 5)])
+    expect(unmarked(context.messages)).toEqual([summary, ...chat(3, 5)])
     expect(layout(context)).toEqual(["summary [0,2) 7", "gap [2,5) 0", "raw [5,8) 30"])
     expect(context.tokens).toBe(37)
   })

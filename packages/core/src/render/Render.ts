@@ -1,8 +1,9 @@
 /**
  * From a state to the messages a model is sent, with a layout that says what each part is.
  *
- * The order is: pinned messages, the summary, raw messages, the current message. Between two compactions each
- * context is a prefix of the next (law L13), so that provider prompt caches keep hitting.
+ * The order is: pinned messages, user memory, scope memory, the summary, raw messages, the current message. Between two compactions each
+ * context is a prefix of the next (law L13), so that provider prompt caches keep hitting. What the memory layers
+ * recall is the exception, since it follows the question.
  */
 import type { Message } from "../message/Message.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
@@ -14,13 +15,23 @@ import * as Wording from "./Wording.js"
 /**
  * What a part of the context is.
  *
- * - `pinned`: messages shown verbatim for ever; `summary`: the active summary, for the messages in its range
+ * - `pinned`: messages shown verbatim for ever
+ * - `user-memory` and `scope-memory`: what the memory layers recalled; their range is empty
+ * - `summary`: the active summary, for the messages in its range
  * - `raw`: messages as they were said; `current`: the newest message, when it is the user's
  * - `gap`: raw messages that a cap leaves out
  * - `open`: an unfinished group of tool calls with all that followed it, left out until its results are in or the
  *   next user message gives them up
  */
-export type SectionName = "pinned" | "summary" | "raw" | "current" | "gap" | "open"
+export type SectionName =
+  | "pinned"
+  | "user-memory"
+  | "scope-memory"
+  | "summary"
+  | "raw"
+  | "current"
+  | "gap"
+  | "open"
 
 /** One part of a context. Its range counts messages; `tokens` is what it takes (0 for what is left out). */
 export interface Section {
@@ -62,12 +73,33 @@ const preambleEnd = ({ raw, through }: SessionState, openFrom: number): number =
 }
 
 /** The summary as a message; none where a strategy drops messages without a word. */
-export const summaryMessage = ({
-  segments,
-  wording,
-}: NonNullable<SessionState["summary"]>): Message | null => {
-  const text = Wording.write(wording, segments)
-  return text === "" ? null : { role: wording.role, parts: [{ type: "text", text }] }
+export const summaryMessage = (summary: NonNullable<SessionState["summary"]>): Message | null => {
+  const text = Wording.write(summary.wording, summary)
+  return text === "" ? null : { role: summary.wording.role, parts: [{ type: "text", text }] }
+}
+
+/** What memory layers recalled, as a message to be shown. */
+export interface Remembered {
+  readonly section: "user-memory" | "scope-memory"
+  readonly message: Message
+  readonly tokens: number
+}
+
+/** Says on the first message kept raw what was compacted before it (reference design 3). No codec sends it on. */
+const marked = (messages: ReadonlyArray<Message>, state: SessionState): ReadonlyArray<Message> => {
+  const { summary, committedTotal, through } = state
+  const [first, ...others] = messages
+  if (summary === null || first === undefined) return messages
+  const memfold = {
+    ...(first.metadata?.["memfold"] as object | undefined),
+    compressionTriggered: true,
+    summaryId: summary.id,
+    compactUpToIndex: through,
+    compactedAt: committedTotal,
+    isSplitTurn: summary.segments.some(({ kind }) => kind === "turn-prefix"),
+    compactedTime: summary.at,
+  }
+  return [{ ...first, metadata: { ...first.metadata, memfold } }, ...others]
 }
 
 /**
@@ -76,7 +108,11 @@ export const summaryMessage = ({
  * No orphan is ever sent (law L5): results stand right after the calls they answer, a call that died is
  * answered with a note, and a result that answers no call becomes a note of the user's.
  */
-export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessages"> = {}): Context => {
+export const render = (
+  state: SessionState,
+  style: Pick<ContextStyle, "maxMessages"> = {},
+  remembered: ReadonlyArray<Remembered> = [],
+): Context => {
   const { through, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
   const preambleTo = preambleEnd(state, openFrom)
@@ -95,6 +131,7 @@ export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessag
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
+    ...remembered.map(({ section, tokens }) => ({ section, from: 0, to: 0, tokens })),
     ...(summary === null
       ? []
       : [{ section: "summary" as const, from: 0, to: through, tokens: said === null ? 0 : summary.tokens }]),
@@ -104,7 +141,12 @@ export const render = (state: SessionState, style: Pick<ContextStyle, "maxMessag
     ...sections("open", state.raw.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
   return {
-    messages: [...pairResults(pinned), ...(said === null ? [] : [said]), ...pairResults(shown)],
+    messages: [
+      ...pairResults(pinned),
+      ...remembered.map(({ message }) => message),
+      ...(said === null ? [] : [said]),
+      ...marked(pairResults(shown), state),
+    ],
     layout,
     tokens: layout.reduce((sum, section) => sum + section.tokens, 0),
   }

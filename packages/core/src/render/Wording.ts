@@ -36,12 +36,40 @@ export const earlierConversation: Wording = {
 /** Reference design 2: compressed blocks one after another, the oldest first. */
 export const sessionMemory: Wording = { ...conversationSummary, heading: "[Session Memory]\n" }
 
-/** The text of a summary under a wording; empty where there is nothing to say. */
-export const write = (
-  wording: Wording,
-  segments: ReadonlyArray<{ readonly kind: SegmentKind; readonly text: string }>,
-): string =>
-  segments.reduce((text, segment, position) => {
-    if (position === 0) return wording.heading + segment.text
-    return text + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text
+/** The wordings of the reference designs, by the names a settings file uses for them. */
+export const presets = {
+  "conversation-summary": conversationSummary,
+  "earlier-conversation": earlierConversation,
+  "session-memory": sessionMemory,
+} as const
+
+/** What a wording puts into words. */
+export interface Written {
+  readonly segments: ReadonlyArray<{ readonly kind: SegmentKind; readonly text: string }>
+  readonly files?: { readonly read: ReadonlyArray<string>; readonly modified: ReadonlyArray<string> }
+}
+
+/** The text of a summary without its heading; empty where there is nothing to say. */
+export const body = (wording: Wording, { segments, files }: Written): string => {
+  const text = segments.reduce((before, segment, position) => {
+    if (position === 0) return segment.text
+    return (
+      before + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text
+    )
   }, "")
+  return [
+    ...(segments.length === 0 ? [] : [text]),
+    ...list("read-files", files?.read ?? []),
+    ...list("modified-files", files?.modified ?? []),
+  ].join("\n\n")
+}
+
+/** A list of paths, one a line, as reference design 3 has it. */
+const list = (name: string, paths: ReadonlyArray<string>): ReadonlyArray<string> =>
+  paths.length === 0 ? [] : [`<${name}>\n${paths.join("\n")}\n</${name}>`]
+
+/** The text of a summary under a wording; empty where there is nothing to say. */
+export const write = (wording: Wording, written: Written): string => {
+  const text = body(wording, written)
+  return text === "" ? "" : wording.heading + text
+}

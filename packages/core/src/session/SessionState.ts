@@ -4,7 +4,7 @@
  * The state holds what the next decision and the next context need: the messages that no summary covers, the
  * pinned ones, the active summary. It is bounded by tail and backlog, never by the length of the history.
  */
-import type { Segment } from "../event/Event.js"
+import type { Fact, Files, Segment } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
 import * as Structure from "../message/Structure.js"
 import type { Wording } from "../render/Wording.js"
@@ -27,6 +27,8 @@ export interface Summary {
   readonly id: string
   readonly through: number
   readonly segments: ReadonlyArray<Segment>
+  /** The files that tools read and changed in the messages it covers. */
+  readonly files: Files
   readonly wording: Wording
   /** What it takes in a context, wording included. */
   readonly tokens: number
@@ -40,6 +42,11 @@ export interface Running {
   readonly from: number
   readonly to: number
   readonly leaseUntil: number
+}
+
+/** A fact that is in force, and when it was learned. */
+export interface KnownFact extends Fact {
+  readonly at: number
 }
 
 /** The failures since the last success, and when another try is due: at a time, or with so many messages. */
@@ -59,6 +66,8 @@ export interface SessionState {
   readonly total: number
   /** Coverage: the active summary stands for `[0, through)`. */
   readonly through: number
+  /** How many rounds begin in `[0, through)` (the name is reference design 2's). */
+  readonly compressedThroughRound: number
   /** The time of the first message and of the last one, in milliseconds since the epoch. */
   readonly startedAt: number | null
   readonly lastMessageAt: number | null
@@ -75,9 +84,13 @@ export interface SessionState {
   readonly pinned: ReadonlyArray<Entry>
   /** The tokens of all messages in `[0, through)`. */
   readonly coveredTokens: number
+  /** The tokens of all messages as they were appended, whatever has been pruned since. */
+  readonly appendedTokens: number
   readonly summary: Summary | null
   /** How many summaries have been superseded. */
   readonly superseded: number
+  /** Commits that cannot be used and have not been declared invalid yet. */
+  readonly damaged: ReadonlyArray<{ readonly seq: number; readonly summary: string | null }>
   readonly running: Running | null
   readonly failures: Failures | null
   /**
@@ -91,7 +104,16 @@ export interface SessionState {
    * from before a commit says nothing about the context after it, so a commit resets it.
    */
   readonly reported: { readonly index: number; readonly tokens: number } | null
+  /** Up to where the rounds have been looked through for facts. */
+  readonly learnedThrough: number
+  /** How often the session was cleared: message 3 after a clear is another one than before. */
+  readonly clears: number
+  /** The facts in force that were learned into this log, oldest first; the newest {@link mostFacts} of them. */
+  readonly facts: ReadonlyArray<KnownFact>
 }
+
+/** So many facts of a log are kept at hand; older ones stay in the log. */
+export const mostFacts = 1_000
 
 /** A session of which nothing is known yet. */
 export const empty = (session: string): SessionState => ({
@@ -99,6 +121,7 @@ export const empty = (session: string): SessionState => ({
   version: 0,
   total: 0,
   through: 0,
+  compressedThroughRound: 0,
   startedAt: null,
   lastMessageAt: null,
   compactedAt: null,
@@ -108,13 +131,18 @@ export const empty = (session: string): SessionState => ({
   preamble: true,
   pinned: [],
   coveredTokens: 0,
+  appendedTokens: 0,
   summary: null,
   superseded: 0,
+  damaged: [],
   running: null,
   failures: null,
   askedAt: -1,
   committedTotal: 0,
   reported: null,
+  learnedThrough: 0,
+  clears: 0,
+  facts: [],
 })
 
 /** The tokens of the messages in `[from, to)`, for `through <= from <= to <= total`. Constant time. */

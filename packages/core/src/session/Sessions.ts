@@ -19,7 +19,7 @@ import type {
   VersionConflict,
 } from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
-import { evolve, fold } from "./evolve.js"
+import { evolve, fold, rewinds, type Voids } from "./evolve.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
 import * as Snapshot from "./Snapshot.js"
@@ -88,6 +88,19 @@ const conflictPause = Schedule.recurs(3).pipe(
 /** So often in a row, others cannot be faster by chance: the log contradicts itself. */
 const mostConflicts = 1_000
 
+/**
+ * A store that cannot answer now is asked three times (reference design 3). A write keeps its commit id, since the
+ * first may have got through and only its answer been lost.
+ */
+export const persistently = <A, E extends { readonly _tag: string }>(
+  ask: Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.retry(ask, {
+    times: 2,
+    while: (error) => error._tag === "LogError",
+    schedule: Schedule.jittered(Schedule.exponential("50 millis")),
+  })
+
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
 
@@ -112,7 +125,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   /**
    * Folds what comes after a state. It reads from the last event on that is in it: if another one stands there, or
-   * none, the session was deleted and perhaps begun anew, and what is known of it is void.
+   * none, the session was deleted and perhaps begun anew, and what is known of it is void. So it is when an event
+   * takes back what is in the state already.
    */
   const readOn = ({ state, commit }: Known, to?: number): Effect.Effect<Known | null, SessionError> =>
     log.read(state.session, { from: Math.max(state.version, 1), ...(to === undefined ? {} : { to }) }).pipe(
@@ -124,26 +138,65 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             return Effect.succeed(same ? { state, commit: record.commit } : null)
           }
           if (known === null) return Effect.succeed(null)
-          return Effect.map(decode(record), (recorded) => ({
-            state: evolve(known.state, recorded),
-            commit: record.commit,
-          }))
+          return Effect.map(decode(record), (recorded) =>
+            rewinds(known.state, recorded)
+              ? null
+              : { state: evolve(known.state, recorded), commit: record.commit },
+          )
         },
       ),
+      persistently,
     )
 
+  /** Folds the whole log: once, and a second time without what it turns out to declare invalid. */
+  const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> => {
+    const pass = (voids: Voids) =>
+      Effect.suspend(() => {
+        const found = new Set<number>()
+        return log.read(session, to === undefined ? {} : { to }).pipe(
+          Stream.runFoldEffect<Known, LogRecord, DamagedEvent, never>(
+            { state: empty(session), commit: null },
+            (known, record) =>
+              Effect.map(decode(record), (recorded) => {
+                const { event } = recorded
+                if (event._tag === "SummaryInvalidated" && rewinds(known.state, recorded))
+                  found.add(event.seq)
+                return { state: evolve(known.state, recorded, voids), commit: record.commit }
+              }),
+          ),
+          Effect.map((known) => ({ known, found })),
+        )
+      }).pipe(persistently)
+    return pass(new Set()).pipe(
+      Effect.flatMap((first) => (first.found.size === 0 ? Effect.succeed(first) : pass(first.found))),
+      Effect.map(({ known }) => known),
+    )
+  }
+
   const unknown = (session: string): Known => ({ state: empty(session), commit: null })
+
+  /** A snapshot that cannot be read costs time, and nothing else. */
+  const loadSnapshot = (session: string) =>
+    log.loadSnapshot(session).pipe(
+      persistently,
+      Effect.catchAll((error) =>
+        Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
+          Effect.annotateLogs({ session, reason: error.reason }),
+          Effect.as(Option.none()),
+        ),
+      ),
+    )
 
   /** A session from its snapshot, if it has one that is of use up to this version, and from its log. */
   const open = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
     Effect.gen(function* () {
-      const snapshot = yield* log.loadSnapshot(session)
+      const snapshot = yield* loadSnapshot(session)
       const restored = Option.filter(snapshot, ({ version }) => to === undefined || version <= to).pipe(
         Option.flatMap((usable) => Snapshot.restore(session, usable)),
         Option.map((state): Known => ({ state, commit: null })),
       )
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
-      return known ?? (yield* readOn(unknown(session), to)) ?? unknown(session)
+      return known ?? (yield* readAll(session, to))
     })
 
   /** Whoever reads may be slower than whoever writes: within one log, a state never replaces a newer one. */
@@ -203,6 +256,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         if (first === undefined) return { answer, state, appended: null }
         const { appended, recorded } = yield* append(known, [first, ...rest], commit)
         if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
+        if (recorded.some((one) => rewinds(state, one))) {
+          slot.known = null
+          return { answer, state: yield* refresh(session, slot), appended }
+        }
         const after = fold(state, recorded)
         slot.known = { state: after, commit }
         if (list.some((event) => event._tag === "SummaryCommitted")) yield* saveSnapshot(after)

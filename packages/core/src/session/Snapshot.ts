@@ -3,7 +3,7 @@
  * whatever cannot be read, or was made by another version of the fold, is ignored.
  */
 import { Option, Schema } from "effect"
-import { Segment } from "../event/Event.js"
+import { Fact, Files, Segment } from "../event/Event.js"
 import type { Snapshot } from "../log/EventLog.js"
 import { Message } from "../message/Message.js"
 import { Wording } from "../render/Wording.js"
@@ -11,7 +11,7 @@ import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
 /** Raise it with every change to the fold or to the form of the state: older snapshots are then made anew. */
-export const foldVersion = 1
+export const foldVersion = 2
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -34,6 +34,7 @@ const Stored = Schema.Struct({
   version: Count,
   total: Count,
   through: Count,
+  compressedThroughRound: Count,
   startedAt: Time,
   lastMessageAt: Time,
   compactedAt: Time,
@@ -51,17 +52,20 @@ const Stored = Schema.Struct({
   preamble: Schema.Boolean,
   pinned: Schema.Array(Entry),
   coveredTokens: Count,
+  appendedTokens: Count,
   summary: Schema.NullOr(
     Schema.Struct({
       id: Schema.String,
       through: Count,
       segments: Schema.Array(Segment),
+      files: Files,
       wording: Wording,
       tokens: Count,
       at: Schema.Number,
     }),
   ),
   superseded: Count,
+  damaged: Schema.Array(Schema.Struct({ seq: Count, summary: Schema.NullOr(Schema.String) })),
   running: Schema.NullOr(
     Schema.Struct({ compaction: Schema.String, from: Count, to: Count, leaseUntil: Schema.Number }),
   ),
@@ -71,6 +75,9 @@ const Stored = Schema.Struct({
   askedAt: Schema.Int,
   committedTotal: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
+  learnedThrough: Count,
+  clears: Count,
+  facts: Schema.Array(Schema.Struct({ ...Fact.fields, at: Schema.Number })),
 })
 
 const encode = Schema.encodeSync(Schema.parseJson(Stored))

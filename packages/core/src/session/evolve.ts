@@ -9,36 +9,67 @@ import type {
   CompactionFailed,
   CompactionReleased,
   CompactionStarted,
-  Event,
+  FactRetired,
+  FactsLearned,
+  Files,
   MessageAppended,
   SummaryCommitted,
+  SummaryInvalidated,
   SummarySuperseded,
+  ToolOutputsPruned,
 } from "../event/Event.js"
-import type { Recorded, UnknownEvent } from "../event/EventCodec.js"
+import type { AnyEvent, Recorded } from "../event/EventCodec.js"
 import * as Structure from "../message/Structure.js"
+import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
-import { empty, pinnedGroups } from "./SessionState.js"
+import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
+import { fits } from "./segments.js"
+
+/** The sequence numbers of commits that count as never made. */
+export type Voids = ReadonlySet<number>
+
+const noVoids: Voids = new Set()
 
 /** The state after one more event. */
-export const evolve = (state: SessionState, recorded: Recorded): SessionState => ({
-  ...reducerOf(recorded.event)(state, recorded.at),
+export const evolve = (state: SessionState, recorded: Recorded, voids: Voids = noVoids): SessionState => ({
+  ...(isCommit(recorded) && voids.has(recorded.seq) ? undone : reducerOf(recorded.event))(state, recorded),
   version: recorded.seq,
 })
 
-/** The state after all of them. */
-export const fold = (state: SessionState, events: Iterable<Recorded>): SessionState => {
+/** What can be taken back: what a compaction made of messages, never a message. */
+const isCommit = ({ event }: Recorded): boolean =>
+  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
+
+/** The state after all of them. What one of them declares invalid is never applied. */
+export const fold = (state: SessionState, events: ReadonlyArray<Recorded>): SessionState => {
+  const voids = new Set<number>()
+  for (const { event, seq } of events) {
+    if (event._tag === "SummaryInvalidated" && event.seq < seq) voids.add(event.seq)
+  }
   let current = state
-  for (const event of events) current = evolve(current, event)
+  for (const recorded of events) current = evolve(current, recorded, voids)
   return current
 }
 
-type Reducer = (state: SessionState, at: number) => SessionState
+/**
+ * Whether an event takes back what is in a state already. The state has forgotten what a summary replaced, so it
+ * cannot be evolved any further: the session has to be folded anew, from its start.
+ */
+export const rewinds = (state: SessionState, { event }: Recorded): boolean =>
+  event._tag === "SummaryInvalidated" &&
+  event.seq <= state.version &&
+  !state.damaged.some(({ seq }) => seq === event.seq)
+
+type Reducer = (state: SessionState, recorded: Recorded) => SessionState
+
+/** A commit that is void ends its compaction, and no more. */
+const undone: Reducer = (state) => ({ ...state, running: null })
 
 /** Leaving an event out does not compile. */
-const reducerOf = Match.typeTags<Event | UnknownEvent>()({
+const reducerOf = Match.typeTags<AnyEvent>()({
   MessageAppended:
     (event): Reducer =>
-    (state, at) =>
+    (state, { at }) =>
       messageAppended(state, event, at),
   CompactionStarted:
     (event): Reducer =>
@@ -46,12 +77,20 @@ const reducerOf = Match.typeTags<Event | UnknownEvent>()({
       compactionStarted(state, event),
   SummaryCommitted:
     (event): Reducer =>
-    (state, at) =>
-      summaryCommitted(state, event, at),
+    (state, { at, seq }) =>
+      summaryCommitted(state, event, { at, seq }),
   SummarySuperseded:
     (event): Reducer =>
     (state) =>
       summarySuperseded(state, event),
+  SummaryInvalidated:
+    (event): Reducer =>
+    (state) =>
+      summaryInvalidated(state, event),
+  ToolOutputsPruned:
+    (event): Reducer =>
+    (state) =>
+      toolOutputsPruned(state, event),
   CompactionFailed:
     (event): Reducer =>
     (state) =>
@@ -60,10 +99,21 @@ const reducerOf = Match.typeTags<Event | UnknownEvent>()({
     (event): Reducer =>
     (state) =>
       compactionReleased(state, event),
+  FactsLearned:
+    (event): Reducer =>
+    (state, { at }) =>
+      factsLearned(state, event, at),
+  FactRetired:
+    (event): Reducer =>
+    (state) =>
+      factRetired(state, event),
   SessionCleared:
     (): Reducer =>
-    ({ session }) =>
-      empty(session),
+    ({ session, clears }) => ({ ...empty(session), clears: clears + 1 }),
+  DamagedSummary:
+    (): Reducer =>
+    (state, { seq }) =>
+      damaged(state, { seq, summary: null }),
   UnknownEvent: (): Reducer => (state) => state,
 })
 
@@ -96,6 +146,7 @@ const messageAppended = (
     roundStarts: startsRound ? state.roundStarts.append(index) : state.roundStarts,
     structure,
     preamble,
+    appendedTokens: state.appendedTokens + tokens,
     askedAt,
     reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
   }
@@ -106,23 +157,35 @@ const compactionStarted = (
   { compaction, from, to, leaseUntil }: CompactionStarted,
 ): SessionState => ({ ...state, running: { compaction, from, to, leaseUntil } })
 
-const summaryCommitted = (state: SessionState, committed: SummaryCommitted, at: number): SessionState => {
+const noFiles: Files = { read: [], modified: [] }
+
+const summaryCommitted = (
+  state: SessionState,
+  committed: SummaryCommitted,
+  { at, seq }: Pick<Recorded, "at" | "seq">,
+): SessionState => {
   if (state.running?.compaction !== committed.compaction) return state
-  const { through } = committed
-  if (through < state.through || through > state.total) return { ...state, running: null }
+  const { through, carried } = committed
+  const before = state.summary?.segments ?? []
+  if (through < state.through || through > state.total || !fits(before, committed)) {
+    return damaged(state, { seq, summary: committed.summary })
+  }
   const covered = state.raw.slice(state.through, through)
+  const roundStarts = state.roundStarts.dropBefore(state.roundStarts.firstWhere((start) => start >= through))
   return {
     ...state,
     through,
+    compressedThroughRound: state.compressedThroughRound + state.roundStarts.length - roundStarts.length,
     compactedAt: at,
     raw: state.raw.dropBefore(through),
-    roundStarts: state.roundStarts.dropBefore(state.roundStarts.firstWhere((start) => start >= through)),
+    roundStarts,
     pinned: [...state.pinned, ...pinnedGroups(covered)],
     coveredTokens: covered.at(-1)?.cumulative ?? state.coveredTokens,
     summary: {
       id: committed.summary,
       through,
-      segments: [...(state.summary?.segments.slice(0, committed.carried) ?? []), ...committed.segments],
+      segments: [...before.slice(0, carried), ...committed.segments],
+      files: committed.files ?? noFiles,
       wording: committed.wording,
       tokens: committed.tokens,
       at,
@@ -136,6 +199,33 @@ const summaryCommitted = (state: SessionState, committed: SummaryCommitted, at: 
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>
   state.summary?.id === by ? { ...state, superseded: state.superseded + 1 } : state
+
+/** A commit that cannot be used: nothing is covered by it, and the messages it stood for stay raw. */
+const damaged = (state: SessionState, commit: SessionState["damaged"][number]): SessionState => ({
+  ...state,
+  running: null,
+  damaged: [...state.damaged, commit],
+})
+
+const summaryInvalidated = (state: SessionState, { seq }: SummaryInvalidated): SessionState => ({
+  ...state,
+  damaged: state.damaged.filter((commit) => commit.seq !== seq),
+  committedTotal: state.total,
+  reported: null,
+})
+
+const toolOutputsPruned = (state: SessionState, pruned: ToolOutputsPruned): SessionState => {
+  const { running } = state
+  if (running?.compaction !== pruned.compaction) return state
+  return {
+    ...state,
+    raw: prune(state.raw, pruned.outputs),
+    // One that covers nothing came for the sake of this alone.
+    ...(running.from === running.to ? { running: null, failures: null } : {}),
+    committedTotal: state.total,
+    reported: null,
+  }
+}
 
 const compactionFailed = (state: SessionState, failed: CompactionFailed): SessionState =>
   state.running?.compaction !== failed.compaction
@@ -153,3 +243,26 @@ const compactionFailed = (state: SessionState, failed: CompactionFailed): Sessio
 
 const compactionReleased = (state: SessionState, { compaction }: CompactionReleased): SessionState =>
   state.running?.compaction === compaction ? { ...state, running: null } : state
+
+const factsLearned = (
+  state: SessionState,
+  { facts, to, session }: FactsLearned,
+  at: number,
+): SessionState => {
+  const replaced = (older: SessionState["facts"][number]) =>
+    facts.some(
+      ({ id, key, layer }) =>
+        id === older.id || (key !== undefined && key === older.key && layer === older.layer),
+    )
+  const kept = facts.length === 0 ? state.facts : state.facts.filter((older) => !replaced(older))
+  return {
+    ...state,
+    learnedThrough: session === undefined ? Math.max(state.learnedThrough, to) : state.learnedThrough,
+    facts: [...kept, ...facts.map((fact) => ({ ...fact, at }))].slice(-mostFacts),
+  }
+}
+
+const factRetired = (state: SessionState, { fact }: FactRetired): SessionState => ({
+  ...state,
+  facts: state.facts.filter(({ id }) => id !== fact),
+})

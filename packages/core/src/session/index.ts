@@ -1,5 +1,9 @@
 /** Sessions as a fold of their log. */
-export { evolve, fold } from "./evolve.js"
+export { evolve, fold, rewinds } from "./evolve.js"
+export { prunedText } from "./prune.js"
 export { contextTokens, empty, tokensBetween } from "./SessionState.js"
-export type { Entry, Failures, Running, SessionState, Summary } from "./SessionState.js"
-export type { SessionError } from "./Sessions.js"
+export type { Entry, Failures, KnownFact, Running, SessionState, Summary } from "./SessionState.js"
+export { make } from "./Sessions.js"
+export type { SessionError, Sessions } from "./Sessions.js"
+export { summariesOf } from "./summaries.js"
+export type { SummaryRecord, SummaryStatus } from "./summaries.js"

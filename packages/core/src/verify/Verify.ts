@@ -10,18 +10,20 @@ import type {
   MessageAppended,
   SummaryCommitted,
   SummarySuperseded,
+  ToolOutputsPruned,
 } from "../event/Event.js"
-import type { Recorded } from "../event/EventCodec.js"
+import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
-import { evolve, fold } from "../session/evolve.js"
+import { evolve, fold, rewinds } from "../session/evolve.js"
+import { tiles } from "../session/segments.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
 
 /** What a finding is about: a law of the design, or the form of the log itself. */
-export type Rule = "L1" | "L2" | "L3" | "L4" | "L5" | "L7" | "L12" | "decodable" | "contiguous"
+export type Rule = "L1" | "L2" | "L3" | "L4" | "L5" | "L7" | "L12" | "decodable" | "contiguous" | "prunable"
 
 /** Something in a log that must not be there. */
 export interface Finding {
@@ -43,6 +45,8 @@ interface Progress {
   readonly unmarked: string | null
   /** Shared likewise. */
   readonly findings: Array<Finding>
+  /** The events that later ones declare invalid: what was wrong with them has been dealt with. */
+  readonly invalidated: Set<number>
 }
 
 type Problem = readonly [rule: Rule, detail: string]
@@ -58,11 +62,18 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
       started: null,
       unmarked: null,
       findings: [],
+      invalidated: new Set(),
     }
     return log.read(name).pipe(
-      Stream.runFold(start, step),
+      Stream.runFoldEffect(start, (progress, record) => {
+        const decoded = decode(record)
+        const next = step(progress, record, decoded)
+        return Either.isRight(decoded) && rewinds(progress.state, decoded.right)
+          ? Effect.map(foldAnew(log, name, record.seq), (state) => ({ ...next, state }))
+          : Effect.succeed(next)
+      }),
       Effect.map((progress) => [
-        ...progress.findings,
+        ...progress.findings.filter(({ seq }) => !progress.invalidated.has(seq)),
         ...findings(progress, progress.seq, [
           ...unmarkedProblem(progress),
           ...contextProblems(progress.state),
@@ -71,20 +82,32 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     )
   })
 
+/** The state at an event that takes back an earlier one: without what was taken back. */
+const foldAnew = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
+  log.read(name, { to }).pipe(
+    Stream.filterMap((record) => Either.getRight(decode(record))),
+    Stream.runCollect,
+    Effect.map((events) => fold(empty(name), [...events])),
+  )
+
 const findings = (
   { state }: Progress,
   seq: number,
   problems: ReadonlyArray<Problem>,
 ): ReadonlyArray<Finding> => problems.map(([rule, detail]) => ({ session: state.session, seq, rule, detail }))
 
-const step = (progress: Progress, record: LogRecord): Progress => {
+const step = (
+  progress: Progress,
+  record: LogRecord,
+  decoded: Either.Either<Recorded, DamagedEvent>,
+): Progress => {
   const sequence = sequenceProblems(progress, record)
   progress.commits.add(record.commit)
   const seen = { ...progress, seq: record.seq, commit: record.commit }
   const report = (problems: ReadonlyArray<Problem>) => {
     seen.findings.push(...findings(seen, record.seq, [...sequence, ...problems]))
   }
-  return Either.match(decode(record), {
+  return Either.match(decoded, {
     onLeft: ({ detail }) => {
       report([["decodable", detail]])
       // One message more, whatever it said: what follows is checked in its own place.
@@ -92,6 +115,7 @@ const step = (progress: Progress, record: LogRecord): Progress => {
     },
     onRight: (recorded) => {
       const { event } = recorded
+      if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.seq)
       const before =
         event._tag === "MessageAppended" && event.index > seen.state.total
           ? { ...seen, state: withMissing(seen.state, event.index - seen.state.total, record) }
@@ -167,10 +191,20 @@ const eventProblems = (
       }
     case "SummarySuperseded":
       return { problems: supersedeProblems(before, event), unmarked: null }
+    case "DamagedSummary":
+      return { problems: [["decodable", event.detail]], unmarked: null }
+    case "ToolOutputsPruned":
+      return {
+        problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
+        unmarked: null,
+      }
     case "SessionCleared":
+    case "SummaryInvalidated":
     case "CompactionFailed":
     case "CompactionReleased":
       return { problems: unmarkedProblem(before), unmarked: null }
+    case "FactsLearned":
+    case "FactRetired":
     case "UnknownEvent":
       return { problems: none, unmarked }
   }
@@ -207,19 +241,6 @@ const startProblems = (
   return problems
 }
 
-/** Where ranges end that follow one another without hole or overlap; `null` if they do not. */
-const tiles = (
-  ranges: ReadonlyArray<{ readonly from: number; readonly to: number }>,
-  start: number,
-): number | null => {
-  let end = start
-  for (const { from, to } of ranges) {
-    if (from !== end || to < from) return null
-    end = to
-  }
-  return end
-}
-
 const commitProblems = (
   { state, started }: Progress,
   { compaction, through, segments: written }: SummaryCommitted,
@@ -243,6 +264,21 @@ const commitProblems = (
     problems.push(["L4", `${after.raw.length} raw messages in place of ${after.total - after.through}`])
   }
   return problems
+}
+
+const pruneProblems = (
+  { running, raw }: SessionState,
+  { compaction, outputs }: ToolOutputsPruned,
+): ReadonlyArray<Problem> => {
+  if (running?.compaction !== compaction) {
+    return [["L7", `compaction ${compaction} pruned outputs without being the running one`]]
+  }
+  const missing = outputs.filter(
+    ({ index, part }) => raw.at(index)?.message.parts[part]?.type !== "tool-result",
+  )
+  return missing.map(
+    ({ index }) => ["prunable", `message ${index} has no such tool output to prune`] as const,
+  )
 }
 
 const supersedeProblems = ({ state, unmarked }: Progress, event: SummarySuperseded): ReadonlyArray<Problem> =>

@@ -19,8 +19,9 @@ export interface Comparison {
  * All strategies, each with those of the settings that it knows. A setting that none knows is an error, and so is
  * a value out of range.
  */
-const allStrategies = (
+export const allStrategies = (
   settings: Readonly<Record<string, unknown>>,
+  file: unknown = {},
 ): Effect.Effect<ReadonlyArray<Strategy.Strategy>, UsageError | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const definitions = [...strategies.values()]
@@ -29,38 +30,39 @@ const allStrategies = (
       const allowed = definitions.flatMap(({ defaults }) => Object.keys(defaults)).join(", ")
       return yield* new UsageError({ problem: `no strategy has a setting "${unknown}"; allowed: ${allowed}` })
     }
-    return yield* Effect.forEach(definitions, ({ knows, decode }) =>
-      decode(Object.fromEntries(Object.entries(settings).filter(([name]) => knows(name)))),
+    return yield* Effect.forEach(definitions, ({ knows, resolve }) =>
+      resolve({
+        request: Object.fromEntries(Object.entries(settings).filter(([name]) => knows(name))),
+        file,
+        environment: process.env,
+      }),
     )
   })
 
-/** Replays a conversation under every strategy, each in a store of its own in memory. */
+/** Replays a conversation under each strategy, each time in a store of its own in memory. */
 export const compare = (
   messages: ReadonlyArray<Message.Message>,
-  settings: Readonly<Record<string, unknown>>,
+  strategies: ReadonlyArray<Strategy.Strategy>,
   summarizer: Summarizer.Service,
-): Effect.Effect<ReadonlyArray<Comparison>, UsageError | Strategy.SettingsError | Memory.MemoryError> =>
-  Effect.gen(function* () {
-    const all = yield* allStrategies(settings)
-    return yield* Effect.forEach(all, (strategy) =>
-      replay({ session: "compared", source: "", messages, strategy, summarizer }).pipe(
-        Stream.tap((step) =>
-          Effect.sync(() => {
-            if (step._tag === "Message" && step.index % 50 === 0) {
-              progress(`${strategy.name}: message ${step.index} of ${messages.length}`)
-            }
-          }),
-        ),
-        Stream.runLast,
-        Effect.ensuring(Effect.sync(progressDone)),
-        Effect.map((end): Comparison => ({
-          strategy: strategy.name,
-          totals: (Option.getOrThrow(end) as EndStep).totals,
-        })),
-        Effect.provide(InMemoryEventLog.layer),
+): Effect.Effect<ReadonlyArray<Comparison>, Memory.MemoryError> =>
+  Effect.forEach(strategies, (strategy) =>
+    replay({ session: "compared", source: "", messages, strategy, summarizer }).pipe(
+      Stream.tap((step) =>
+        Effect.sync(() => {
+          if (step._tag === "Message" && step.index % 50 === 0) {
+            progress(`${strategy.name}: message ${step.index} of ${messages.length}`)
+          }
+        }),
       ),
-    )
-  })
+      Stream.runLast,
+      Effect.ensuring(Effect.sync(progressDone)),
+      Effect.map((end): Comparison => ({
+        strategy: strategy.name,
+        totals: (Option.getOrThrow(end) as EndStep).totals,
+      })),
+      Effect.provide(InMemoryEventLog.layer),
+    ),
+  )
 
 const saving = ({ tokensSent, tokensIfRaw }: Totals): number =>
   tokensIfRaw === 0 ? 0 : 1 - tokensSent / tokensIfRaw
@@ -100,6 +102,7 @@ export const command = Command.make(
   {
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     set: options.set,
+    settings: options.settings,
     summarizer: options.summarizer,
     format: options.format,
     pick: options.pick,
@@ -108,12 +111,13 @@ export const command = Command.make(
   (given) =>
     Effect.gen(function* () {
       const settings = yield* options.parseSettings(given.set)
+      const chosen = yield* allStrategies(settings, yield* options.readSettings(given.settings))
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const conversations = yield* loadAll(given.files, given)
       yield* Effect.forEach(conversations, ({ file, messages, broken }) =>
         Effect.gen(function* () {
           if (broken !== null) return yield* broken
-          const comparisons = yield* compare(messages, settings, summarizer)
+          const comparisons = yield* compare(messages, chosen, summarizer)
           const lines = given.json
             ? comparisons.map((one) => JSON.stringify(record(file, one)))
             : [heading(`${file}: ${count(messages.length)} messages`), comparisonTable(comparisons)]

@@ -7,6 +7,8 @@ import { color, columns, count, table } from "./terminal.js"
 
 const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "shown verbatim for ever",
+  "user-memory": "what is known of the user",
+  "scope-memory": "what is known of the scope",
   summary: "the active summary",
   raw: "as it was said",
   current: "the message to answer",

@@ -9,7 +9,7 @@ import { mkdirSync } from "node:fs"
 import { dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { compare, comparisonTable } from "./compare.js"
+import { allStrategies, compare, comparisonTable } from "./compare.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { contextRecord } from "./records.js"
@@ -73,7 +73,7 @@ const tour = (
     yield* Console.log(
       heading(`The strategies on this conversation (context window of ${contextLimit} tokens)`),
     )
-    yield* Console.log(comparisonTable(yield* compare(loaded.messages, { contextLimit }, summarizer)))
+    yield* Console.log(comparisonTable(yield* compare(loaded.messages, yield* allStrategies({ contextLimit }), summarizer)))
 
     const here = JSON.stringify(contextRecord("openai", end.context).messages)
     const there = yield* messagesElsewhere(loaded.session, store)

@@ -71,21 +71,21 @@ export const events = Command.make(
  */
 const styleOf = ({
   strategy,
-  set,
+  ...given
 }: {
   readonly strategy: Option.Option<string>
   readonly set: ReadonlyArray<string>
+  readonly settings: Option.Option<string>
 }): Effect.Effect<
   Layer.Layer<Memory.Memory, never, EventLog.EventLog>,
   UsageError | UnknownName | Strategy.SettingsError
 > =>
   Effect.gen(function* () {
-    const settings = yield* options.parseSettings(set)
     const uncapped = SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER })
-    if (Option.isNone(strategy) && set.length > 0) {
-      return yield* new UsageError({ problem: "--set belongs to a strategy; name it with --strategy" })
+    if (Option.isNone(strategy) && (given.set.length > 0 || Option.isSome(given.settings))) {
+      return yield* new UsageError({ problem: "settings belong to a strategy; name it with --strategy" })
     }
-    const chosen = Option.isNone(strategy) ? uncapped : yield* options.strategyOf(strategy.value, settings)
+    const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
     return Memory.layer({ strategy: chosen, compaction: "manual" })
   })
 
@@ -105,6 +105,7 @@ export const context = Command.make(
     ),
     strategy: options.strategy.pipe(Options.optional),
     set: options.set,
+    settings: options.settings,
     json: options.json,
   },
   (given) =>

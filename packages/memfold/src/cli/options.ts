@@ -3,8 +3,9 @@
  */
 import { Options } from "@effect/cli"
 import { EventLog, type Strategy, type Summarizer } from "@memfold/core"
-import { Effect, Either, type Layer, Stream } from "effect"
-import { byName, strategies, summarizers, type UnknownName } from "../parts.js"
+import { Effect, type Layer, Option, Stream } from "effect"
+import { readFile } from "node:fs/promises"
+import { byName, strategies, strategyNamed, summarizers, type UnknownName } from "../parts.js"
 import { type StoreOptions, storeLayer } from "../store.js"
 import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
@@ -22,6 +23,12 @@ export const set = Options.text("set").pipe(
   Options.withPseudoName("key=value"),
   Options.repeated,
   Options.withDescription("A setting of the strategy, in snake_case or camelCase; may be repeated."),
+)
+
+export const settings = Options.text("settings").pipe(
+  Options.withPseudoName("FILE"),
+  Options.optional,
+  Options.withDescription("A settings file (JSON); what --set says comes before it."),
 )
 
 export const format = Options.text("format").pipe(
@@ -63,12 +70,32 @@ const settingValue = (value: string): unknown => {
   return value !== "" && Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** The strategy of a name, with settings. */
-export const strategyOf = (
+/** What a settings file holds; nothing when none was named. */
+export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown, UsageError> =>
+  Option.match(file, {
+    onNone: () => Effect.succeed({}),
+    onSome: (path) =>
+      Effect.tryPromise({
+        try: async () => JSON.parse(await readFile(path, "utf8")) as unknown,
+        catch: (error) =>
+          new UsageError({
+            problem:
+              error instanceof SyntaxError
+                ? `--settings ${path}: it is not JSON`
+                : `--settings ${path}: it cannot be read`,
+          }),
+      }),
+  })
+
+/** The strategy that was named, with its settings from all sources. */
+export const chosenStrategy = (
   name: string,
-  settings: Readonly<Record<string, unknown>>,
-): Effect.Effect<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
-  Either.flatMap(byName("strategy", strategies, name), (definition) => definition.decode(settings))
+  given: { readonly set: ReadonlyArray<string>; readonly settings: Option.Option<string> },
+): Effect.Effect<Strategy.Strategy, UsageError | UnknownName | Strategy.SettingsError> =>
+  Effect.gen(function* () {
+    const request = yield* parseSettings(given.set)
+    return yield* strategyNamed(name, { request, file: yield* readSettings(given.settings) })
+  })
 
 /** The summarizer of a name. */
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>

@@ -23,10 +23,10 @@ export const contextRecord = (format: ContextFormat, context: Render.Context) =>
   tokens: context.tokens,
 })
 
-/** `after` is the index of the message after which it ran. */
+/** `after` is the index of the message after which it ran, `pruned` the number of tool outputs shortened with it. */
 export const compactionRecord = (
   after: number,
-  { started, committed, supersedes }: Extract<Outcome, { _tag: "Committed" }>,
+  { started, committed, supersedes, pruned }: Extract<Outcome, { _tag: "Committed" }>,
 ) => ({
   type: "compaction",
   after,
@@ -36,6 +36,7 @@ export const compactionRecord = (
   parts: started.parts,
   summaryId: committed.summary,
   supersedes,
+  pruned: pruned?.outputs.length ?? 0,
   tokensBefore: committed.tokensBefore,
   tokensAfter: committed.tokensAfter,
 })

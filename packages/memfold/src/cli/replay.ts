@@ -90,6 +90,7 @@ export const command = Command.make(
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
     set: options.set,
+    settings: options.settings,
     store: options.store.pipe(Options.withDefault("memory:")),
     session: Options.text("session").pipe(
       Options.withPseudoName("ID"),
@@ -103,7 +104,7 @@ export const command = Command.make(
   },
   (given) =>
     Effect.gen(function* () {
-      const strategy = yield* options.strategyOf(given.strategy, yield* options.parseSettings(given.set))
+      const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
       const conversations = yield* loadAll(given.files, given)

@@ -1,7 +1,7 @@
 /**
  * A replay as a person reads it: messages coming in, and what was compacted when and why.
  */
-import { Message, type Outcome } from "@memfold/core"
+import { type Event, Message, type Outcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
 import { color, columns, count, oneLine, several } from "./terminal.js"
 
@@ -11,6 +11,18 @@ const roleColor = {
   assistant: color.blue,
   tool: color.yellow,
 } as const
+
+/** Outputs longer than this are folded: what is left out is told by its length. */
+const foldedAbove = 400
+
+/** How much of a message's tool outputs its line cannot show (reference design 3: long outputs are folded). */
+const folded = (message: Message.Message): string => {
+  const hidden = Message.results(message)
+    .map(({ output }) => output.length)
+    .filter((length) => length > foldedAbove)
+    .reduce((sum, length) => sum + length, 0)
+  return hidden === 0 ? "" : `  ▸ ${several(hidden, "character")}`
+}
 
 /** What a message says, in a few words. */
 const gist = (message: Message.Message): string => {
@@ -27,13 +39,35 @@ export const messageLine = (index: number | string, message: Message.Message): s
     message.at === undefined ? "" : new Date(message.at).toISOString().slice(5, 16).replace("T", " ")
   const left = `${String(index).padStart(5)}  ${time}${time === "" ? "" : "  "}`
   const role = message.role.padEnd(9)
-  return `${color.dim(left)}${roleColor[message.role](role)}  ${oneLine(gist(message), columns() - left.length - role.length - 2)}`
+  const more = folded(message)
+  const room = columns() - left.length - role.length - 2 - more.length
+  return `${color.dim(left)}${roleColor[message.role](role)}  ${oneLine(gist(message), room)}${color.dim(more)}`
 }
 
 const range = ({ from, to }: { readonly from: number; readonly to: number }): string => `[${from},${to})`
 
 /** The last characters of an id, which are the ones that differ. */
-const short = (id: string): string => id.slice(-6)
+export const short = (id: string): string => id.slice(-6)
+
+/** What was shortened, as a badge: `Pruned 3 outputs`. */
+const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
+  `Pruned ${several(pruned.outputs.length, "output")}`
+
+/** The messages whose outputs were shortened. */
+const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
+  const indices = outputs.map(({ index }) => index)
+  return range({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
+}
+
+/** What a compaction did, as the badges of reference design 3. */
+const badges = ({
+  started,
+  pruned,
+}: Extract<Outcome, { readonly _tag: "Committed" }>): ReadonlyArray<string> => [
+  "Compressed",
+  ...(started.parts.some((part) => part.kind === "turn-prefix") ? ["Split Turn"] : []),
+  ...(pruned === null ? [] : [prunedBadge(pruned)]),
+]
 
 /** One compaction, on one or two lines. */
 export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
@@ -41,11 +75,10 @@ export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
     case "Committed": {
       const { started, committed, supersedes } = outcome
       const parts = started.parts.map((part) => `${part.kind} ${range(part)}`).join(" + ")
-      const badge = started.parts.some((part) => part.kind === "turn-prefix") ? "Split Turn" : "Compressed"
       const replaced = supersedes === null ? "" : `, supersedes …${short(supersedes)}`
       return [
         color.bold(
-          `    ◆  ${badge}: ${parts}, reason ${started.reason}, ` +
+          `    ◆  ${badges(outcome).join(" · ")}: ${parts}, reason ${started.reason}, ` +
             `${count(committed.tokensBefore)} → ${count(committed.tokensAfter)} tokens`,
         ),
         color.dim(
@@ -53,6 +86,11 @@ export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
             `${several(committed.calls, "call")}${replaced}`,
         ),
       ]
+    }
+    case "Pruned": {
+      const { started, pruned } = outcome
+      const where = prunedRange(pruned)
+      return [color.bold(`    ◆  ${prunedBadge(pruned)}: tools in ${where}, reason ${started.reason}`)]
     }
     case "Failed":
       return [

@@ -106,7 +106,7 @@ export const replay = (
       const callSize = Effect.gen(function* () {
         const { tokens } = yield* memory.context(session)
         const state = yield* memory.state(session)
-        return { sent: tokens, raw: state.raw.last?.cumulative ?? state.coveredTokens }
+        return { sent: tokens, raw: state.appendedTokens }
       })
       const hash = createHash("sha256").update(options.source)
 

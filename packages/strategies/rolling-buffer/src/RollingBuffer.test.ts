@@ -3,9 +3,10 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat } from "../../../core/test/conversations.js"
-import { decisions, oneByOne } from "../../../core/test/decisions.js"
+import { decisions, oneByOne, ofTokens } from "../../../core/test/decisions.js"
 import { runOf } from "../../../core/test/runs.js"
-import { RollingBuffer } from "./index.js"
+import { unmarked } from "../../../core/test/sessions.js"
+import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "./index.js"
 
 interface Compaction {
   readonly total: number
@@ -74,7 +75,7 @@ describe("a rolling buffer", () => {
     expect(state.summary?.segments).toEqual([{ kind: "history", from: 0, to: 15, text: "[0,15)" }])
     expect(state.superseded).toBe(2)
     expect(events.filter(({ event }) => event._tag === "SummaryCommitted")).toHaveLength(3)
-    expect(moments.at(-1)?.context.messages).toEqual([
+    expect(unmarked(moments.at(-1)!.context.messages)).toEqual([
       Message.system("Summary of earlier conversation: [0,15)"),
       ...chat(5, 15),
     ])
@@ -108,5 +109,45 @@ describe("a rolling buffer", () => {
     for (const bufferSize of [0, -1, 1.5, "4"]) {
       expect(Either.isLeft(RollingBuffer.decode({ bufferSize }))).toBe(true)
     }
+  })
+})
+
+describe("a window", () => {
+  it("has exactly the newest messages, and asks no summarizer", async () => {
+    const { moments, events } = await runOf(Window({ windowSize: 5 }), oneByOne(chat(12)))
+    const settled = moments.filter((moment) => moment.settled)
+    settled.forEach(({ context }, index) => {
+      expect(unmarked(context.messages)).toEqual(chat(12).slice(Math.max(0, index - 4), index + 1))
+    })
+    const commits = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event] : []))
+    expect(commits).toHaveLength(7)
+    expect(commits.every(({ calls, segments }) => calls === 0 && segments.length === 0)).toBe(true)
+  })
+})
+
+/** Messages of 30 tokens each, questions and answers in turn. */
+const sized = (count: number) =>
+  Array.from({ length: count }, (_, index) => ofTokens(index % 2 === 0 ? "user" : "assistant", 30))
+
+describe("a token buffer", () => {
+  it("has the newest messages that fit, and asks no summarizer", async () => {
+    const { moments, events } = await runOf(TokenBuffer({ maxTokens: 100 }), oneByOne(sized(9)))
+    const settled = moments.filter((moment) => moment.settled)
+    expect(settled.map(({ state }) => state.raw.length)).toEqual([1, 2, 3, 3, 3, 3, 3, 3, 3])
+    expect(settled.every(({ context }) => context.tokens <= 100)).toBe(true)
+    const calls = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event.calls] : []))
+    expect(calls).toEqual([0, 0, 0, 0, 0, 0])
+  })
+})
+
+describe("a summary buffer", () => {
+  it("has the newest messages that fit, and a summary of all before them", async () => {
+    const messages = sized(9)
+    const { moments, state } = await runOf(SummaryBuffer({ maxTokens: 100 }), oneByOne(messages))
+    expect(state.raw.length).toBe(3)
+    expect(unmarked(moments.at(-1)!.context.messages)).toEqual([
+      Message.system("Summary of earlier conversation: [0,6)"),
+      ...messages.slice(6),
+    ])
   })
 })

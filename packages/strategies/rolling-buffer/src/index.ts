@@ -39,3 +39,82 @@ export const RollingBuffer = Strategy.define({
       context: { wording: Wording.earlierConversation },
     }),
 })
+
+const size = (fallback: number) =>
+  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+
+/**
+ * The window memory that reference design 5 names beside its own: exactly the newest messages, nothing before them,
+ * and no model.
+ *
+ * - `windowSize` (20): so many messages, or a few more where the cut would fall into a group of tool calls
+ *
+ * @example
+ * ```ts
+ * import { Window } from "@memfold/strategy-rolling-buffer"
+ *
+ * const strategy = Window({ windowSize: 12 })
+ * ```
+ */
+export const Window = Strategy.define({
+  name: "window",
+  settings: Schema.Struct({ windowSize: size(20) }),
+  make: ({ windowSize }) =>
+    Strategy.make({
+      name: "window",
+      when: Trigger.raw({ messages: windowSize + 1 }, "window"),
+      keep: Keep.lastMessages(windowSize),
+      fold: Fold.drop,
+    }),
+})
+
+/**
+ * The token buffer memory that reference design 5 names beside its own: the newest messages that fit, nothing before
+ * them, and no model.
+ *
+ * - `maxTokens` (2,000): the tokens of the messages that stay
+ *
+ * @example
+ * ```ts
+ * import { TokenBuffer } from "@memfold/strategy-rolling-buffer"
+ *
+ * const strategy = TokenBuffer({ maxTokens: 8_000 })
+ * ```
+ */
+export const TokenBuffer = Strategy.define({
+  name: "token-buffer",
+  settings: Schema.Struct({ maxTokens: size(2_000) }),
+  make: ({ maxTokens }) =>
+    Strategy.make({
+      name: "token-buffer",
+      when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
+      keep: Keep.lastTokens(maxTokens),
+      fold: Fold.drop,
+    }),
+})
+
+/**
+ * The summary buffer memory that reference design 5 names beside its own: the newest messages that fit, word for
+ * word, and one rolling summary of all before them.
+ *
+ * - `maxTokens` (2,000): the tokens of the messages that stay raw
+ *
+ * @example
+ * ```ts
+ * import { SummaryBuffer } from "@memfold/strategy-rolling-buffer"
+ *
+ * const strategy = SummaryBuffer({ maxTokens: 8_000 })
+ * ```
+ */
+export const SummaryBuffer = Strategy.define({
+  name: "summary-buffer",
+  settings: Schema.Struct({ maxTokens: size(2_000) }),
+  make: ({ maxTokens }) =>
+    Strategy.make({
+      name: "summary-buffer",
+      when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
+      keep: Keep.lastTokens(maxTokens),
+      fold: Fold.rolling,
+      context: { wording: Wording.earlierConversation },
+    }),
+})

@@ -1,4 +1,4 @@
-import { Message } from "@memfold/core"
+import { Message, type Strategy } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -204,5 +204,24 @@ describe("the settings", () => {
     for (const settings of [{ A: 0 }, { B: 0 }, { A: 1.5 }, { A: "4" }]) {
       expect(Either.isLeft(Rounds.decode(settings))).toBe(true)
     }
+  })
+})
+
+describe("where the settings come from", () => {
+  const settings = (sources: Strategy.Sources) => {
+    const strategy = Either.getOrThrow(Rounds.resolve(sources))
+    const found = decisions(strategy, oneByOne(plain(12).flat()))
+    return { A: found[0]!.total / 2 - found[0]!.to / 2, B: found[0]!.to / 2 }
+  }
+  const file = { agent: { contextWindow: { fullContextTurns: 5, cachedContextTurns: 2 } } }
+  const environment = { PRIZM_FULL_CONTEXT_TURNS: "6", PRIZM_CACHED_CONTEXT_TURNS: "1" }
+
+  it("is the request, then agent-tools.json, then the environment, then A = 4 and B = 3", () => {
+    expect(settings({})).toEqual({ A: 4, B: 3 })
+    expect(settings({ environment })).toEqual({ A: 6, B: 1 })
+    expect(settings({ environment, file })).toEqual({ A: 5, B: 2 })
+    expect(settings({ environment, file, request: { fullContextTurns: 1 } })).toEqual({ A: 1, B: 2 })
+    expect(settings({ environment: { PRIZM_CACHED_CONTEXT_TURNS: "2" } })).toEqual({ A: 4, B: 2 })
+    expect(settings({ file: { agent: { model: "m" }, theme: "dark" } })).toEqual({ A: 4, B: 3 })
   })
 })

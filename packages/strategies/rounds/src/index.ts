@@ -21,6 +21,10 @@ export type RoundsSettings = typeof Settings.Type
  * When A + B complete rounds are uncompressed, compacts exactly the oldest B of them. Below that, everything is
  * raw.
  *
+ * `Rounds.resolve` reads the settings as the reference's program does: what a request asks for, then
+ * `agent.contextWindow` of a settings file, then `PRIZM_FULL_CONTEXT_TURNS` and `PRIZM_CACHED_CONTEXT_TURNS` in the
+ * environment, then the defaults.
+ *
  * @example
  * ```ts
  * import { Rounds } from "@memfold/strategy-rounds"
@@ -33,6 +37,12 @@ export const Rounds = Strategy.define({
   name: "rounds",
   settings: Settings,
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },
+  // Where the program of the reference keeps its settings: the file `agent-tools.json`, and the environment.
+  section: ["agent", "contextWindow"],
+  environment: {
+    PRIZM_FULL_CONTEXT_TURNS: "fullContextTurns",
+    PRIZM_CACHED_CONTEXT_TURNS: "cachedContextTurns",
+  },
   make: ({ fullContextTurns, cachedContextTurns }) =>
     Strategy.make({
       name: "rounds",

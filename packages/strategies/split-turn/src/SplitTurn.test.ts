@@ -245,10 +245,41 @@ describe("the settings", () => {
       keepRecentShare: 0.1,
       splitBudget: 0.5,
       splitMargin: 1.2,
+      adaptiveSplit: false,
+      pruneToolOutputs: "off",
+      toolFailures: 8,
+      trackFiles: true,
     })
     const { keep, split } = SplitTurn()
     expect(keep.describe).toBe("the current round and the last 20000 tokens")
-    expect(split).toEqual({ above: 120_000, prefix: 120_000 })
+    expect(split?.above).toBe(120_000)
+    expect(split?.prefix({ messages: 3, tokens: 150_000 })).toBe(120_000)
+  })
+
+  it("can let the prefix follow the size of the messages: from 0.4 of the window down to 0.15", () => {
+    const { split } = SplitTurn({ contextLimit: 100_000, adaptiveSplit: true })
+    const prefix = (messages: number, tokens: number) => split?.prefix({ messages, tokens })
+    expect(prefix(70_000, 70_000)).toBe(39_997)
+    expect(prefix(7, 70_000)).toBe(16_000)
+    expect(prefix(2, 70_000)).toBe(15_000)
+    const sizes = [70, 140, 700, 1_400, 7_000].map((messages) => prefix(messages, 70_000) ?? 0)
+    expect(sizes).toEqual(sizes.toSorted((one, other) => one - other))
+  })
+
+  it("can prune tool outputs, softly or for good", () => {
+    const methods = (pruneToolOutputs: "off" | "soft-trim" | "hard-clear") =>
+      SplitTurn({ pruneToolOutputs }).prune?.map(({ method, keep }) => [method, keep.describe])
+    expect(methods("off")).toEqual([])
+    expect(methods("soft-trim")).toEqual([["soft-trim", "the last 2 messages"]])
+    expect(methods("hard-clear")).toEqual([
+      ["soft-trim", "the last 2 messages"],
+      ["hard-clear", "the last 20000 tokens"],
+    ])
+  })
+
+  it("can leave out what is noted down from tool calls", () => {
+    expect(SplitTurn().notes).toMatchObject({ failures: { most: 8, characters: 240 } })
+    expect(SplitTurn({ toolFailures: 0, trackFiles: false }).notes).toEqual({})
   })
 
   it("go by the reference's names", () => {

@@ -2,7 +2,7 @@
  * The token threshold and split turn of reference design 3: compact when the context fills its window, and when
  * the current turn alone is too large for it, summarize the turn's beginning apart from the history.
  */
-import { Fold, Keep, Split, Strategy, Take, Trigger } from "@memfold/core"
+import { Fold, Keep, Notes, Prune, Split, Strategy, Take, Trigger } from "@memfold/core"
 import { Schema } from "effect"
 
 const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(1))
@@ -16,6 +16,12 @@ const Settings = Schema.Struct({
   splitMargin: Schema.optionalWith(Schema.Number.pipe(Schema.greaterThanOrEqualTo(1)), {
     default: () => 1.2,
   }),
+  adaptiveSplit: Schema.optionalWith(Schema.Boolean, { default: () => false }),
+  pruneToolOutputs: Schema.optionalWith(Schema.Literal("off", "soft-trim", "hard-clear"), {
+    default: () => "off" as const,
+  }),
+  toolFailures: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 8 }),
+  trackFiles: Schema.optionalWith(Schema.Boolean, { default: () => true }),
 }).pipe(
   Schema.filter(({ keepRecentShare, compactionThreshold }) =>
     keepRecentShare < compactionThreshold
@@ -30,9 +36,23 @@ const Settings = Schema.Struct({
  * - `contextLimit` (200,000): the model's context window, in tokens
  * - `compactionThreshold` (0.7): compact when the context is above this share
  * - `keepRecentShare` (0.1): the newest messages that stay raw, besides the current turn
- * - `splitBudget` (0.5) and `splitMargin` (1.2): when what stays is above their product, the turn is split
+ * - `splitBudget` (0.5) and `splitMargin` (1.2): when what stays is above their product, the turn is split, and at
+ *   most so much of its beginning becomes the prefix
+ * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead when messages are small, down to 0.15 when
+ *   they are large
+ * - `pruneToolOutputs` (off): along with a compaction, `soft-trim` leaves the two ends of long tool outputs that stay
+ *   raw; `hard-clear` does so, and leaves a note alone of those older than the most recent messages
+ * - `toolFailures` (8): so many failed tool calls are listed behind the prefix of a split turn, word for word, with
+ *   at most 240 characters each
+ * - `trackFiles` (true): files read and changed by tools are listed with the summary, across compactions
  */
 export type SplitTurnSettings = typeof Settings.Type
+
+/** Large messages leave little to choose from, so that less goes at a time (reference design 3, adaptive ratio). */
+const adaptiveRatio = (averageShare: number): number => Math.min(Math.max(0.4 - 2 * averageShare, 0.15), 0.4)
+
+/** At most so many characters of a failure are noted down. */
+const failureCharacters = 240
 
 /**
  * Above the threshold, compacts everything before the current turn and the most recent messages. If those alone
@@ -51,16 +71,34 @@ export const SplitTurn = Strategy.define({
   name: "split-turn",
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
-  make: ({ contextLimit, compactionThreshold, keepRecentShare, splitBudget, splitMargin }) => {
+  make: (settings) => {
+    const { contextLimit, splitMargin } = settings
     const share = (part: number) => Math.floor(contextLimit * part)
-    const newContent = share(splitBudget * splitMargin)
+    const newContent = share(settings.splitBudget * splitMargin)
+    const recent = Keep.lastTokens(share(settings.keepRecentShare))
+    const newest = Keep.lastMessages(2)
     return Strategy.make({
       name: "split-turn",
-      when: Trigger.contextAbove(share(compactionThreshold), "threshold"),
-      keep: Keep.all(Keep.currentRound, Keep.lastTokens(share(keepRecentShare))),
+      when: Trigger.contextAbove(share(settings.compactionThreshold), "threshold"),
+      keep: Keep.all(Keep.currentRound, recent),
       take: Take.all,
       fold: Fold.rolling,
-      split: Split.tailAbove(newContent, { prefix: newContent }),
+      split: Split.tailAbove(newContent, {
+        prefix: settings.adaptiveSplit
+          ? ({ messages, tokens }) => share(adaptiveRatio(((tokens / messages) * splitMargin) / contextLimit))
+          : newContent,
+      }),
+      prune: {
+        off: [],
+        "soft-trim": [Prune.softTrim({ keep: newest })],
+        "hard-clear": [Prune.softTrim({ keep: newest }), Prune.hardClear({ keep: recent })],
+      }[settings.pruneToolOutputs],
+      notes: {
+        ...(settings.toolFailures === 0
+          ? {}
+          : { failures: { most: settings.toolFailures, characters: failureCharacters } }),
+        ...(settings.trackFiles ? { files: Notes.commonFileTools } : {}),
+      },
     })
   },
 })

@@ -1,0 +1,10 @@
+import { Fold, Keep, Pin, Strategy, Trigger } from "@memfold/core"
+
+/** Keeps what the user asked for first in front of every context, word for word. */
+export const originalRequest = Strategy.make({
+  name: "original-request",
+  when: Trigger.backlog({ messages: 20 }),
+  keep: Keep.lastMessages(20),
+  fold: Fold.rolling,
+  pin: Pin.firstUserMessage,
+})
