@@ -2,7 +2,7 @@
  * The compaction protocol: start (the log's compare-and-swap is the lock), summarize outside every lock, commit
  * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
  */
-import { Clock, Duration, Effect, Schedule } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import type {
   CompactionStarted,
   Event,
@@ -21,12 +21,10 @@ import { persistently, type SessionError, type Sessions, type Step } from "../se
 import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
-import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
-import { SummarizerError } from "../summarize/Summarizer.js"
-import { fitting, pieces } from "./pieces.js"
-import type { Assignment } from "./Composition.js"
-import { compose } from "./Composition.js"
-import { failureNotes, filesOf } from "./toolNotes.js"
+import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
+import { smallestRoom } from "./pieces.js"
+import { filesOf } from "./toolNotes.js"
+import { type Written, writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. All of them decide liveness only, never safety. */
 export interface Settings {
@@ -96,7 +94,7 @@ export const run = (
       if (begun._tag === "Idle") return begun
       const { started, plan, before } = begun
 
-      return yield* restore(summarize(dependencies, before, plan, options)).pipe(
+      return yield* restore(writeSummary(dependencies, before, plan, options)).pipe(
         Effect.matchEffect({
           onSuccess: (written) => commit(dependencies, begun, written),
           onFailure: (error) => fail(dependencies, started, error),
@@ -107,9 +105,6 @@ export const run = (
     }),
   ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
 
-const failed = (session: string, reason: SummarizerError["reason"], detail: string): SummarizerError =>
-  new SummarizerError({ session, reason, detail })
-
 interface Started {
   readonly _tag: "Started"
   readonly started: CompactionStarted
@@ -119,22 +114,23 @@ interface Started {
 }
 
 /**
- * How long the work may take at the most, so that nobody takes over what is still being done: each call with all
- * its tries. At least the setting.
+ * How long the work may take at the most, so that nobody takes over what is still being done: each call of each
+ * summarizer in the chain, with all its tries. At least the setting.
  */
 const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionState, plan: Plan): number => {
   const tokens = tokensBetween(before, plan.from, plan.to)
-  const calls = plan.parts.length + Math.ceil(tokens / (smallestRoom(summarizer.maxInputTokens) ?? Infinity))
+  const calls = chain(summarizer)
+    .map(
+      ({ maxInputTokens }) =>
+        plan.parts.length + Math.ceil(tokens / (smallestRoom(maxInputTokens) ?? Infinity)),
+    )
+    .reduce((sum, each) => sum + each, 0)
   const call = (settings.summarizerRetries + 1) * (Duration.toMillis(settings.summarizerTimeout) + 5_000)
   return Math.min(Math.max(Duration.toMillis(settings.lease), calls * call), longestLease)
 }
 
 /** A year. A lease without an end would be no lease, and no number that JSON can hold. */
 const longestLease = 365 * 24 * 3_600_000
-
-/** The tokens of new messages that every call has room for, whatever has been written so far. */
-const smallestRoom = (maxInputTokens: number | undefined): number | undefined =>
-  maxInputTokens === undefined ? undefined : Math.max(Math.floor(maxInputTokens / 4), 1)
 
 const start = (
   dependencies: Dependencies,
@@ -162,116 +158,6 @@ const start = (
     return answer
   })
 
-/** The segments that were written, the segments carried over, and what it took. */
-interface Written {
-  readonly carried: number
-  readonly segments: ReadonlyArray<Segment>
-  readonly calls: number
-}
-
-const summarize = (
-  dependencies: Dependencies,
-  before: SessionState,
-  plan: Plan,
-  { instructions }: RunOptions,
-): Effect.Effect<Written, SummarizerError> =>
-  Effect.gen(function* () {
-    const { carried, assignments } = compose(dependencies.strategy.fold, before.summary, plan)
-    const segments: Array<Segment> = []
-    let calls = 0
-    for (const assignment of assignments) {
-      const written = yield* writeSegment(dependencies, before, assignment, instructions)
-      segments.push(written.segment)
-      calls += written.calls
-    }
-    return { carried, segments, calls }
-  }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: dependencies.summarizer.name } }))
-
-/**
- * Writes one segment; in several calls, each merged into the text before it, if the input is too large for one.
- * A text so far that leaves no room for anything new is a failure, and never cut.
- */
-const writeSegment = (
-  dependencies: Dependencies,
-  before: SessionState,
-  { part, from, previous }: Assignment,
-  instructions: string | undefined,
-) =>
-  Effect.gen(function* () {
-    const { counter, strategy, summarizer } = dependencies
-    const { session } = before
-    const messages = withoutPinned(before.raw.slice(part.from, part.to)).map(({ message }) => message)
-    const least = smallestRoom(summarizer.maxInputTokens)
-    const window = summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY
-    const all = pieces(counter, messages, least ?? window)
-
-    let text = previous
-    let calls = 0
-    for (let position = 0; position < all.length; calls++) {
-      const written = text === undefined ? 0 : counter.count(text) + messageOverhead
-      if (least !== undefined && window - written < least) {
-        const detail = `the summary so far takes ${written} of the summarizer's ${window} tokens`
-        return yield* failed(session, "too-large", detail)
-      }
-      const taken = all.slice(position, position + fitting(all, position, window - written))
-      position += taken.length
-      text = yield* callSummarizer(dependencies, {
-        session,
-        kind: part.kind,
-        from,
-        to: part.to,
-        previous: text,
-        messages: taken.map(({ message }) => message),
-        messagesFrom: part.from,
-        replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
-        instructions,
-      })
-    }
-    const failures = part.kind === "turn-prefix" ? strategy.notes?.failures : undefined
-    const noted = failures === undefined ? "" : failureNotes(messages, failures)
-    const segment: Segment = { kind: part.kind, from, to: part.to, text: (text ?? "") + noted }
-    return { segment, calls }
-  })
-
-const callSummarizer = (
-  { summarizer, counter, settings }: Dependencies,
-  request: Request,
-): Effect.Effect<string, SummarizerError> => {
-  const refuse = (reason: SummarizerError["reason"], detail: string) =>
-    failed(request.session, reason, detail)
-  return Effect.suspend(() => summarizer.summarize(request)).pipe(
-    Effect.timeoutFail({
-      duration: settings.summarizerTimeout,
-      onTimeout: () =>
-        refuse(
-          "timeout",
-          `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
-        ),
-    }),
-    Effect.flatMap(({ text, finish }) => {
-      if (finish === "length")
-        return refuse("truncated", "the model was cut off; allow it more output tokens")
-      if (finish === "refused") return refuse("refused", "the model refused to write the summary")
-      if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
-      const tokens = counter.count(text)
-      return tokens < request.replacesTokens
-        ? Effect.succeed(text)
-        : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
-    }),
-    // A summarizer that throws, or answers with no answer at all, is a summarizer that failed; what it threw may
-    // quote the conversation.
-    Effect.catchAllDefect(() =>
-      Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
-    ),
-    Effect.retry({
-      times: settings.summarizerRetries,
-      schedule: Schedule.jittered(Schedule.exponential("500 millis")),
-      // Asking again does not make a deterministic answer smaller, nor a refusal an answer.
-      while: ({ reason }) => reason === "unavailable" || reason === "timeout",
-    }),
-  )
-}
-
 /** The outputs of a plan, cut down and counted; `null` where a plan has none. */
 const pruneOutputs = (
   counter: TokenCounter,
@@ -297,9 +183,9 @@ const pruneOutputs = (
 const noFiles = { read: [], modified: [] }
 
 const commit = (
-  { sessions, strategy, summarizer, counter }: Dependencies,
+  { sessions, strategy, counter }: Dependencies,
   begun: Started,
-  { carried, segments, calls }: Written,
+  { carried, segments, calls, through, by }: Written,
 ): Effect.Effect<Outcome, SessionError> =>
   Effect.gen(function* () {
     const { before, started } = begun
@@ -312,7 +198,7 @@ const commit = (
         ? known
         : filesOf(
             known,
-            before.raw.slice(started.from, started.to).map(({ message }) => message),
+            before.raw.slice(started.from, through).map(({ message }) => message),
             strategy.notes.files,
           )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
@@ -320,19 +206,19 @@ const commit = (
     const tokens = text === "" ? 0 : counter.count(text) + messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
-    const replaced = withoutPinned(before.raw.slice(started.from, started.to))
+    const replaced = withoutPinned(before.raw.slice(started.from, through))
     const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0) + (pruned?.saved ?? 0)
 
     const committed: SummaryCommitted = {
       _tag: "SummaryCommitted",
       compaction: started.compaction,
       summary,
-      through: started.to,
+      through,
       carried,
       segments,
       files,
       wording,
-      summarizer: summarizer.name,
+      summarizer: by,
       calls,
       tokens,
       tokensBefore,

@@ -4,9 +4,15 @@ import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 
 /** A message, or a piece of one, with the tokens it takes in a summarizer's input. */
 export interface Piece {
+  /** The position of the message among those that were given. */
+  readonly position: number
   readonly message: Message
   readonly tokens: number
 }
+
+/** The tokens of new messages that every call has room for, whatever has been written so far. */
+export const smallestRoom = (maxInputTokens: number | undefined): number | undefined =>
+  maxInputTokens === undefined ? undefined : Math.max(Math.floor(maxInputTokens / 4), 1)
 
 /**
  * Messages in pieces of at most `limit` tokens, in order and without losing a character: a message that is larger
@@ -19,14 +25,14 @@ export const pieces = (
   messages: ReadonlyArray<Message>,
   limit: number,
 ): ReadonlyArray<Piece> =>
-  messages.flatMap((message) => {
+  messages.flatMap((message, position) => {
     const { usage: _usage, ...bare } = message
     const tokens = ofMessage(counter, bare)
-    if (tokens <= limit) return [{ message: bare, tokens }]
+    if (tokens <= limit) return [{ position, message: bare, tokens }]
     return bare.parts
       .flatMap((part) => partPieces(counter, part, Math.max(limit - 2 * messageOverhead, 1)))
       .map((part) => ({ ...bare, parts: [part] }))
-      .map((piece) => ({ message: piece, tokens: ofMessage(counter, piece) }))
+      .map((piece) => ({ position, message: piece, tokens: ofMessage(counter, piece) }))
   })
 
 /** How many of the pieces from a position on fit into so many tokens; at least one. */

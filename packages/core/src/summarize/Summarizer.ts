@@ -64,4 +64,29 @@ export interface Service {
   /** Tokens one call may take in; a larger input comes in chunks, each merged into the text before it. */
   readonly maxInputTokens?: number
   readonly summarize: (request: Request) => Effect.Effect<Result, SummarizerError>
+  /** Who is asked in its place when it fails, after all its tries. */
+  readonly fallback?: Service
 }
+
+/**
+ * A chain of summarizers: each is asked when the one before it has failed, whatever the failure was. What the earlier
+ * ones have finished of a long input is kept, and each gets pieces of the size it can take.
+ *
+ * @example
+ * ```ts
+ * import { ExtractiveSummarizer, Summarizer } from "@memfold/core"
+ *
+ * const withNet = (model: Summarizer.Service, smaller: Summarizer.Service) =>
+ *   Summarizer.withFallback(model, smaller, ExtractiveSummarizer.make())
+ * ```
+ */
+export const withFallback = (first: Service, ...others: ReadonlyArray<Service>): Service => {
+  const [next, ...rest] = others
+  if (next === undefined) return first
+  const fallback = withFallback(next, ...rest)
+  return { ...first, fallback: first.fallback === undefined ? fallback : withFallback(first.fallback, fallback) }
+}
+
+/** A summarizer and all its fallbacks, in the order they are asked. */
+export const chain = (summarizer: Service): ReadonlyArray<Service> =>
+  summarizer.fallback === undefined ? [summarizer] : [summarizer, ...chain(summarizer.fallback)]

@@ -1,0 +1,252 @@
+/**
+ * The part of a compaction that asks summarizers: in pieces they can take, with retries and a timeout, one summarizer
+ * after another, and with what has been finished kept when the rest fails.
+ */
+import { Duration, Effect, Either, Schedule } from "effect"
+import type { Segment } from "../event/Event.js"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { messageOverhead } from "../message/TokenCounter.js"
+import type { Plan } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { Entry, SessionState } from "../session/SessionState.js"
+import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
+import { SummarizerError } from "../summarize/Summarizer.js"
+import type { Assignment } from "./Composition.js"
+import { compose } from "./Composition.js"
+import { fitting, pieces, smallestRoom } from "./pieces.js"
+import { failureNotes } from "./toolNotes.js"
+
+/** What is needed to have a summary written. */
+export interface Writers {
+  readonly strategy: Strategy
+  readonly summarizer: Summarizer
+  readonly counter: TokenCounter
+  readonly settings: {
+    readonly summarizerTimeout: Duration.DurationInput
+    readonly summarizerRetries: number
+  }
+}
+
+/** The segments that were written, those carried over, how far they reach, and what it took. */
+export interface Written {
+  readonly carried: number
+  readonly segments: ReadonlyArray<Segment>
+  /** Less than the plan asked for where a summarizer failed midway. */
+  readonly through: number
+  readonly calls: number
+  /** The names of the summarizers whose words are in it. */
+  readonly by: string
+}
+
+/** One segment, or as much of it as could be finished before every summarizer had failed. */
+interface Progress {
+  readonly segment: Segment | null
+  readonly calls: number
+  readonly by: ReadonlyArray<string>
+  readonly failure: SummarizerError | null
+}
+
+/**
+ * Has the summary of a plan written. It fails when nothing could be finished; a plan in blocks is written as a whole
+ * or not at all, since a block stands for a fixed number of rounds.
+ */
+export const writeSummary = (
+  writers: Writers,
+  before: SessionState,
+  plan: Plan,
+  { instructions }: { readonly instructions?: string | undefined },
+): Effect.Effect<Written, SummarizerError> =>
+  Effect.gen(function* () {
+    const { carried, assignments } = compose(writers.strategy.fold, before.summary, plan)
+    const segments: Array<Segment> = []
+    const by = new Set<string>()
+    let calls = 0
+    let failure = null as SummarizerError | null
+    for (const assignment of assignments) {
+      const written: Progress = yield* writeSegment(writers, before, assignment, instructions)
+      calls += written.calls
+      for (const name of written.by) by.add(name)
+      failure = written.failure
+      if (written.segment !== null) segments.push(written.segment)
+      if (failure !== null) break
+    }
+    const reached = segments.at(-1)?.to
+    if (failure !== null && (reached === undefined || writers.strategy.fold === "blocks")) {
+      return yield* failure
+    }
+    const through = failure === null ? plan.to : (reached ?? plan.from)
+    const names = by.size === 0 ? [writers.summarizer.name] : [...by]
+    return { carried, segments, through, calls, by: names.join(", ") }
+  }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: writers.summarizer.name } }))
+
+/** A text, and the messages it covers: everything before this index. */
+interface Text {
+  readonly text: string | undefined
+  readonly to: number
+}
+
+/**
+ * Writes one segment; in several calls, each merged into the text before it, if the input is too large for one.
+ * Pieces end where groups do, as far as they can, because only there can what has been finished be kept.
+ */
+const writeSegment = (
+  writers: Writers,
+  before: SessionState,
+  assignment: Assignment,
+  instructions: string | undefined,
+): Effect.Effect<Progress> =>
+  Effect.gen(function* () {
+    const { part, from, previous } = assignment
+    const entries = withoutPinned(before.raw.slice(part.from, part.to))
+    let finished: Text = { text: previous, to: part.from }
+    let calls = 0
+    const by = new Set<string>()
+    let failure: SummarizerError | null = null
+    for (
+      let summarizer: Summarizer | undefined = writers.summarizer;
+      summarizer !== undefined;
+      summarizer = summarizer.fallback
+    ) {
+      const rest: ReadonlyArray<Entry> = entries.filter(({ index }) => index >= finished.to)
+      const asked: Asked = yield* ask({ ...writers, summarizer }, before, assignment, {
+        finished,
+        rest,
+        instructions,
+      })
+      calls += asked.calls
+      if (asked.finished.to > finished.to) by.add(summarizer.name)
+      finished = asked.finished
+      failure = asked.failure
+      if (failure === null) break
+    }
+    if (finished.to === part.from) return { segment: null, calls, by: [], failure }
+    const failures = part.kind === "turn-prefix" ? writers.strategy.notes?.failures : undefined
+    const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
+    const noted = failures === undefined ? "" : failureNotes(covered, failures)
+    const text = (finished.text ?? "") + noted
+    return { segment: { kind: part.kind, from, to: finished.to, text }, calls, by: [...by], failure }
+  })
+
+/** How far one summarizer came. */
+interface Asked {
+  readonly finished: Text
+  readonly calls: number
+  readonly failure: SummarizerError | null
+}
+
+/**
+ * Asks one summarizer for what is left of a segment. A text so far that leaves no room for anything new is a failure,
+ * and never cut.
+ */
+const ask = (
+  writers: Writers,
+  before: SessionState,
+  { part, from }: Assignment,
+  {
+    finished: start,
+    rest,
+    instructions,
+  }: {
+    readonly finished: Text
+    readonly rest: ReadonlyArray<Entry>
+    readonly instructions: string | undefined
+  },
+): Effect.Effect<Asked> =>
+  Effect.gen(function* () {
+    const { counter, summarizer } = writers
+    const { session } = before
+    const least = smallestRoom(summarizer.maxInputTokens)
+    const window = summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY
+    const all = pieces(
+      counter,
+      rest.map(({ message }) => message),
+      least ?? window,
+    )
+    /** Up to which message everything is read once the pieces before this one are. */
+    const reached = (position: number): number => {
+      const next = all[position]
+      if (next === undefined) return part.to
+      // A piece of a message that is begun already: the message is not read to its end.
+      return rest[next.position]?.index ?? part.to
+    }
+    const endsGroup = (position: number): boolean => {
+      const inside = position > 0 && all[position]?.position === all[position - 1]?.position
+      return !inside && boundaryBefore(before, reached(position)) === reached(position)
+    }
+
+    let finished = start
+    let text = start.text
+    let calls = 0
+    let position = 0
+    while (position < all.length) {
+      const written = text === undefined ? 0 : counter.count(text) + messageOverhead
+      if (least !== undefined && window - written < least) {
+        const detail = `the summary so far takes ${written} of the summarizer's ${window} tokens`
+        return { finished, calls, failure: new SummarizerError({ session, reason: "too-large", detail }) }
+      }
+      const most = position + fitting(all, position, window - written)
+      let end = most
+      while (end > position + 1 && !endsGroup(end)) end--
+      if (!endsGroup(end)) end = most
+      const taken = all.slice(position, end)
+      calls++
+      const answer: Either.Either<string, SummarizerError> = yield* Effect.either(
+        callSummarizer(writers, {
+          session,
+          kind: part.kind,
+          from,
+          to: reached(end),
+          previous: text,
+          messages: taken.map(({ message }) => message),
+          messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
+          replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
+          instructions,
+        }),
+      )
+      if (Either.isLeft(answer)) return { finished, calls, failure: answer.left }
+      text = answer.right
+      position = end
+      if (endsGroup(position)) finished = { text, to: reached(position) }
+    }
+    return { finished: { text, to: part.to }, calls, failure: null }
+  })
+
+const callSummarizer = (
+  { summarizer, counter, settings }: Writers,
+  request: Request,
+): Effect.Effect<string, SummarizerError> => {
+  const refuse = (reason: SummarizerError["reason"], detail: string) =>
+    new SummarizerError({ session: request.session, reason, detail })
+  return Effect.suspend(() => summarizer.summarize(request)).pipe(
+    Effect.timeoutFail({
+      duration: settings.summarizerTimeout,
+      onTimeout: () =>
+        refuse(
+          "timeout",
+          `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
+        ),
+    }),
+    Effect.flatMap(({ text, finish }) => {
+      if (finish === "length")
+        return refuse("truncated", "the model was cut off; allow it more output tokens")
+      if (finish === "refused") return refuse("refused", "the model refused to write the summary")
+      if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
+      const tokens = counter.count(text)
+      return tokens < request.replacesTokens
+        ? Effect.succeed(text)
+        : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
+    }),
+    // A summarizer that throws, or answers with no answer at all, is a summarizer that failed; what it threw may
+    // quote the conversation.
+    Effect.catchAllDefect(() =>
+      Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
+    ),
+    Effect.retry({
+      times: settings.summarizerRetries,
+      schedule: Schedule.jittered(Schedule.exponential("500 millis")),
+      // Asking again does not make a deterministic answer smaller, nor a refusal an answer.
+      while: ({ reason }) => reason === "unavailable" || reason === "timeout",
+    }),
+  )
+}
