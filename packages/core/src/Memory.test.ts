@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Option, Stream } from "effect"
-import { echo, withMemory } from "../test/engine.js"
+import { Clock, Deferred, Effect, Exit, Option, Stream } from "effect"
+import { echo, gated, pairs, said, withMemory } from "../test/engine.js"
 import {
   CurrentSummarizer,
   EventLog,
@@ -9,10 +9,12 @@ import {
   Keep,
   Memory,
   Message,
+  Pin,
   Strategy,
   TokenCounter,
   Trigger,
   Verify,
+  Wording,
 } from "./index.js"
 
 const small = Strategy.make({
@@ -281,5 +283,215 @@ describe("what was appended", () => {
       const commit = yield* Effect.flip(memory.append("s", Message.user("x"), { commit: "" }))
       expect(commit._tag).toBe("InvalidInput")
     }).pipe(Effect.provide(manual)),
+  )
+})
+
+describe("a strategy that pins", () => {
+  const strategy = { ...pairs, pin: Pin.firstUserMessage }
+  const pinned = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const events = yield* Stream.runCollect(memory.events("s"))
+    return [...events].flatMap(({ event }) =>
+      event._tag === "MessageAppended" && event.message.pinned === true ? [event.index] : [],
+    )
+  })
+
+  it.effect("has it written into the log with the message, and shown for ever", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [Message.assistant("hello"), ...said(3)])
+      yield* memory.append("s", said(6, 3))
+      yield* memory.settle("s")
+      expect(yield* pinned).toEqual([1])
+      expect(yield* memory.state("s")).toMatchObject({ through: 8 })
+      const { messages } = yield* memory.context("s")
+      expect(messages.map(Message.text)).toEqual([
+        Message.text(said(1)[0]!),
+        "[Conversation Summary]\n[0,8)",
+        ...said(2, 7).map(Message.text),
+      ])
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+  )
+
+  it.effect("begins anew with a clear, and pins no second one before it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", Message.user("one"))
+      yield* memory.append("s", [Message.user("two"), Message.assistant("three"), Message.user("four")])
+      expect(yield* pinned).toEqual([0])
+      yield* memory.clear("s")
+      yield* memory.append("s", Message.assistant("hello"))
+      yield* memory.append("s", [Message.user("five"), Message.user("six")])
+      expect(yield* pinned).toEqual([0, 1])
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+  )
+
+  it.effect("takes no mark of the caller's away", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [Message.user("q"), Message.assistant("a", { pinned: true })])
+      expect(yield* pinned).toEqual([0, 1])
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+  )
+})
+
+describe("a memory with a wording of its own", () => {
+  const first = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    return Message.text((yield* memory.context("s")).messages[0]!).split("\n")[0]
+  })
+
+  it.effect("words summaries so from then on, whatever strategy writes them", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* memory.settle("s")
+      expect(yield* first).toBe("Summary of earlier conversation: [0,4)")
+      yield* memory.append("s", said(4, 6))
+      yield* memory.settle("s", { strategy: { ...pairs, name: "other" } })
+      expect(yield* first).toBe("Summary of earlier conversation: [0,8)")
+    }).pipe(
+      Effect.provide(
+        withMemory({ strategy: pairs, wording: Wording.earlierConversation, compaction: "manual" }),
+      ),
+    ),
+  )
+
+  it.effect("leaves summaries as they were that were written before (L10)", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const engine = (options: Partial<Memory.Options>) =>
+        Memory.make({ strategy: pairs, compaction: "manual", ...options }).pipe(
+          Effect.provideService(EventLog.EventLog, log),
+          Effect.provideService(CurrentSummarizer, echo),
+        )
+      const before = yield* engine({})
+      yield* before.append("s", said(6))
+      yield* before.settle("s")
+      const context = yield* before.context("s")
+      const after = yield* engine({ wording: Wording.sessionMemory })
+      expect(yield* after.context("s")).toEqual(context)
+      yield* after.append("s", said(4, 6))
+      yield* after.settle("s")
+      expect(Message.text((yield* before.context("s")).messages[0]!)).toBe("[Session Memory]\n[0,8)")
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a strategy for one request", () => {
+  const eager = Strategy.make({
+    name: "eager",
+    when: Trigger.raw({ messages: 1 }),
+    keep: Keep.lastMessages(1),
+    fold: Fold.rolling,
+    context: { maxMessages: 2 },
+  })
+  const names = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const events = yield* Stream.runCollect(memory.events("s"))
+    return [...events].flatMap(({ event }) => (event._tag === "CompactionStarted" ? [event.strategy] : []))
+  })
+
+  it.effect("decides what that settling does, and the next one does not remember it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(3))
+      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.settle("s", { strategy: eager })).toHaveLength(1)
+      expect(yield* memory.state("s")).toMatchObject({ through: 2 })
+      yield* memory.append("s", said(3, 3))
+      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compact("s", { strategy: eager })).toMatchObject({ started: { to: 5 } })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+      expect(yield* names).toEqual(["eager", "eager"])
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+  )
+
+  it.effect("decides what that append brings about, and what it pins", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const strategy = { ...eager, pin: Pin.firstUserMessage }
+      yield* memory.append("s", said(2), { strategy })
+      // The first message is pinned, so that there is nothing to say of it.
+      expect(yield* memory.state("s")).toMatchObject({ through: 0 })
+      yield* memory.append("s", said(1, 2), { strategy })
+      expect(yield* memory.state("s")).toMatchObject({ through: 2, pinned: [{ index: 0 }] })
+      yield* memory.append("s", said(2, 3))
+      expect(yield* memory.state("s")).toMatchObject({ through: 2 })
+      expect(yield* names).toEqual(["eager"])
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "inline" }))),
+  )
+
+  it.effect("decides how that context looks, and nothing else", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(5))
+      const own = yield* memory.context("s")
+      expect(own.messages).toHaveLength(5)
+      expect((yield* memory.context("s", { strategy: eager })).messages).toHaveLength(2)
+      expect((yield* memory.context("s", { at: 4, strategy: eager })).layout[0]).toMatchObject({
+        section: "gap",
+        from: 0,
+        to: 2,
+      })
+      expect(yield* memory.context("s")).toEqual(own)
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+  )
+
+  it.effect("of several that come while a compaction runs beside them, the newest counts (L11)", () =>
+    Effect.gen(function* () {
+      const { entered, gate, summarizer } = yield* gated
+      yield* Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", said(6))
+        yield* Deferred.await(entered)
+        const keeping = (count: number) => ({ ...eager, name: `${count}`, keep: Keep.lastMessages(count) })
+        yield* memory.append("s", said(1, 6), { strategy: keeping(1) })
+        yield* memory.append("s", said(1, 7), { strategy: keeping(2) })
+        yield* Deferred.succeed(gate, undefined)
+        const state = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), memory.state("s")), {
+          until: ({ through, running }) => through > 4 && running === null,
+          times: 1_000,
+        })
+        expect(state.through).toBe(6)
+        expect(yield* names).toEqual(["pairs", "2"])
+      }).pipe(Effect.provide(withMemory({ strategy: pairs }, summarizer)))
+    }),
+  )
+})
+
+describe("how far the rounds are compacted (reference design 2)", () => {
+  it.effect("goes on from compaction to compaction, and is what it was at any version", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const through = (at?: number) =>
+        Effect.map(memory.state("s", at === undefined ? {} : { at }), (state) => state.compressedThroughRound)
+      expect(yield* through()).toBe(0)
+      for (const rounds of [2, 4, 6]) {
+        yield* memory.append("s", said(rounds === 2 ? 6 : 4))
+        yield* memory.settle("s")
+        expect(yield* through()).toBe(rounds)
+      }
+      expect(yield* through(6)).toBe(0)
+      expect(yield* through(8)).toBe(2)
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+  )
+})
+
+describe("the summaries of a session", () => {
+  it.effect("are all there, with what has become of each", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      expect(yield* memory.summaries("s")).toEqual([])
+      yield* memory.append("s", said(6))
+      yield* memory.settle("s")
+      yield* memory.append("s", said(4, 6))
+      yield* memory.settle("s")
+      const [older, newer] = yield* memory.summaries("s")
+      expect(older).toMatchObject({ status: "superseded", supersededBy: newer?.id, text: "[0,4)", total: 6 })
+      expect(newer).toMatchObject({ status: "active", supersededBy: null, text: "[0,8)", total: 10 })
+      expect(newer?.id).toBe((yield* memory.state("s")).summary?.id)
+      expect(yield* Effect.flip(memory.summaries(""))).toMatchObject({ _tag: "InvalidInput" })
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
   )
 })

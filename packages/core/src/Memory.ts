@@ -6,190 +6,49 @@
  *                   └────► render ─► context
  * ```
  */
-import { Cause, Context, Effect, Either, Layer, Option, ParseResult, Schema, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Predicate, Stream } from "effect"
+import { type AtOptions, Memory, type Options, type Service, type StrategyOptions } from "./api/Memory.js"
+import { checkCommit, checked, checkSession, plain } from "./api/input.js"
+import { awaitBudget } from "./compact/awaitBudget.js"
 import * as Background from "./compact/Background.js"
-import type { Dependencies, Outcome, RunOptions, Settings } from "./compact/Compaction.js"
+import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
 import { defaultSettings, run } from "./compact/Compaction.js"
 import { settle } from "./compact/settle.js"
 import type { MessageAppended } from "./event/Event.js"
-import type { Recorded } from "./event/EventCodec.js"
-import { EventLog, type ReadOptions, type SessionInfo } from "./log/EventLog.js"
 import { learn } from "./layers/learn.js"
-import { due, LayersError, MemoryLayers } from "./layers/MemoryLayers.js"
+import { due, MemoryLayers } from "./layers/MemoryLayers.js"
 import { remember } from "./layers/remember.js"
-import { Message } from "./message/Message.js"
+import { EventLog } from "./log/EventLog.js"
+import type { Message } from "./message/Message.js"
 import { place } from "./message/Structure.js"
 import { guarded, ofMessage, TokenCounter } from "./message/TokenCounter.js"
+import * as metrics from "./observe/metrics.js"
+import { subscribe } from "./observe/subscribe.js"
 import { decide } from "./policy/decide.js"
 import type { Strategy } from "./policy/Strategy.js"
-import { type Context as RenderedContext, render } from "./render/Render.js"
-import type { Wording } from "./render/Wording.js"
-import { make as makeSessions, type SessionError } from "./session/Sessions.js"
-import type { KnownFact, SessionState } from "./session/SessionState.js"
-import { summariesOf, type SummaryRecord } from "./session/summaries.js"
+import { render } from "./render/Render.js"
+import { make as makeSessions } from "./session/Sessions.js"
+import type { SessionState } from "./session/SessionState.js"
+import { summariesOf } from "./session/summaries.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
+import { fork } from "./time/fork.js"
+import { redact } from "./time/redact.js"
+import { revert } from "./time/revert.js"
 
-/** What was passed in is not a session id or not a message. Nothing was written. */
-export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
-  session: Schema.String,
-  detail: Schema.String,
-}) {
-  override get message(): string {
-    return this.session === "" ? this.detail : `Session "${this.session}": ${this.detail}`
-  }
-}
+export * from "./api/Memory.js"
+export { InvalidInput } from "./api/input.js"
 
-/** What every operation can fail with: bad input, a store that cannot work, a damaged log. */
-export type MemoryError = InvalidInput | SessionError
-
-/** The messages `[from, to)` are durable, at this version of the session. */
-export interface Appended {
-  readonly from: number
-  readonly to: number
-  readonly version: number
-  /** The commit id had been applied before; nothing was written this time. */
-  readonly duplicate: boolean
-}
-
-/** An operation on the past: as things were at this sequence number. */
-export interface AtOptions {
-  readonly at?: number
-}
-
-/** For one request: another strategy than the memory's. The session does not remember it. */
-export interface StrategyOptions {
-  readonly strategy?: Strategy | undefined
-}
-
-/** How a memory works. */
-export interface Options extends Partial<Settings> {
-  readonly strategy: Strategy
-  /** How summaries are worded from now on, in place of the strategy's own way. */
-  readonly wording?: Wording
-  /**
-   * When compactions run.
-   *
-   * - `background` (default): beside the conversation; `append` returns once the messages are durable
-   * - `inline`: `append` returns when nothing is due any more
-   * - `manual`: only through `settle` and `compact`
-   */
-  readonly compaction?: "background" | "inline" | "manual"
-  /** How many sessions are kept in memory between calls; 1,000 by default. */
-  readonly cachedSessions?: number
-}
-
-/** The operations of a memory. */
-export interface Service {
-  /**
-   * Appends messages, all or none. With a `commit` id of your own, a retry after a lost answer is applied once
-   * (law L12). No summarizer can make it fail or, unless compaction is inline, wait (law L8).
-   */
-  readonly append: (
-    session: string,
-    messages: Message | ReadonlyArray<Message>,
-    options?: StrategyOptions & { readonly commit?: string },
-  ) => Effect.Effect<Appended, MemoryError>
-  /** The messages a model should get now, with their layout; or those it would have got at a version. */
-  readonly context: (
-    session: string,
-    options?: AtOptions & StrategyOptions,
-  ) => Effect.Effect<RenderedContext, MemoryError>
-  /** The folded state, now or at a version. */
-  readonly state: (session: string, options?: AtOptions) => Effect.Effect<SessionState, MemoryError>
-  /** The decoded events of a session. */
-  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, MemoryError>
-  /** Every summary the session ever had, oldest first, with what has become of each. */
-  readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
-  /** The facts that the memory layers know for a session; none without layers. */
-  readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
-  /** Takes a wrong or outdated fact out of force; `false` if the session knows no such fact. */
-  readonly retire: (
-    session: string,
-    fact: string,
-    options?: { readonly reason?: string },
-  ) => Effect.Effect<boolean, MemoryError | LayersError>
-  /** Runs every compaction that is due, and answers with what was done. */
-  readonly settle: (
-    session: string,
-    options?: StrategyOptions,
-  ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
-  /** Compacts now, whatever the trigger says; the tail stays raw all the same. */
-  readonly compact: (
-    session: string,
-    options?: StrategyOptions & Pick<RunOptions, "instructions">,
-  ) => Effect.Effect<Outcome, MemoryError>
-  /** Starts the session over. The log keeps what was. */
-  readonly clear: (session: string) => Effect.Effect<void, MemoryError>
-  /** Removes the session with its log; `false` if there was none. */
-  readonly delete: (session: string) => Effect.Effect<boolean, MemoryError>
-  /** Every session of the store. */
-  readonly sessions: Stream.Stream<SessionInfo, MemoryError>
-}
-
-/**
- * The memory.
- *
- * @example
- * ```ts
- * import { Fold, InMemoryEventLog, Keep, Memory, Message, Strategy, Trigger } from "@memfold/core"
- * import { Effect, Layer } from "effect"
- *
- * const strategy = Strategy.make({
- *   name: "short",
- *   when: Trigger.backlog({ messages: 10 }),
- *   keep: Keep.lastMessages(20),
- *   fold: Fold.rolling,
- * })
- *
- * const program = Effect.gen(function* () {
- *   const memory = yield* Memory.Memory
- *   yield* memory.append("chat-1", [Message.user("Hello"), Message.assistant("Hello to you")])
- *   return yield* memory.context("chat-1")
- * })
- *
- * const live = Memory.layer({ strategy }).pipe(Layer.provide(InMemoryEventLog.layer))
- * const context = await Effect.runPromise(program.pipe(Effect.provide(live)))
- * console.log(context.messages.length, context.layout)
- * ```
- */
-export class Memory extends Context.Tag("@memfold/core/Memory")<Memory, Service>() {}
-
-const parseMessages = Schema.decodeUnknownEither(Schema.Array(Message))
-
-/**
- * The messages as they will be read back: as plain JSON, in copies of their own. What a caller does to an object
- * later on, or what JSON cannot hold, must not make the state differ from the log (law L6).
- */
-const plain = (session: string, messages: unknown): Effect.Effect<unknown, InvalidInput> =>
-  Effect.try({
-    try: () => JSON.parse(JSON.stringify(messages) ?? "null") as unknown,
-    catch: () =>
-      new InvalidInput({ session, detail: "a message holds what JSON cannot; nothing was appended" }),
-  })
-
-const checked = (session: string, messages: unknown): Effect.Effect<ReadonlyArray<Message>, InvalidInput> =>
-  Either.match(parseMessages(messages), {
-    onRight: Effect.succeed,
-    onLeft: (error) => {
-      const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? []
-      const detail = `message ${path.map(String).join(".")} does not fit the form of a message; nothing was appended`
-      return Effect.fail(new InvalidInput({ session, detail }))
-    },
-  })
-
-/** A session id is any text but an empty one; it is never guessed and never replaced by a default. */
-const checkSession = (session: unknown): Effect.Effect<string, InvalidInput> =>
-  typeof session === "string" && session.trim() !== "" && session.isWellFormed()
-    ? Effect.succeed(session)
-    : Effect.fail(
-        new InvalidInput({ session: "", detail: "A session id is required: a text that is not empty" }),
-      )
-
-/** An empty commit id is a missing one: two of them would be taken for the same batch. */
-const checkCommit = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
-  typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
+/** Nobody waits for what goes wrong in the background: it is logged and counted, and the messages stay raw. */
+const couldNotRun = (session: string) => (cause: Cause.Cause<unknown>) =>
+  Effect.zipRight(
+    metrics.count(metrics.backgroundFailures, {
+      kind: Option.match(Cause.failureOption(cause), {
+        onNone: () => "defect",
+        onSome: (error) => (Predicate.hasProperty(error, "_tag") ? String(error._tag) : "error"),
+      }),
+    }),
+    Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
+  )
 
 /** The events of an append: each message in its place, and pinned where the strategy says so. */
 const pinning = (
@@ -233,6 +92,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     summarizer,
     counter,
     settings,
+    hooks: options.hooks ?? {},
   })
 
   /** Learns before it compacts: what a summary covers can only be read in the log. */
@@ -242,14 +102,32 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       settle(dependencies(strategy), session),
     )
 
-  const background = yield* Background.make<Strategy>((session, strategy) =>
-    work(session, strategy).pipe(
-      Effect.catchAllCause((cause) =>
-        Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
-      ),
-      Effect.asVoid,
-    ),
+  const background = yield* Background.make<Strategy>(
+    (session, strategy) =>
+      work(session, strategy).pipe(Effect.catchAllCause(couldNotRun(session)), Effect.asVoid),
+    { finish: options.shutdown ?? Duration.zero },
   )
+
+  /** What the strategy in the shadow would do, when that is something else. */
+  const lookInShadow = (state: SessionState, due: boolean, now: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (options.shadow === undefined) return Effect.void
+      const { name } = options.shadow
+      const decision = decide(options.shadow, state, { now })
+      const agrees = (decision._tag === "Due") === due
+      const counted = metrics.count(metrics.shadowDecisions, { strategy: name, agrees: String(agrees) })
+      if (agrees) return counted
+      const range =
+        decision._tag === "Due"
+          ? `[${decision.plan.from},${decision.plan.to}) (${decision.plan.reason})`
+          : "nothing"
+      return Effect.zipRight(
+        counted,
+        Effect.logDebug(`the shadow strategy would compact ${range}`).pipe(
+          Effect.annotateLogs({ session: state.session, shadow: name }),
+        ),
+      )
+    })
 
   /**
    * Leaves at once when nothing is due, which is nearly always: deciding costs no read. The messages are durable:
@@ -257,9 +135,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
    */
   const lookAt = (state: SessionState, strategy: Strategy): Effect.Effect<void> =>
     Effect.gen(function* () {
-      if (compaction === "manual") return
-      const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      const now = yield* Clock.currentTimeMillis
       const decision = decide(strategy, state, { now })
+      yield* lookInShadow(state, decision._tag === "Due", now)
+      if (compaction === "manual" || compaction === "off") return
       const toCompact = decision._tag === "Due" || decision.why === "running"
       const toLearn = layers !== null && due(state) !== null
       if (!toCompact && !toLearn && state.damaged.length === 0) return
@@ -267,12 +146,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       yield* work(state.session, strategy)
     }).pipe(
       Effect.catchAllCause((cause) =>
-        Cause.isInterruptedOnly(cause)
-          ? Effect.interrupt
-          : Effect.logError("a compaction could not run", cause).pipe(
-              Effect.annotateLogs({ session: state.session }),
-            ),
+        Cause.isInterruptedOnly(cause) ? Effect.interrupt : couldNotRun(state.session)(cause),
       ),
+      Effect.withSpan("memfold.decide"),
     )
 
   const load = (session: string, { at }: AtOptions = {}) =>
@@ -319,20 +195,47 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       yield* lookAt(state, strategy)
       const duplicate = appended?.duplicate === true
       const range = duplicate ? yield* positionsOf(session, appended.from, appended.version) : answer
+      yield* duplicate
+        ? metrics.count(metrics.duplicateAppends)
+        : Metric.incrementBy(metrics.messagesAppended, counted.length)
       return { ...range, version: appended?.version ?? state.version, duplicate }
-    }).pipe(Effect.withSpan("memfold.append", { attributes: { session } }))
+    }).pipe(
+      Metric.trackDurationWith(metrics.appendDuration, Duration.toMillis),
+      Effect.withSpan("memfold.append", { attributes: { session } }),
+    )
+
+  /** Waits for compactions where the context is too large; a context of the past is what it was. */
+  const withinBudget = (session: string, { at }: AtOptions, strategy: Strategy) =>
+    options.budget === undefined || at !== undefined || compaction === "off"
+      ? Effect.succeed(undefined)
+      : awaitBudget(
+          sessions,
+          session,
+          options.budget,
+          Effect.zipRight(background.look(session, strategy), background.ended(session)),
+        )
 
   const service: Service = {
     append,
     context: (session, request = {}) =>
       Effect.gen(function* () {
+        yield* checkSession(session)
+        const strategy = strategyOf(request)
+        const budget = yield* withinBudget(session, request, strategy)
         const state = yield* load(session, request)
         const remembered =
           layers === null ? [] : yield* remember(layers, counter, state, yield* timeOf(session, request))
-        return render(state, strategyOf(request).context, remembered)
+        const context = yield* Effect.withSpan(
+          Effect.sync(() => render(state, strategy.context, remembered)),
+          "memfold.render",
+        )
+        yield* Metric.update(metrics.contextTokens, context.tokens)
+        return budget === undefined ? context : { ...context, budget }
       }).pipe(Effect.withSpan("memfold.context", { attributes: { session } })),
     state: load,
     events: (session, range) => Stream.flatMap(checkSession(session), () => sessions.events(session, range)),
+    subscribe: (session, given) =>
+      Stream.flatMap(checkSession(session), () => subscribe(sessions, session, given)),
     summaries: (session) =>
       Effect.flatMap(checkSession(session), () => summariesOf(sessions.events(session))),
     facts: (session) =>
@@ -342,11 +245,39 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         layers === null ? Effect.succeed(false) : layers.retire(state, { id, reason }),
       ),
     settle: (session, request = {}) =>
-      Effect.flatMap(load(session), () => work(session, strategyOf(request))),
+      Effect.flatMap(load(session), () =>
+        compaction === "off" ? Effect.succeed([]) : work(session, strategyOf(request)),
+      ),
     compact: (session, { instructions, ...request } = {}) =>
       Effect.flatMap(load(session), () =>
-        run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+        compaction === "off"
+          ? Effect.succeed<Outcome>({ _tag: "Idle", why: "off" })
+          : run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
       ),
+    revert: (session, { to = null, hold = 20 } = {}) =>
+      Effect.flatMap(load(session), () => revert(sessions, session, { to, hold, reason: "reverted" })),
+    recompact: (session, request = {}) =>
+      Effect.flatMap(load(session), () =>
+        compaction === "off"
+          ? Effect.succeed([])
+          : revert(sessions, session, { to: null, hold: 0, reason: "recompacted" }).pipe(
+              Effect.catchTag("UnknownSummary", Effect.die),
+              Effect.zipRight(settle(dependencies(strategyOf(request)), session)),
+            ),
+      ),
+    fork: (session, to, { at } = {}) =>
+      Effect.zipRight(
+        Effect.zipRight(load(session), checkSession(to)),
+        fork(log, sessions, session, { to, at }),
+      ),
+    redact: (session, index) =>
+      Effect.gen(function* () {
+        const state = yield* load(session)
+        const done = yield* redact(log, sessions, counter, session, index)
+        if (layers !== null) yield* layers.forget(state, index)
+        yield* lookAt(yield* sessions.load(session), ownStrategy)
+        return done
+      }),
     clear: (session) =>
       Effect.flatMap(load(session), () =>
         sessions.transact(session, ({ total }) => ({

@@ -343,6 +343,11 @@ export const prune: fc.Arbitrary<Named<Prune.Prune>> = fc
         ],
   )
 
+const rules: fc.Arbitrary<ReadonlyArray<Named<Prune.Prune>>> = fc.array(prune, {
+  minLength: 1,
+  maxLength: 2,
+})
+
 const notes: fc.Arbitrary<Notes.Notes | undefined> = fc.option(
   fc.record(
     {
@@ -354,48 +359,75 @@ const notes: fc.Arbitrary<Notes.Notes | undefined> = fc.option(
   { freq: 3, nil: undefined },
 )
 
-/** Any composition of the combinators, with small numbers. Its name says what it is made of. */
-export const strategy: fc.Arbitrary<Strategy.Strategy> = fc
-  .record({
-    when: trigger,
-    keep,
-    take,
-    fold: fc.oneof(
-      { weight: 5, arbitrary: fc.constantFrom(Fold.rolling, Fold.blocks, Fold.drop) },
-      { weight: 1, arbitrary: fc.constant(Fold.none) },
-    ),
-    split,
-    prune: fc.oneof(
-      { weight: 1, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: fc.array(prune, { minLength: 1, maxLength: 2 }) },
-    ),
-    notes,
-    pin: fc.option(fc.constant(Pin.firstUserMessage), { freq: 5, nil: undefined }),
-    maxMessages: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 5, nil: undefined }),
-  })
-  .map(({ when, keep, take, fold, split, prune, notes, pin, maxMessages }) =>
-    Strategy.make({
-      name: [
-        `when ${when[0]}`,
-        `keep ${keep[0]}`,
-        `take ${take[0]}`,
-        fold,
-        ...(split === undefined
-          ? []
-          : [`split above ${split.above}, prefix ${split.prefix({ messages: 1, tokens: 1 })}`]),
-        ...prune.map(([name]) => name),
-        ...(notes === undefined ? [] : [`notes ${JSON.stringify(notes)}`]),
-        ...(pin === undefined ? [] : ["pin the first user message"]),
-        ...(maxMessages === undefined ? [] : [`at most ${maxMessages}`]),
-      ].join("; "),
-      when: when[1],
-      keep: keep[1],
-      take: take[1],
+const parts = {
+  when: trigger,
+  keep,
+  take,
+  fold: fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(Fold.rolling, Fold.blocks, Fold.drop) },
+    { weight: 1, arbitrary: fc.constant(Fold.none) },
+  ),
+  split,
+  prune: fc.oneof(fc.constant<ReadonlyArray<Named<Prune.Prune>>>([]), rules),
+  notes,
+  pin: fc.option(fc.constant(Pin.firstUserMessage), { freq: 5, nil: undefined }),
+  maxMessages: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 5, nil: undefined }),
+}
+
+/** A strategy of these parts. Its name says what it is made of. */
+const composed = ({
+  when,
+  keep,
+  take,
+  fold,
+  split,
+  prune,
+  notes,
+  pin,
+  maxMessages,
+}: {
+  readonly [Part in keyof typeof parts]: (typeof parts)[Part] extends fc.Arbitrary<infer A> ? A : never
+}): Strategy.Strategy =>
+  Strategy.make({
+    name: [
+      `when ${when[0]}`,
+      `keep ${keep[0]}`,
+      `take ${take[0]}`,
       fold,
-      prune: prune.map(([, rule]) => rule),
-      ...(split === undefined ? {} : { split }),
-      ...(notes === undefined ? {} : { notes }),
-      ...(pin === undefined ? {} : { pin }),
-      ...(maxMessages === undefined ? {} : { context: { maxMessages } }),
-    }),
-  )
+      ...(split === undefined
+        ? []
+        : [`split above ${split.above}, prefix ${split.prefix({ messages: 1, tokens: 1 })}`]),
+      ...prune.map(([name]) => name),
+      ...(notes === undefined ? [] : [`notes ${JSON.stringify(notes)}`]),
+      ...(pin === undefined ? [] : ["pin the first user message"]),
+      ...(maxMessages === undefined ? [] : [`at most ${maxMessages}`]),
+    ].join("; "),
+    when: when[1],
+    keep: keep[1],
+    take: take[1],
+    fold,
+    prune: prune.map(([, rule]) => rule),
+    ...(split === undefined ? {} : { split }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(pin === undefined ? {} : { pin }),
+    ...(maxMessages === undefined ? {} : { context: { maxMessages } }),
+  })
+
+/** Any composition of the combinators, with small numbers. */
+export const strategy: fc.Arbitrary<Strategy.Strategy> = fc.record(parts).map(composed)
+
+/** One that has more to prune: it is often due, keeps much raw, and lets few outputs be whole. */
+export const pruningStrategy: fc.Arbitrary<Strategy.Strategy> = fc
+  .record({
+    ...parts,
+    when: upTo(4).map((messages): Named<Trigger.Trigger> => [
+      `backlog of ${messages}`,
+      Trigger.any(Trigger.backlog({ messages }), Trigger.raw({ messages: messages + 8 })),
+    ]),
+    keep: fc
+      .integer({ min: 2, max: 12 })
+      .map((count): Named<Keep.Keep> => [`${count} messages`, Keep.lastMessages(count)]),
+    take: fc.constant<Named<Take.Take>>(["all", Take.all]),
+    prune: rules,
+  })
+  .map(composed)

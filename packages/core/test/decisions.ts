@@ -24,6 +24,9 @@ export interface Decided extends Policy.Plan {
 /** A summary takes so many tokens, whatever it covers. */
 export const summaryTokens = 5
 
+/** And so many takes a message whose outputs are pruned. */
+const prunedTokens = 5
+
 /** A message that takes so many tokens, four of them for being a message. */
 export const ofTokens = (
   role: "system" | "user" | "assistant",
@@ -63,9 +66,13 @@ export const decisions = (
       const { plan } = decision
       const { carried, assignments } = compose(strategy.fold, state.summary, plan)
       const compaction = `k${found.length}`
-      happen(
-        { _tag: "CompactionStarted", compaction, strategy: strategy.name, leaseUntil: now + 1, ...plan },
-        {
+      happen({ _tag: "CompactionStarted", compaction, strategy: strategy.name, leaseUntil: now + 1, ...plan })
+      if (plan.prune.length > 0) {
+        const outputs = plan.prune.map((output) => ({ ...output, tokens: prunedTokens }))
+        happen({ _tag: "ToolOutputsPruned", compaction, outputs })
+      }
+      if (plan.parts.length > 0) {
+        happen({
           _tag: "SummaryCommitted",
           compaction,
           summary: `s${found.length}`,
@@ -83,8 +90,8 @@ export const decisions = (
           tokens: summaryTokens,
           tokensBefore: 0,
           tokensAfter: 0,
-        },
-      )
+        })
+      }
       found.push({ ...plan, total: state.total, summary: state.summary?.segments ?? [] })
     }
   }

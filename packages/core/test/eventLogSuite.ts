@@ -295,6 +295,80 @@ export const eventLogSuite = (
         }))
     })
 
+    describe("rewrite (L15)", () => {
+      const changed = { seq: 2, data: '{"n":"forgotten"}', checksum: 7 }
+
+      test("puts other data in place of what stood there, and appends what says so, in one batch", (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(3), { expected: 0, commit: "a" })
+          yield* log.append("other", records(3), { expected: 0, commit: "a" })
+          expect(yield* log.rewrite("s", [changed], records(2, 4), { expected: 3, commit: "b" })).toEqual({
+            from: 4,
+            version: 5,
+            duplicate: false,
+          })
+          const found = yield* read(log, "s")
+          expect(found.map(({ seq, commit, data }) => `${seq} ${commit} ${data}`)).toEqual([
+            '1 a {"n":1}',
+            '2 a {"n":"forgotten"}',
+            '3 a {"n":3}',
+            '4 b {"n":4}',
+            '5 b {"n":5}',
+          ])
+          expect(found.map(({ checksum }) => checksum)).toEqual([
+            undefined,
+            7,
+            undefined,
+            undefined,
+            undefined,
+          ])
+          expect((yield* read(log, "other")).map(({ data }) => data)).toEqual(
+            [1, 2, 3].map((n) => `{"n":${n}}`),
+          )
+        }))
+
+      test("takes the snapshot along", (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(3), { expected: 0, commit: "a" })
+          yield* log.saveSnapshot("s", { fold: 1, version: 3, data: "it has the words" })
+          yield* log.rewrite("s", [changed], records(1, 4), { expected: 3, commit: "b" })
+          expect(Option.isNone(yield* log.loadSnapshot("s"))).toBe(true)
+        }))
+
+      test("of another version than the expected changes nothing; of a commit applied before, nothing again", (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(3), { expected: 0, commit: "a" })
+          for (const options of [
+            { expected: 2, commit: "b" },
+            { expected: 3, after: "elsewhere", commit: "b" },
+          ]) {
+            expect(yield* Effect.flip(log.rewrite("s", [changed], records(1, 4), options))).toMatchObject({
+              _tag: "VersionConflict",
+            })
+          }
+          expect((yield* read(log, "s"))[1]?.data).toBe('{"n":2}')
+          const options = { expected: 3, commit: "b" }
+          yield* log.rewrite("s", [changed], records(1, 4), options)
+          expect(yield* log.rewrite("s", [{ ...changed, data: "{}" }], records(1, 4), options)).toEqual({
+            from: 4,
+            version: 4,
+            duplicate: true,
+          })
+          expect((yield* read(log, "s"))[1]?.data).toBe(changed.data)
+        }))
+    })
+
+    describe("a checksum", () => {
+      test("comes back with its record, and none with a record that has none", (log) =>
+        Effect.gen(function* () {
+          const [first, second] = records(2)
+          yield* log.append("s", [{ ...first, checksum: 0xffff_ffff }, second!], { expected: 0, commit: "a" })
+          const found = yield* read(log, "s")
+          expect(found.map((record) => record.checksum)).toEqual([0xffff_ffff, undefined])
+          expect("checksum" in found[1]!).toBe(false)
+        }))
+    })
+
     describe("sessions", () => {
       test("are kept apart, whatever their ids look like", (log) =>
         Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Arbitrary events, and logs of them: what a session may hold, and what none ever should. */
 import * as fc from "fast-check"
-import { type Event, type EventCodec, Wording } from "../src/index.js"
+import { type Event, EventCodec, type EventLog, Wording } from "../src/index.js"
 import { oneMessage, startOfTime, text } from "./conversations.js"
 
 /** Small, so that events refer to each other's messages by chance. */
@@ -59,6 +59,7 @@ export const byTag: {
     summary: fc.option(summary),
     reason: text,
   }),
+  CompactionsHeld: tagged("CompactionsHeld", { until: index }),
   ToolOutputsPruned: tagged("ToolOutputsPruned", {
     compaction,
     outputs: fc.array(
@@ -101,6 +102,7 @@ export const byTag: {
     session: fc.option(fc.constant("other"), { nil: undefined }),
   }),
   FactRetired: tagged("FactRetired", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
+  MessageRedacted: tagged("MessageRedacted", { seq: index, rewritten: fc.array(index, { maxLength: 2 }) }),
   SessionCleared: tagged("SessionCleared", {}),
 }
 
@@ -112,6 +114,8 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.SummarySuperseded },
   { weight: 1, arbitrary: byTag.SummaryInvalidated },
   { weight: 1, arbitrary: byTag.ToolOutputsPruned },
+  { weight: 1, arbitrary: byTag.CompactionsHeld },
+  { weight: 1, arbitrary: byTag.MessageRedacted },
   { weight: 1, arbitrary: byTag.FactsLearned },
   { weight: 1, arbitrary: byTag.FactRetired },
   { weight: 1, arbitrary: byTag.CompactionFailed },
@@ -120,6 +124,21 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
 )
 
 const unknown = fc.constant<EventCodec.UnknownEvent>({ _tag: "UnknownEvent", type: "Dreamt", version: 3 })
+
+/** A commit that nobody can read. */
+export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
+
+/** An event as a log has it: also one that this memfold does not know, or cannot read. */
+export const stored = (event: EventCodec.AnyEvent): Pick<EventLog.LogRecord, "type" | "version" | "data"> => {
+  switch (event._tag) {
+    case "UnknownEvent":
+      return { type: event.type, version: event.version, data: "?" }
+    case "DamagedSummary":
+      return { type: "SummaryCommitted", version: 1, data: "?" }
+    default:
+      return EventCodec.encode(event)
+  }
+}
 
 /** Events with their envelopes, as one session has them. */
 export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.Recorded<E>> =>
@@ -133,5 +152,8 @@ export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.
 
 /** A log of events in no sensible order at all. */
 export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.Recorded>> = fc
-  .array(fc.oneof({ weight: 12, arbitrary: event }, unknown), { maxLength: 40, size: "max" })
+  .array(fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged)), {
+    maxLength: 40,
+    size: "max",
+  })
   .map(recorded)

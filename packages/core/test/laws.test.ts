@@ -9,10 +9,21 @@ import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../strategies/sliding-window/src/index.js"
 import { SplitTurn } from "../../strategies/split-turn/src/index.js"
-import { Fold, Keep, Message, orphans, Session, Split, Strategy, Trigger, Verify } from "../src/index.js"
+import {
+  Fold,
+  Keep,
+  Message,
+  orphans,
+  Prune,
+  Session,
+  Split,
+  Strategy,
+  Trigger,
+  Verify,
+} from "../src/index.js"
 import * as View from "../src/policy/View.js"
 import * as Snapshot from "../src/session/Snapshot.js"
-import { chat, conversation, strategy as anyStrategy } from "./conversations.js"
+import { chat, conversation, pruningStrategy, strategy as anyStrategy } from "./conversations.js"
 import * as oracles from "./oracles.js"
 import { compactions, type Run, runOf, session } from "./runs.js"
 
@@ -46,7 +57,15 @@ const shipped = fc.oneof(
     }),
   ),
   labelled(Rounds, fc.record({ fullContextTurns: upTo(3), cachedContextTurns: upTo(3) })),
-  labelled(SplitTurn, fc.record({ contextLimit: fc.integer({ min: 20, max: 400 }) })),
+  labelled(
+    SplitTurn,
+    fc.record({
+      contextLimit: fc.integer({ min: 20, max: 400 }),
+      adaptiveSplit: fc.boolean(),
+      pruneToolOutputs: fc.constantFrom("off", "soft-trim", "hard-clear"),
+      toolFailures: fc.nat({ max: 2 }),
+    }),
+  ),
   labelled(RollingBuffer, fc.record({ bufferSize: upTo(5) })),
 )
 
@@ -68,6 +87,7 @@ const input: fc.Arbitrary<Input> = fc
   .tuple(
     fc.oneof(
       anyStrategy.map((strategy) => ({ label: strategy.name, strategy })),
+      pruningStrategy.map((strategy) => ({ label: strategy.name, strategy })),
       shipped,
     ),
     conversation,
@@ -92,6 +112,15 @@ const splitting = Strategy.make({
   keep: Keep.currentRound,
   fold: Fold.rolling,
   split: Split.tailAbove(30, { prefix: 10 }),
+})
+
+/** Folds nothing, and leaves nothing of any output that is not short. */
+const masking = Strategy.make({
+  name: "masking",
+  when: Trigger.raw({ messages: 1 }),
+  keep: Keep.lastMessages(2),
+  fold: Fold.none,
+  prune: [Prune.hardClear({ keep: Keep.lastMessages(0), above: 0 })],
 })
 
 const example = (
@@ -140,6 +169,18 @@ const examples: ReadonlyArray<[Input]> = [
     user("stop"),
     assistant("stopped"),
   ]),
+  // An output ends with half a surrogate pair; another is as long as the note that takes its place.
+  example(masking, [
+    call([calling]),
+    result({ id: "c1", output: `${"x".repeat(90)}\ud83d` }),
+    call([calling]),
+    result({ id: "c1", output: "x".repeat(41) }),
+  ]),
+  // There is too much to keep, and nothing to be folded.
+  example({ ...splitting, name: "unfolding", fold: Fold.none }, [
+    user("do"),
+    ...["one ", "two ", "six "].map(long),
+  ]),
 ]
 
 /** Holds a law against many runs. */
@@ -157,6 +198,9 @@ const stateBefore = ({ events }: Run, seq: number) =>
 
 const pairwise = <A>(list: ReadonlyArray<A>): ReadonlyArray<readonly [A, A]> =>
   list.slice(1).map((next, position) => [list[position]!, next])
+
+/** A message without the mark that a strategy may have put on it as it came in. */
+const unpinned = ({ pinned: _pinned, ...message }: Message.Message) => message
 
 /** All that is said in messages, but for results: those that came late are worded otherwise. */
 const words = (messages: ReadonlyArray<Message.Message>) =>
@@ -222,20 +266,26 @@ describe("in every run", () => {
 
   it("L3: coverage starts at 0, has no holes, and never moves back", () =>
     inEveryRun(({ events, moments, strategy }) => {
-      const plans = events.flatMap(({ event }) => (event._tag === "CompactionStarted" ? [event] : []))
+      const begun = events.flatMap(({ event }) => (event._tag === "CompactionStarted" ? [event] : []))
+      // The others only prune; they say where the coverage is, and leave it there.
+      const plans = begun.filter(({ parts }) => parts.length > 0)
       const commits = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event] : []))
       const ends = commits.map(({ through }) => through)
       expect(plans.map(({ from }) => from)).toEqual([0, ...ends].slice(0, plans.length))
       expect(ends).toEqual(plans.map(({ to }) => to))
       expect(pairwise(ends).filter(([one, next]) => next <= one)).toEqual([])
+      expect(begun.filter(({ parts, from, to }) => parts.length === 0 && from !== to)).toEqual([])
+      expect(begun.map(({ from }) => from)).toEqual(begun.map(({ from }) => from).toSorted((a, b) => a - b))
+      if (strategy.fold === "none") expect(commits).toEqual([])
       for (const { state } of moments) {
         const segments = state.summary?.segments ?? []
         const covered = segments.map(({ to }) => to)
         expect(state.summary?.through ?? 0).toBe(state.through)
         expect(covered.at(-1) ?? 0).toBe(strategy.fold === "drop" ? 0 : state.through)
         expect(segments.map(({ from }) => from)).toEqual([0, ...covered].slice(0, segments.length))
-        // The summarizer wrote what it was asked to cover.
-        expect(segments.map(({ text }) => text)).toEqual(segments.map(({ from, to }) => `[${from},${to})`))
+        // The summarizer wrote what it was asked to cover; failures are noted behind it.
+        const written = segments.map(({ text }) => text.split("\n\n**Tool failures:**\n")[0])
+        expect(written).toEqual(segments.map(({ from, to }) => `[${from},${to})`))
       }
     }))
 
@@ -269,6 +319,53 @@ describe("in every run", () => {
       }
     }))
 
+  it("L4: what is cut out of a raw output is its middle, and the log has it whole (L10)", () =>
+    inEveryRun(({ moments, messages, events }) => {
+      const logged = events.flatMap(({ event }) =>
+        event._tag === "MessageAppended" ? [unpinned(event.message)] : [],
+      )
+      expect(logged).toEqual(messages.map(unpinned))
+      for (const { state } of moments.filter(({ settled }) => settled)) {
+        const cuts = events
+          .filter(({ seq }) => seq <= state.version)
+          .flatMap(({ event }) => (event._tag === "ToolOutputsPruned" ? event.outputs : []))
+        for (const { index, message } of [...state.pinned, ...state.raw]) {
+          const original = messages[index]!
+          const { usage: _usage, ...rest } = original
+          expect(unpinned({ ...message, parts: [], metadata: {} })).toMatchObject(
+            unpinned({ ...rest, parts: [], metadata: {} }),
+          )
+          for (const [position, part] of original.parts.entries()) {
+            const shown = message.parts[position]!
+            const mine = cuts.filter((cut) => cut.index === index && cut.part === position)
+            if (mine.length === 0 || part.type !== "tool-result" || shown.type !== "tool-result") {
+              expect(shown).toEqual(part)
+              continue
+            }
+            const head = Math.min(...mine.map((cut) => cut.head))
+            const tail = Math.min(...mine.map((cut) => cut.tail))
+            expect({ ...shown, output: "" }).toEqual({ ...part, output: "" })
+            expect(shown.output.length).toBeLessThan(part.output.length)
+            expect(shown.output.slice(0, head)).toBe(part.output.slice(0, head))
+            expect(shown.output.slice(shown.output.length - tail)).toBe(
+              part.output.slice(part.output.length - tail),
+            )
+            expect(message.metadata?.["memfold"]).toMatchObject({ pruned: true })
+          }
+        }
+      }
+    }))
+
+  it("what a commit says the context takes is what it takes", () =>
+    inEveryRun(({ events }) => {
+      let state = Session.empty(session)
+      for (const recorded of events) {
+        state = Session.evolve(state, recorded)
+        if (recorded.event._tag !== "SummaryCommitted") continue
+        expect(Session.contextTokens(state)).toBe(recorded.event.tokensAfter)
+      }
+    }))
+
   it("L5: no boundary cuts a group, and no context has an orphan", () =>
     inEveryRun((run) => {
       for (const { seq, started } of compactions(run)) {
@@ -291,10 +388,12 @@ describe("in every run", () => {
     }))
 
   it("L9: settling ends, and settling again does nothing", () =>
-    inEveryRun(async ({ moments, state, reopened }) => {
+    inEveryRun(async ({ strategy, moments, state, reopened }) => {
       for (const { outcomes, state } of moments) {
-        expect(outcomes.map(({ _tag }) => _tag)).toEqual(outcomes.map(() => "Committed"))
-        expect(outcomes.length).toBeLessThanOrEqual(state.total)
+        const tags = outcomes.map(({ _tag }) => _tag)
+        expect(tags.filter((tag) => tag !== "Committed" && tag !== "Pruned")).toEqual([])
+        expect(tags.filter((tag) => tag === "Committed").length).toBeLessThanOrEqual(state.total)
+        expect(tags.filter((tag) => tag === "Pruned").length).toBeLessThanOrEqual(strategy.prune?.length ?? 0)
         expect(state.running).toBeNull()
       }
       const [again, version] = await reopened((memory) =>
@@ -313,10 +412,13 @@ describe("in every run", () => {
     }, 40))
 
   it("L13: between two compactions each context is a prefix of the next", () =>
-    inEveryRun(({ strategy, moments }) => {
+    inEveryRun(({ strategy, moments, events }) => {
+      const changes = events.flatMap(({ seq, event }) =>
+        event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" ? [seq] : [],
+      )
       const { maxMessages = Number.POSITIVE_INFINITY } = strategy.context
       for (const [now, next] of pairwise(moments)) {
-        const compacted = now.state.summary?.id !== next.state.summary?.id
+        const compacted = changes.some((seq) => seq > now.state.version && seq <= next.state.version)
         const capped = next.state.raw.length > maxMessages
         const { messages } = now.context
         const prefix = compacted || capped ? messages : next.context.messages.slice(0, messages.length)

@@ -67,10 +67,7 @@ export const pruned = (
 ): Event.ToolOutputsPruned => ({ _tag: "ToolOutputsPruned", compaction: "k1", outputs, ...options })
 
 /** What is cut out of the only output of message `index`: all of it, unless said otherwise. */
-export const cleared = (
-  index: number,
-  options: Partial<Event.PrunedOutput> = {},
-): Event.PrunedOutput => ({
+export const cleared = (index: number, options: Partial<Event.PrunedOutput> = {}): Event.PrunedOutput => ({
   index,
   part: 0,
   method: "hard-clear",
@@ -94,13 +91,9 @@ export const invalidated = (
   ...options,
 })
 
-/** A commit that nobody can read. */
-export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
-
 /** The state of session `s` after these events. */
-export const after = (
-  ...events: ReadonlyArray<EventCodec.AnyEvent>
-): Session.SessionState => Session.fold(Session.empty("s"), recorded(events))
+export const after = (...events: ReadonlyArray<EventCodec.AnyEvent>): Session.SessionState =>
+  Session.fold(Session.empty("s"), recorded(events))
 
 /** The state after these messages of ten tokens each, of which those before `through` are in a summary. */
 export const stateOf = (messages: ReadonlyArray<Message.Message>, through = 0): Session.SessionState =>

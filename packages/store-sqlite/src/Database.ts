@@ -11,7 +11,9 @@ import { EventLog } from "@memfold/core"
 import { Duration, Effect, Schedule, type Scope } from "effect"
 import { existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import type { Row, Run } from "./Row.js"
 import { applicationId, migrations } from "./schema.js"
+import { catchUp } from "./summaries.js"
 
 /** How a file is opened. */
 export interface Options {
@@ -30,10 +32,9 @@ export interface Options {
   readonly busyTimeout?: Duration.DurationInput
 }
 
-/** A row as SQLite returns it. */
-export type Row = Readonly<Record<string, unknown>>
-
 export interface Database {
+  /** How many steps of the schema the file has taken; one that is opened for looking may lack some. */
+  readonly schema: number
   readonly query: (
     operation: string,
     sql: string,
@@ -45,12 +46,6 @@ export interface Database {
     body: (run: Run) => Effect.Effect<A, E | SqlError>,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
 }
-
-/** Runs one statement of a transaction. */
-export type Run = (
-  sql: string,
-  parameters?: ReadonlyArray<unknown>,
-) => Effect.Effect<ReadonlyArray<Row>, SqlError>
 
 const causeOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } =>
   typeof error === "object" && error !== null ? error : {}
@@ -159,13 +154,15 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           error instanceof SqlError ? failure(file, operation, error) : (error as Exclude<E, SqlError>),
         )
 
-    const database: Database = {
+    const database: Omit<Database, "schema"> = {
       query: (operation, sql, parameters) =>
         Effect.scoped(Effect.flatMap(client.reserve, (connection) => on(connection)(sql, parameters))).pipe(
           failing(operation),
         ),
       write: (operation, body) =>
         Effect.gen(function* () {
+          // SQLite itself says so at the first statement that writes; an older schema would fail before that.
+          if (readonly) return yield* failure(file, operation, { code: "SQLITE_READONLY" })
           const run = on(yield* client.reserve)
           yield* run("BEGIN IMMEDIATE")
           return yield* body(run).pipe(
@@ -204,10 +201,11 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           const version = yield* checkOwner(file, run)
           if (version === migrations.length) return
           yield* Effect.forEach(migrations.slice(version).flat(), (statement) => run(statement))
+          yield* catchUp(run)
           yield* run(`PRAGMA application_id = ${applicationId}`)
           yield* run(`PRAGMA user_version = ${migrations.length}`)
         }),
       )
     }
-    return database
+    return { ...database, schema: readonly ? version : migrations.length }
   })

@@ -5,16 +5,15 @@
 import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import type { Scope } from "effect"
-import type { Options, Row } from "./Database.js"
+import type { Options } from "./Database.js"
 import { open } from "./Database.js"
+import { integer, recordOf, text } from "./Row.js"
+import * as Summaries from "./summaries.js"
 
 export type { Options } from "./Database.js"
 
 /** How many records one read takes from the file at a time. */
 const pageSize = 512
-
-const text = (row: Row, column: string): string => String(row[column])
-const integer = (row: Row, column: string): number => Number(row[column])
 
 /** Says in a store's error which session it was about; other errors say so themselves. */
 const named =
@@ -34,11 +33,20 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
   Effect.gen(function* () {
     const database = yield* open(options)
 
-    const append: EventLog.Service["append"] = (session, records, { expected, after, commit }) =>
+    const write = (
+      operation: "append" | "rewrite",
+      session: string,
+      rewritten: ReadonlyArray<EventLog.Rewritten>,
+      records: Parameters<EventLog.Service["append"]>[1],
+      { expected, after, commit }: EventLog.AppendOptions,
+    ) =>
       database
-        .write<EventLog.Appended, EventLog.VersionConflict>("append", (run) =>
+        .write<EventLog.Appended, EventLog.VersionConflict>(operation, (run) =>
           Effect.gen(function* () {
-            const [known] = yield* run("SELECT id, version FROM sessions WHERE name = ?", [session])
+            const [known] = yield* run(
+              "SELECT id, version, running, pruning, messages, projected FROM sessions WHERE name = ?",
+              [session],
+            )
             if (known !== undefined) {
               const [before] = yield* run(
                 "SELECT min(seq) AS first, max(seq) AS last FROM events WHERE session = ? AND commit_id = ?",
@@ -61,22 +69,32 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             }
             const version = actual + records.length
             const at = records[records.length - 1]?.at ?? 0
+            const { progress, changes } = Summaries.follow(
+              known === undefined ? Summaries.start : Summaries.progressOf(known),
+              records,
+              { session, version: actual, commit },
+            )
+            const columns = Summaries.columnsOf(progress)
             const [row] =
               known === undefined
                 ? yield* run(
-                    "INSERT INTO sessions (name, version, created_at, updated_at) VALUES (?, ?, ?, ?) RETURNING id",
-                    [session, version, records[0].at, at],
+                    `INSERT INTO sessions
+                       (name, version, created_at, updated_at, running, pruning, messages, projected)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+                    [session, version, records[0].at, at, ...columns, version],
                   )
-                : yield* run("UPDATE sessions SET version = ?, updated_at = ? WHERE id = ? RETURNING id", [
-                    version,
-                    at,
-                    known["id"],
-                  ])
+                : yield* run(
+                    `UPDATE sessions SET
+                       version = ?, updated_at = ?, running = ?, pruning = ?, messages = ?, projected = ?
+                     WHERE id = ? RETURNING id`,
+                    [version, at, ...columns, version, known["id"]],
+                  )
             yield* Effect.forEach(
               records,
               (record, position) =>
                 run(
-                  "INSERT INTO events (session, seq, commit_id, at, type, version, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                  `INSERT INTO events (session, seq, commit_id, at, type, version, data, checksum)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
                   [
                     row?.["id"],
                     actual + 1 + position,
@@ -85,37 +103,60 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                     record.type,
                     record.version,
                     record.data,
+                    record.checksum ?? null,
                   ],
                 ),
               { discard: true },
             )
+            const owner = { id: Number(row?.["id"]), name: session }
+            yield* Effect.forEach(
+              rewritten,
+              ({ seq, data, checksum }) =>
+                run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND seq = ?", [
+                  data,
+                  checksum ?? null,
+                  owner.id,
+                  seq,
+                ]),
+              { discard: true },
+            )
+            if (rewritten.length > 0) yield* run("DELETE FROM snapshots WHERE session = ?", [owner.id])
+            const following =
+              rewritten.length === 0 && (known === undefined || integer(known, "projected") === actual)
+            if (!following || !(yield* Summaries.apply(run, owner, changes))) {
+              yield* Summaries.rebuild(run, owner)
+            }
             return { from: actual + 1, version, duplicate: false }
           }),
         )
         .pipe(named(session))
 
+    const append: EventLog.Service["append"] = (session, records, options) =>
+      write("append", session, [], records, options)
+
+    // What is overwritten must not stay on a free page, nor in the write-ahead log.
+    const rewrite: EventLog.Service["rewrite"] = (session, rewritten, records, options) =>
+      database
+        .query("rewrite", "PRAGMA secure_delete = ON", [])
+        .pipe(
+          Effect.zipRight(write("rewrite", session, rewritten, records, options)),
+          Effect.zipLeft(database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", [])),
+          named(session),
+        )
+
     const page = (session: string, from: number, to: number, reverse: boolean) =>
       database
         .query(
           "read",
-          `SELECT seq, commit_id, at, type, events.version AS version, data
+          `SELECT seq, commit_id, at, type, events.version AS version, data,
+             ${database.schema < 2 ? "NULL AS checksum" : "checksum"}
            FROM events JOIN sessions ON sessions.id = events.session
            WHERE sessions.name = ? AND seq BETWEEN ? AND ?
            ORDER BY seq ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
           [session, from, to],
         )
         .pipe(
-          Effect.map((rows) =>
-            rows.map((row): EventLog.LogRecord => ({
-              session,
-              seq: integer(row, "seq"),
-              commit: text(row, "commit_id"),
-              at: integer(row, "at"),
-              type: text(row, "type"),
-              version: integer(row, "version"),
-              data: text(row, "data"),
-            })),
-          ),
+          Effect.map((rows) => rows.map((row) => recordOf(session, row))),
           named(session),
         )
 
@@ -161,6 +202,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
 
     const service: EventLog.Service = {
       append,
+      rewrite,
       read,
       sessions,
       version: (session) =>

@@ -43,5 +43,56 @@ const first = [
      ORDER BY sessions.name, seq`,
 ]
 
+/**
+ * - `summaries`: every summary and what has become of it. Its first columns are those of reference design 3; the key
+ *   is the place of the commit in the log, since logs that were imported twice have the same ids twice
+ * - `compressed_summaries`: the same as reference design 4 names it
+ * - `events` gets the checksum of each record; those from before have none
+ * - `sessions` gets what the next summary depends on, and the version up to which `summaries` follows the log: where
+ *   that is not the session's version, its rows are made anew (see `summaries.ts`)
+ */
+const second = [
+  `ALTER TABLE events ADD COLUMN checksum INTEGER`,
+  `ALTER TABLE sessions ADD COLUMN running TEXT`,
+  `ALTER TABLE sessions ADD COLUMN pruning BOOLEAN NOT NULL DEFAULT FALSE`,
+  `ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE sessions ADD COLUMN projected INTEGER NOT NULL DEFAULT 0`,
+  `CREATE TABLE summaries (
+     summary_id TEXT NOT NULL,
+     thread_id TEXT NOT NULL,
+     summary_text TEXT NOT NULL,
+     compact_up_to_index INTEGER NOT NULL,
+     compacted_at INTEGER NOT NULL,
+     is_split_turn BOOLEAN DEFAULT FALSE,
+     split_turn_prefix TEXT,
+     is_active BOOLEAN DEFAULT TRUE,
+     created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+     status TEXT NOT NULL,
+     superseded_by TEXT,
+     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+     seq INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     tokens INTEGER NOT NULL,
+     segments TEXT,
+     PRIMARY KEY (session, seq),
+     CHECK (is_active = (status = 'active'))
+   )`,
+  `CREATE UNIQUE INDEX summaries_one_active ON summaries (session) WHERE is_active = 1`,
+  `CREATE INDEX summaries_by_thread ON summaries (thread_id, is_active, created_at)`,
+  `CREATE INDEX summaries_by_time ON summaries (created_at)`,
+  // Nothing is covered beyond the messages there were, whatever an unusable summary says.
+  `CREATE VIEW compressed_summaries AS
+     SELECT summary_id AS id, thread_id AS chat_id, status,
+       strftime('%Y-%m-%d %H:%M:%f', at / 1000.0, 'unixepoch') AS compressed_at,
+       summary_text AS summary,
+       (WITH RECURSIVE covered (message) AS (
+          SELECT 0 WHERE min(compact_up_to_index, compacted_at) > 0
+          UNION ALL
+          SELECT message + 1 FROM covered WHERE message + 1 < min(compact_up_to_index, compacted_at))
+        SELECT json_group_array(message) FROM covered) AS message_ids,
+       superseded_by, tokens
+     FROM summaries`,
+]
+
 /** Every step there has been; a new one goes at the end. */
-export const migrations: ReadonlyArray<ReadonlyArray<string>> = [first]
+export const migrations: ReadonlyArray<ReadonlyArray<string>> = [first, second]

@@ -128,7 +128,7 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 7"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 7, this memfold knows schemas up to 1; update memfold",
+      "chats.db has schema 7, this memfold knows schemas up to 2; update memfold",
     )
     expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
   })

@@ -5,7 +5,17 @@ import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { bundled } from "./bundle.js"
 import type { Child } from "./support.js"
-import { countsOf, findings, folder, integrity, records, start, textsOf, withLog } from "./support.js"
+import {
+  countsOf,
+  expectFollowed,
+  findings,
+  folder,
+  integrity,
+  records,
+  start,
+  textsOf,
+  withLog,
+} from "./support.js"
 
 const script = bundled("untilKilled", "many", "opener")
 
@@ -77,6 +87,7 @@ describe("killed processes (L14)", () => {
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
         expect(yield* findings(log)).toEqual([])
+        expect(yield* expectFollowed(file, log)).toBeGreaterThan(0)
         for (const session of ["one", "two"]) {
           const texts = yield* textsOf(log, session)
           const written = heard.map((_, round) => texts.filter((text) => text.startsWith(`${round}.`)).length)
@@ -112,6 +123,7 @@ describe("many processes on one file", () => {
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
         expect(yield* findings(log)).toEqual([])
+        expect(yield* expectFollowed(file, log)).toBeGreaterThan(0)
         for (const [session, count] of Object.entries(sessions)) {
           const texts = yield* textsOf(log, session)
           expect(texts).toHaveLength(names.length * count)

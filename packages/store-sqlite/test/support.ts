@@ -1,6 +1,6 @@
 /** What the tests of this package share: folders that go away, the driver itself, and second processes. */
 import type { EventLog } from "@memfold/core"
-import { EventCodec, Message, Verify } from "@memfold/core"
+import { EventCodec, Message, Session, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { onTestFinished } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
 
@@ -95,6 +95,55 @@ export const findings = (log: EventLog.Service) =>
     Stream.mapEffect(({ session }) => Verify.session(log, session)),
     Stream.runCollect,
     Effect.map((all) => [...all].flat()),
+  )
+
+/** The rows of a session in the table `summaries`, without the number that the session has in this file. */
+export const summaryRows = (file: string, session: string): ReadonlyArray<unknown> =>
+  withDriver(file, (driver) =>
+    driver.prepare("SELECT * FROM summaries WHERE thread_id = ? ORDER BY seq").all(session),
+  ).map(({ session: _session, ...row }) => row)
+
+/** What the rows of a session have to be: what core says of its log. */
+export const expectedRows = (log: EventLog.Service, session: string) =>
+  log.read(session).pipe(
+    Stream.filterMap((record) => Either.getRight(EventCodec.decode(record))),
+    Session.summariesOf,
+    Effect.map((records) => records.map((record) => expectedRow(session, record))),
+  )
+
+const expectedRow = (session: string, record: Session.SummaryRecord) => {
+  const active = record.status === "active"
+  const prefixes = record.segments.filter(({ kind }) => kind === "turn-prefix")
+  return {
+    summary_id: record.id,
+    thread_id: session,
+    summary_text: record.text.toWellFormed(),
+    compact_up_to_index: record.through,
+    compacted_at: record.total,
+    is_split_turn: prefixes.length === 0 ? 0 : 1,
+    split_turn_prefix:
+      prefixes.length === 0 ? null : prefixes.map(({ text }) => text.toWellFormed()).join("\n\n"),
+    is_active: active ? 1 : 0,
+    created_at: new Date(record.at).toISOString().slice(0, 19).replace("T", " "),
+    status: record.status,
+    superseded_by: record.supersededBy,
+    seq: record.seq,
+    at: record.at,
+    tokens: record.tokens,
+    segments: active ? JSON.stringify(record.segments) : null,
+  }
+}
+
+/** Expects the table of a file to say of every session what core says of its log; answers with how many rows. */
+export const expectFollowed = (file: string, log: EventLog.Service) =>
+  log.sessions.pipe(
+    Stream.mapEffect(({ session }) =>
+      Effect.map(expectedRows(log, session), (expected) => {
+        expect(summaryRows(file, session)).toEqual(expected)
+        return expected.length
+      }),
+    ),
+    Stream.runSum,
   )
 
 /** What SQLite itself says about a file. */

@@ -1,7 +1,23 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
 import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
-import { EventLog, Fold, InMemoryEventLog, Memory, Message, type Summarizer, Verify } from "../index.js"
+import {
+  EventLog,
+  Fold,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Notes,
+  Prune,
+  Session,
+  Split,
+  Strategy,
+  type Summarizer,
+  TokenCounter,
+  Trigger,
+  Verify,
+} from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const tags = (session: string) =>
@@ -192,6 +208,212 @@ describe("a summarizer that misbehaves (L8)", () => {
       yield* memory.append("s", said(1, 13))
       expect(yield* memory.settle("s")).toHaveLength(1)
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering({ text: "" })))),
+  )
+})
+
+/** A question, a call of a tool and what came of it, and an answer. */
+const asked = (output: string, { name = "t", given = {}, isError = false } = {}) => [
+  Message.user("what does it say?"),
+  Message.call([{ id: "1", name, arguments: JSON.stringify(given) }]),
+  Message.result({ id: "1", output, isError }),
+  Message.assistant("it says so"),
+]
+
+describe("pruning", () => {
+  const output = "a line of output\n".repeat(100)
+  const clear = Prune.hardClear({ keep: Keep.lastMessages(4) })
+  const masking = Strategy.make({
+    name: "masking",
+    when: Trigger.raw({ messages: 1 }),
+    keep: Keep.lastMessages(4),
+    fold: Fold.none,
+    prune: [clear],
+  })
+  const both = { ...pairs, keep: Keep.lastMessages(6), prune: [clear] }
+  /** What the log has, for each tool output. */
+  const outputs = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const events = yield* Stream.runCollect(memory.events("s"))
+    return [...events].flatMap(({ event }) =>
+      event._tag === "MessageAppended" ? Message.results(event.message).map(({ output }) => output) : [],
+    )
+  })
+  const never = { ...echo, summarize: () => Effect.die("nobody is to be asked") }
+
+  it.effect("alone leaves every message raw, asks no summarizer, and settles (L9)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [...asked(output), ...asked(output)])
+      const before = yield* memory.context("s")
+      const [outcome, ...others] = yield* memory.settle("s")
+      expect(others).toEqual([])
+      expect(outcome).toMatchObject({
+        _tag: "Pruned",
+        started: { reason: "raw", from: 0, to: 0, parts: [] },
+        pruned: { outputs: [{ index: 2, part: 0, method: "hard-clear", originalLength: output.length }] },
+      })
+      expect(yield* tags("s")).toEqual(["CompactionStarted", "ToolOutputsPruned"])
+      const state = yield* memory.state("s")
+      const context = yield* memory.context("s")
+      expect(state).toMatchObject({ through: 0, total: 8, summary: null, running: null, failures: null })
+      expect(context.messages.map(Message.text)).toEqual(
+        before.messages.map((message, index) =>
+          index === 2 ? Prune.note("hard-clear", output.length) : Message.text(message),
+        ),
+      )
+      expect(context.messages[2]?.metadata).toMatchObject({
+        memfold: { pruned: true, originalLength: output.length, prunedMethod: "hard-clear" },
+      })
+      const counted = TokenCounter.ofMessage(TokenCounter.estimating, context.messages[2]!)
+      expect(outcome?._tag === "Pruned" && outcome.pruned.outputs[0]?.tokens).toBe(counted)
+      expect(Session.contextTokens(state)).toBe(context.tokens)
+      expect(state.appendedTokens).toBe(before.tokens)
+      expect(context.tokens).toBeLessThan(before.tokens)
+      expect(yield* outputs).toEqual([output, output])
+      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+      expect(yield* memory.context("s", { at: 8 })).toEqual(before)
+      expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
+    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
+  )
+
+  it.effect("goes into the same batch as the summary, which says what both have saved", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (const turn of [0, 1]) {
+        yield* memory.append("s", [...said(4, turn * 12), ...asked(output), ...asked(output)])
+        const before = yield* memory.context("s")
+        const [outcome] = yield* memory.settle("s")
+        expect(outcome).toMatchObject({
+          _tag: "Committed",
+          started: { from: turn * 5, to: turn * 12 + 5 },
+          pruned: { outputs: [{ index: turn * 12 + 6 }] },
+        })
+        const state = yield* memory.state("s")
+        const context = yield* memory.context("s")
+        expect(outcome?._tag === "Committed" && outcome.committed).toMatchObject({
+          tokensBefore: before.tokens,
+          tokensAfter: context.tokens,
+        })
+        expect(Session.contextTokens(state)).toBe(context.tokens)
+      }
+      const events = yield* Stream.runCollect(memory.events("s"))
+      const last = [...events].slice(-3)
+      expect(last.map(({ event }) => event._tag)).toEqual([
+        "ToolOutputsPruned",
+        "SummaryCommitted",
+        "SummarySuperseded",
+      ])
+      expect(new Set(last.map(({ id }) => id.slice(0, id.lastIndexOf(".")))).size).toBe(1)
+      expect(yield* outputs).toEqual([output, output, output, output])
+      expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
+    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }))),
+  )
+
+  it.effect("of nothing is not mentioned", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(10))
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", pruned: null }])
+      expect(yield* tags("s")).toEqual(["CompactionStarted", "SummaryCommitted"])
+    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }))),
+  )
+
+  it.effect("does not happen where the summary fails (L8)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [...said(4), ...asked(output), ...asked(output)])
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Failed" }])
+      expect(yield* tags("s")).toEqual(["CompactionStarted", "CompactionFailed"])
+      const { messages } = yield* memory.context("s")
+      expect(messages.map(Message.text)).toContain(output)
+    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }, answering({ text: "" })))),
+  )
+
+  it.effect("copes with an output that ends with half a surrogate pair", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [...asked(`${output}\ud83d`), ...asked("short")])
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Pruned" }])
+      const { messages } = yield* memory.context("s")
+      expect(Message.text(messages[2]!)).toBe(Prune.note("hard-clear", output.length + 1))
+    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
+  )
+})
+
+describe("what is noted down from tool calls", () => {
+  const notes = {
+    failures: { most: 8, characters: 240 },
+    files: Notes.commonFileTools,
+  }
+  const splitting = Strategy.make({
+    name: "splitting",
+    when: Trigger.raw({ tokens: 1 }),
+    keep: Keep.currentRound,
+    fold: Fold.rolling,
+    split: Split.tailAbove(40, { prefix: 1_000 }),
+    notes,
+  })
+  const failing = { name: "weather", isError: true }
+
+  it.effect("are the failures, word for word, behind the prefix of a split turn alone", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [
+        ...asked("of an earlier turn", failing),
+        ...asked("no such city", failing),
+        ...said(1).map((message) => ({ ...message, role: "assistant" as const })),
+      ])
+      const [outcome] = yield* memory.settle("s")
+      expect(outcome?._tag === "Committed" && outcome.committed.segments).toEqual([
+        { kind: "history", from: 0, to: 4, text: "[0,4)" },
+        {
+          kind: "turn-prefix",
+          from: 4,
+          to: 8,
+          text: "[4,8)\n\n**Tool failures:**\n- weather: no such city",
+        },
+      ])
+      const { messages } = yield* memory.context("s")
+      expect(Message.text(messages[0]!)).toContain("- weather: no such city")
+    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: "manual" }))),
+  )
+
+  it.effect("are the files, from summary to summary, also where a strategy notes none down", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const strategy = { ...pairs, notes }
+      const files = Effect.map(memory.state("s"), ({ summary }) => summary?.files)
+      yield* memory.append("s", asked("x", { name: "read", given: { path: "a.ts" } }))
+      yield* memory.append("s", [...asked("x", { name: "read", given: { path: "b.ts" } }), ...said(2)])
+      yield* memory.settle("s", { strategy })
+      expect(yield* files).toEqual({ read: ["a.ts", "b.ts"], modified: [] })
+      yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "a.ts" } }), ...said(4)])
+      yield* memory.settle("s", { strategy })
+      expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
+      yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "c.ts" } }), ...said(4)])
+      const [outcome] = yield* memory.settle("s")
+      expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
+      const { messages, tokens } = yield* memory.context("s")
+      expect(Message.text(messages[0]!)).toBe(
+        "[Conversation Summary]\n[0,24)\n\n" +
+          "<read-files>\nb.ts\n</read-files>\n\n<modified-files>\na.ts\n</modified-files>",
+      )
+      expect(outcome?._tag === "Committed" && outcome.committed.tokensAfter).toBe(tokens)
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+  )
+
+  it.effect("are the files alone, where the messages are dropped without a word", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [...asked("x", { name: "read", given: { path: "a.ts" } }), ...said(4)])
+      yield* memory.settle("s")
+      const { messages, tokens } = yield* memory.context("s")
+      expect(messages.map(Message.text)[0]).toBe("[Conversation Summary]\n<read-files>\na.ts\n</read-files>")
+      expect(Session.contextTokens(yield* memory.state("s"))).toBe(tokens)
+    }).pipe(
+      Effect.provide(withMemory({ strategy: { ...pairs, fold: Fold.drop, notes }, compaction: "manual" })),
+    ),
   )
 })
 

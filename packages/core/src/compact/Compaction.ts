@@ -2,7 +2,7 @@
  * The compaction protocol: start (the log's compare-and-swap is the lock), summarize outside every lock, commit
  * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Metric } from "effect"
 import type {
   CompactionStarted,
   Event,
@@ -22,6 +22,8 @@ import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
+import * as metrics from "../observe/metrics.js"
+import { guardedHook, type Hooks } from "./Hooks.js"
 import { smallestRoom } from "./pieces.js"
 import { filesOf } from "./toolNotes.js"
 import { type Written, writeSummary } from "./writeSummary.js"
@@ -45,7 +47,10 @@ export const defaultSettings: Settings = {
   backOff: "1 minute",
 }
 
-type IdleOutcome = Extract<Decision, { _tag: "Idle" }>
+/** Nothing was done, and why: the strategy's reasons, a hook's veto, or compaction is off altogether. */
+type IdleOutcome =
+  | Extract<Decision, { _tag: "Idle" }>
+  | { readonly _tag: "Idle"; readonly why: "vetoed" | "off" }
 
 /** How one run of the protocol ended. */
 export type Outcome =
@@ -72,6 +77,7 @@ export interface Dependencies {
   readonly summarizer: Summarizer
   readonly counter: TokenCounter
   readonly settings: Settings
+  readonly hooks: Hooks
 }
 
 /** Options of one run. */
@@ -88,6 +94,48 @@ export const run = (
   session: string,
   options: RunOptions = {},
 ): Effect.Effect<Outcome, SessionError> =>
+  Effect.gen(function* () {
+    const allowed = yield* ask(dependencies, session, options)
+    if ("_tag" in allowed) return allowed
+    const began = yield* Clock.currentTimeMillis
+    const outcome = yield* protocol(dependencies, session, allowed)
+    yield* measure(outcome, (yield* Clock.currentTimeMillis) - began)
+    const { afterCompaction } = dependencies.hooks
+    if (outcome._tag !== "Idle" && afterCompaction !== undefined) {
+      yield* guardedHook(session, () => afterCompaction({ session, outcome }))
+    }
+    return outcome
+  }).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
+
+/** What the hook says to a compaction that is due; without a hook, nobody is asked. */
+const ask = (
+  { sessions, strategy, hooks }: Dependencies,
+  session: string,
+  options: RunOptions,
+): Effect.Effect<RunOptions | IdleOutcome, SessionError> =>
+  Effect.gen(function* () {
+    const { beforeCompaction } = hooks
+    if (beforeCompaction === undefined) return options
+    const state = yield* sessions.load(session)
+    const decision = decide(strategy, state, {
+      now: yield* Clock.currentTimeMillis,
+      demanded: options.demanded ?? false,
+    })
+    if (decision._tag === "Idle") return decision
+    const { plan } = decision
+    const verdict = yield* guardedHook(session, () => beforeCompaction({ session, state, plan }))
+    if (verdict === undefined) return options
+    if ("veto" in verdict) return { _tag: "Idle", why: "vetoed" }
+    const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
+    return { ...options, instructions: instructions.join("\n\n") }
+  })
+
+/** The protocol: lock, summarize, commit. */
+const protocol = (
+  dependencies: Dependencies,
+  session: string,
+  options: RunOptions,
+): Effect.Effect<Outcome, SessionError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const begun = yield* start(dependencies, session, options)
@@ -103,7 +151,28 @@ export const run = (
         Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),
       )
     }),
-  ).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
+  )
+
+const measure = (outcome: Outcome, millis: number): Effect.Effect<void> => {
+  if (outcome._tag === "Idle") return Effect.void
+  const { reason, strategy } = outcome.started
+  const saved =
+    outcome._tag === "Committed"
+      ? Math.max(outcome.committed.tokensBefore - outcome.committed.tokensAfter, 0)
+      : 0
+  return Effect.all(
+    [
+      metrics.count(metrics.compactions, {
+        outcome: outcome._tag,
+        strategy,
+        reason: outcome._tag === "Failed" ? outcome.error.reason : reason,
+      }),
+      Metric.update(metrics.compactionDuration, millis),
+      Metric.incrementBy(metrics.tokensSaved, saved),
+    ],
+    { discard: true },
+  )
+}
 
 interface Started {
   readonly _tag: "Started"
@@ -242,7 +311,7 @@ const commit = (
         : { events: [], answer: { _tag: "Lost", started } }
     const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
     return answer
-  })
+  }).pipe(Effect.withSpan("memfold.commit"))
 
 const fail = (
   { sessions, settings }: Dependencies,

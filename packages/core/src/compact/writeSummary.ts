@@ -6,6 +6,7 @@ import { Duration, Effect, Either, Schedule } from "effect"
 import type { Segment } from "../event/Event.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead } from "../message/TokenCounter.js"
+import * as metrics from "../observe/metrics.js"
 import type { Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
@@ -242,6 +243,14 @@ const callSummarizer = (
     Effect.catchAllDefect(() =>
       Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
     ),
+    Effect.tapBoth({
+      onSuccess: () => metrics.count(metrics.summarizerCalls),
+      onFailure: ({ reason }) =>
+        Effect.zipRight(
+          metrics.count(metrics.summarizerCalls),
+          metrics.count(metrics.summarizerFailures, { reason }),
+        ),
+    }),
     Effect.retry({
       times: settings.summarizerRetries,
       schedule: Schedule.jittered(Schedule.exponential("500 millis")),

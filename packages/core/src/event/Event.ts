@@ -88,8 +88,9 @@ export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
 export type SummarySuperseded = typeof SummarySuperseded.Type
 
 /**
- * A summary turned out to be unusable: the commit at `seq` counts as never made, and what it had replaced is back
- * (the summary before it, or the raw messages). `summary` is its id, where that could still be read.
+ * What a compaction committed at `seq` counts as never made, and what it had replaced is back (the summary before it,
+ * or the raw messages): it turned out to be unusable, or was taken back. `summary` is its id, where there is one that
+ * can be read.
  */
 export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
   seq: Schema.NonNegativeInt,
@@ -97,6 +98,10 @@ export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
   reason: Schema.String,
 })
 export type SummaryInvalidated = typeof SummaryInvalidated.Type
+
+/** Nothing is compacted by itself before there are `until` messages: what was taken back is not done again at once. */
+export const CompactionsHeld = Schema.TaggedStruct("CompactionsHeld", { until: Index })
+export type CompactionsHeld = typeof CompactionsHeld.Type
 
 /**
  * What is left in contexts of one tool output: its first `head` and last `tail` characters with `note` between
@@ -134,9 +139,22 @@ export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
 })
 export type CompactionFailed = typeof CompactionFailed.Type
 
-/** A compaction was given up without having failed: its engine was shut down, or its caller went away. */
+/**
+ * A compaction was given up without having failed: its engine was shut down, its caller went away, or what it was
+ * working from was taken back.
+ */
 export const CompactionReleased = Schema.TaggedStruct("CompactionReleased", { compaction: Schema.String })
 export type CompactionReleased = typeof CompactionReleased.Type
+
+/**
+ * A message was forgotten: its text is gone from the event that brought it in, and from every event that had words of
+ * it. `rewritten` are their sequence numbers.
+ */
+export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
+  seq: Schema.NonNegativeInt,
+  rewritten: Schema.Array(Schema.NonNegativeInt),
+})
+export type MessageRedacted = typeof MessageRedacted.Type
 
 /** The session starts over: indices begin at 0 again, and what was before stays in the log. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
@@ -181,11 +199,13 @@ export const Event = Schema.Union(
   SummaryCommitted,
   SummarySuperseded,
   SummaryInvalidated,
+  CompactionsHeld,
   ToolOutputsPruned,
   CompactionFailed,
   CompactionReleased,
   FactsLearned,
   FactRetired,
+  MessageRedacted,
   SessionCleared,
 )
 export type Event = typeof Event.Type
@@ -197,10 +217,12 @@ export const versions: { readonly [Tag in Event["_tag"]]: number } = {
   SummaryCommitted: 1,
   SummarySuperseded: 1,
   SummaryInvalidated: 1,
+  CompactionsHeld: 1,
   ToolOutputsPruned: 1,
   CompactionFailed: 1,
   CompactionReleased: 1,
   FactsLearned: 1,
   FactRetired: 1,
+  MessageRedacted: 1,
   SessionCleared: 1,
 }

@@ -144,6 +144,26 @@ describe("damaged data", () => {
     expect(JSON.stringify(damaged) + damaged.message + String(damaged.stack)).not.toContain("patient")
   })
 
+  it.each([
+    ["no JSON", `{"text": "${secret}`],
+    ["nothing", "null"],
+    ["a field missing", JSON.stringify({ segments: [{ text: secret }] })],
+    ["a wrong type deep inside", JSON.stringify({ compaction: secret, segments: [{ kind: secret }] })],
+  ])("of a summary is no error, since it can be written anew: %s", (_name, data) => {
+    const { event, ...envelope } = decoded(record("SummaryCommitted", 1, data))
+    expect(envelope).toEqual({ session: "chat-1", seq: 7, id: "commit.7", at: 1_700_000_000_000 })
+    expect(event).toEqual({ _tag: "DamagedSummary", detail: expect.any(String) })
+    expect(JSON.stringify(event)).not.toContain("patient")
+  })
+
+  it("of a summary that a newer memfold wrote is not looked at", () => {
+    expect(decoded(record("SummaryCommitted", 99, "?")).event).toEqual({
+      _tag: "UnknownEvent",
+      type: "SummaryCommitted",
+      version: 99,
+    })
+  })
+
   it("says where it does not fit", () => {
     const wrong = JSON.stringify({
       index: 0,

@@ -4,6 +4,7 @@
  */
 import { Either, ParseResult, Schema } from "effect"
 import type { LogRecord } from "../log/EventLog.js"
+import { checksumOf } from "./checksum.js"
 import { Event, versions } from "./Event.js"
 
 /** An event of a type or version this memfold does not know: kept in the log, skipped by the fold. */
@@ -63,10 +64,11 @@ const upcasters: Upcasters = {}
 const encodeEvent = Schema.encodeSync(Event)
 const decodeEvent = Schema.decodeUnknownEither(Event)
 
-/** The stored form of an event: its type, its version, and its data as JSON. */
-export const encode = (event: Event): Pick<LogRecord, "type" | "version" | "data"> => {
+/** The stored form of an event: its type, its version, its data as JSON, and a checksum over them. */
+export const encode = (event: Event): Required<Pick<LogRecord, "type" | "version" | "data" | "checksum">> => {
   const { _tag, ...data } = encodeEvent(event)
-  return { type: _tag, version: versions[_tag], data: JSON.stringify(data) }
+  const stored = { type: _tag, version: versions[_tag], data: JSON.stringify(data) }
+  return { ...stored, checksum: checksumOf(stored) }
 }
 
 /**
@@ -80,6 +82,9 @@ export const decodeWith =
       record.type === "SummaryCommitted"
         ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
         : Either.left(new DamagedEvent({ session: record.session, seq: record.seq, detail }))
+    if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
+      return damaged("its data is not what was written: the checksum does not match")
+    }
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
     if (known === undefined || record.version > known) {
       return Either.right({

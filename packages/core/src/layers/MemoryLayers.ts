@@ -36,7 +36,7 @@ export interface Recalled {
 /** A layer could not do its work. The text never contains what was said in the conversation. */
 export class LayersError extends Schema.TaggedError<LayersError>()("LayersError", {
   session: Schema.String,
-  operation: Schema.Literal("learn", "recall", "facts", "retire"),
+  operation: Schema.Literal("learn", "recall", "facts", "retire", "forget"),
   detail: Schema.String,
 }) {
   override get message(): string {
@@ -58,6 +58,8 @@ export interface Service {
     state: SessionState,
     fact: { readonly id: string; readonly reason: string },
   ) => Effect.Effect<boolean, LayersError>
+  /** Forgets, words and all, what was learned from a message of the session and is kept outside its log (law L15). */
+  readonly forget: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
 }
 
 /** The layers in use; none unless provided. */

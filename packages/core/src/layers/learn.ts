@@ -1,12 +1,45 @@
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
 import { due, type Service as MemoryLayers } from "./MemoryLayers.js"
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Whether the messages in a range are still raw, and just as they were. */
+const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
+  for (let index = from; index < to; index++) if (before.raw.at(index) !== now.raw.at(index)) return false
+  return true
+}
+
+/** The messages that were redacted after a version, up to another one. */
+const redactedBetween = (
+  sessions: Sessions,
+  session: string,
+  after: number,
+  to: number,
+): Effect.Effect<ReadonlyArray<number>, SessionError> =>
+  sessions.events(session, { from: after + 1, to }).pipe(
+    Stream.filterMap(({ event }) =>
+      event._tag === "MessageRedacted" ? Option.some(event.seq) : Option.none(),
+    ),
+    Stream.flatMap((seq) => sessions.events(session, { from: seq, to: seq })),
+    Stream.filterMap(({ event }) =>
+      event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
+    ),
+    Stream.runCollect,
+    Effect.map((indices) => [...indices]),
+  )
 
 /**
  * Has the layers learn from the rounds that have ended since the last time. When they fail, the rounds are looked at
- * again with the next one, as long as they are raw. When another engine was faster with a part of them, what was
- * found is dropped and the rest is looked at anew, so that no round is learned from twice.
+ * again with the next one, as long as they are raw.
+ *
+ * What was found is dropped, and the rounds are looked at anew, when another engine was faster with a part of them
+ * (no round is learned from twice), and when one of their messages was redacted meanwhile (law L15).
  */
 export const learn = (
   sessions: Sessions,
@@ -28,11 +61,32 @@ export const learn = (
     )
     if (facts === null) return
     const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: [...facts] }
-    const { answer } = yield* sessions.transact(session, (now) => {
-      // Cleared, or deleted and begun anew: these rounds are no more.
-      const gone = now.clears !== state.clears || now.startedAt !== state.startedAt
-      const overtaken = !gone && now.learnedThrough > state.learnedThrough
-      return { events: gone || overtaken ? [] : [learned], answer: { overtaken } }
-    })
-    if (answer.overtaken) yield* learn(sessions, layers, session)
+    let checked: number | null = null
+    for (;;) {
+      const { answer, state: now } = yield* sessions.transact(session, (now) => {
+        const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
+        // Cleared, or deleted and begun anew: these rounds are no more.
+        if (now.clears !== state.clears || now.startedAt !== state.startedAt) return nothing("gone")
+        if (now.learnedThrough > state.learnedThrough) return nothing("overtaken")
+        if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
+        return { events: [learned], answer: "learned" as const }
+      })
+      if (answer === "overtaken") return yield* learn(sessions, layers, session)
+      if (answer !== "touched") return
+      const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
+        (index) => range.from <= index && index < range.to,
+      )
+      if (redacted.length > 0) {
+        yield* Effect.forEach(redacted, (index) => layers.forget(state, index)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.logError("what was learned from a redacted message may still be known", cause).pipe(
+              Effect.annotateLogs({ session }),
+            ),
+          ),
+        )
+        return yield* learn(sessions, layers, session)
+      }
+      // Compacted or pruned, or folded anew: nothing to worry about.
+      checked = now.version
+    }
   })

@@ -20,6 +20,8 @@ export interface LogRecord {
   /** The version of the schema that `data` was written with. */
   readonly version: number
   readonly data: string
+  /** The CRC-32 of what `checksumOf` covers; none on records that were written without one. */
+  readonly checksum?: number
 }
 
 /** A record before the log has given it its place. */
@@ -95,6 +97,9 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   }
 }
 
+/** The data of one record, to stand in place of what it has. */
+export type Rewritten = Pick<LogRecord, "seq" | "data" | "checksum">
+
 /** What a store implements. Its contract is the laws: the shared suite runs over every implementation. */
 export interface Service {
   /**
@@ -102,6 +107,17 @@ export interface Service {
    */
   readonly append: (
     session: string,
+    records: NonEmptyReadonlyArray<NewRecord>,
+    options: AppendOptions,
+  ) => Effect.Effect<Appended, VersionConflict | LogError>
+  /**
+   * Replaces the data of records and appends others, all of it or nothing, and leaves no trace of what stood there: no
+   * snapshot, and nothing derived. For forgetting (law L15), and for nothing else: the log is append-only. Commit id
+   * and expected version are looked at as by `append`.
+   */
+  readonly rewrite: (
+    session: string,
+    rewritten: ReadonlyArray<Rewritten>,
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
   ) => Effect.Effect<Appended, VersionConflict | LogError>

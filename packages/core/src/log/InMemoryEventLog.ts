@@ -2,7 +2,16 @@
  * The event log in memory: for tests, experiments, and sessions that need not survive their process.
  */
 import { Effect, Layer, Option, Stream } from "effect"
-import type { Appended, LogRecord, Service, SessionInfo, Snapshot } from "./EventLog.js"
+import type {
+  AppendOptions,
+  Appended,
+  LogRecord,
+  NewRecord,
+  Rewritten,
+  Service,
+  SessionInfo,
+  Snapshot,
+} from "./EventLog.js"
 import { EventLog, VersionConflict } from "./EventLog.js"
 
 interface Stored {
@@ -18,25 +27,38 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
   const slice = (session: string, from = 1, to = Number.POSITIVE_INFINITY): ReadonlyArray<LogRecord> =>
     stored.get(session)?.records.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? []
 
+  const write = (
+    session: string,
+    rewritten: ReadonlyArray<Rewritten>,
+    records: ReadonlyArray<NewRecord>,
+    { expected, after, commit }: AppendOptions,
+  ): Effect.Effect<Appended, VersionConflict> =>
+    Effect.suspend(() => {
+      const existing = stored.get(session)
+      const before = existing?.commits.get(commit)
+      if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
+      const actual = existing?.records.length ?? 0
+      const replaced = after !== undefined && existing?.records.at(-1)?.commit !== after
+      if (actual !== expected || replaced)
+        return Effect.fail(new VersionConflict({ session, expected, actual }))
+      const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
+      for (const { seq, ...change } of rewritten) {
+        const record = target.records[seq - 1]
+        if (record !== undefined) target.records[seq - 1] = { ...record, ...change }
+      }
+      if (rewritten.length > 0) target.snapshot = null
+      for (const record of records) {
+        target.records.push({ ...record, session, commit, seq: target.records.length + 1 })
+      }
+      const appended = { from: actual + 1, version: target.records.length, duplicate: false }
+      target.commits.set(commit, appended)
+      stored.set(session, target)
+      return Effect.succeed(appended)
+    })
+
   return {
-    append: (session, records, { expected, after, commit }) =>
-      Effect.suspend(() => {
-        const existing = stored.get(session)
-        const before = existing?.commits.get(commit)
-        if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
-        const actual = existing?.records.length ?? 0
-        const replaced = after !== undefined && existing?.records.at(-1)?.commit !== after
-        if (actual !== expected || replaced)
-          return Effect.fail(new VersionConflict({ session, expected, actual }))
-        const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
-        for (const record of records) {
-          target.records.push({ ...record, session, commit, seq: target.records.length + 1 })
-        }
-        const appended = { from: actual + 1, version: target.records.length, duplicate: false }
-        target.commits.set(commit, appended)
-        stored.set(session, target)
-        return Effect.succeed(appended)
-      }),
+    append: (session, records, options) => write(session, [], records, options),
+    rewrite: write,
     read: (session, { from, to, reverse = false } = {}) =>
       Stream.suspend(() => {
         const records = slice(session, from, to)

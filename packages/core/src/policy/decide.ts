@@ -28,7 +28,10 @@ export interface Plan {
 /** A plan, or why nothing is to be done now. */
 export type Decision =
   | { readonly _tag: "Due"; readonly plan: Plan }
-  | { readonly _tag: "Idle"; readonly why: "not-due" | "nothing-to-take" | "running" | "backing-off" }
+  | {
+      readonly _tag: "Idle"
+      readonly why: "not-due" | "nothing-to-take" | "running" | "backing-off" | "held"
+    }
 
 const idle = (why: Extract<Decision, { _tag: "Idle" }>["why"]): Decision => ({ _tag: "Idle", why })
 
@@ -48,6 +51,8 @@ export const decide = (
   if (running !== null && now < running.leaseUntil) return idle("running")
   const backingOff = failures !== null && now < failures.retryAt && state.total < failures.retryTotal
   if (backingOff && !demanded) return idle("backing-off")
+
+  if (state.total < state.heldUntil && !demanded) return idle("held")
 
   const view = View.make(state, now)
   const tailFrom = within(state, strategy.keep.from(view))

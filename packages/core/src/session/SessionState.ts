@@ -93,6 +93,8 @@ export interface SessionState {
   readonly damaged: ReadonlyArray<{ readonly seq: number; readonly summary: string | null }>
   readonly running: Running | null
   readonly failures: Failures | null
+  /** Nothing is compacted by itself before there are so many messages: somebody took a compaction back. */
+  readonly heldUntil: number
   /**
    * The newest message that asked something of the model (any but the assistant's own), and where the last commit
    * found the conversation: an answer to an older prompt tells the size of a context that is gone.
@@ -137,6 +139,7 @@ export const empty = (session: string): SessionState => ({
   damaged: [],
   running: null,
   failures: null,
+  heldUntil: 0,
   askedAt: -1,
   committedTotal: 0,
   reported: null,

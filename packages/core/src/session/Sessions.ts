@@ -5,7 +5,7 @@
  * States are cached by session. An append trusts the cache, because the log's compare-and-swap corrects it; so
  * it costs one write and no read. Everything that only looks reads on from the cached version first.
  */
-import { Clock, Effect, Option, Schedule, Stream } from "effect"
+import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { Event } from "../event/Event.js"
 import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
@@ -57,6 +57,10 @@ export interface Sessions {
     options?: { readonly commit?: string | undefined },
   ) => Effect.Effect<Committed<A>, SessionError>
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
+  /** The last sequence number in the log. */
+  readonly version: (session: string) => Effect.Effect<number, SessionError>
+  /** Tells each time this process has written to a session; several writes may be told as one. */
+  readonly changes: (session: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
 /** A state, and the commit of the last event in it: the two together say which log it was folded from. */
@@ -148,27 +152,29 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       persistently,
     )
 
-  /** Folds the whole log: once, and a second time without what it turns out to declare invalid. */
+  /** Folds the whole log: once, and a second time where it takes back what has been applied by then. */
   const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> => {
     const pass = (voids: Voids) =>
       Effect.suspend(() => {
+        // All that is declared invalid: with one commit gone, another one may fit that is taken back, too.
         const found = new Set<number>()
+        let again = false
         return log.read(session, to === undefined ? {} : { to }).pipe(
           Stream.runFoldEffect<Known, LogRecord, DamagedEvent, never>(
             { state: empty(session), commit: null },
             (known, record) =>
               Effect.map(decode(record), (recorded) => {
                 const { event } = recorded
-                if (event._tag === "SummaryInvalidated" && rewinds(known.state, recorded))
-                  found.add(event.seq)
+                if (event._tag === "SummaryInvalidated" && event.seq < recorded.seq) found.add(event.seq)
+                again ||= rewinds(known.state, recorded)
                 return { state: evolve(known.state, recorded, voids), commit: record.commit }
               }),
           ),
-          Effect.map((known) => ({ known, found })),
+          Effect.map((known) => ({ known, found, again })),
         )
       }).pipe(persistently)
     return pass(new Set()).pipe(
-      Effect.flatMap((first) => (first.found.size === 0 ? Effect.succeed(first) : pass(first.found))),
+      Effect.flatMap((first) => (first.again ? pass(first.found) : Effect.succeed(first))),
       Effect.map(({ known }) => known),
     )
   }
@@ -198,6 +204,27 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
       return known ?? (yield* readAll(session, to))
     })
+
+  const listeners = new Map<string, Set<Queue.Queue<void>>>()
+
+  const changed = (session: string): void => {
+    for (const queue of listeners.get(session) ?? []) Queue.unsafeOffer(queue, undefined)
+  }
+
+  const changes: Sessions["changes"] = (session) =>
+    Effect.acquireRelease(
+      Effect.map(Queue.sliding<void>(1), (queue) => {
+        listeners.set(session, (listeners.get(session) ?? new Set()).add(queue))
+        return queue
+      }),
+      (queue) =>
+        Effect.suspend(() => {
+          const others = listeners.get(session)
+          others?.delete(queue)
+          if (others?.size === 0) listeners.delete(session)
+          return Queue.shutdown(queue)
+        }),
+    ).pipe(Effect.map((queue) => Stream.fromQueue(queue)))
 
   /** Whoever reads may be slower than whoever writes: within one log, a state never replaces a newer one. */
   const remember = (slot: Slot, before: Known | null, known: Known): SessionState => {
@@ -235,6 +262,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         [{ at, ...encode(first) }, ...rest.map((event) => ({ at, ...encode(event) }))],
         { expected: state.version, after: after ?? undefined, commit },
       )
+      changed(session)
       const recorded = list.map((event, position) => {
         const seq = appended.from + position
         return { session, seq, id: eventId({ commit, seq }), at, event }
@@ -283,6 +311,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     at: (session, version) => Effect.map(open(session, version), ({ state }) => state),
     events,
     transact,
+    version: (session) => persistently(log.version(session)),
+    changes,
     delete: (session) =>
       Effect.suspend(() => {
         const slot = slotOf(session)

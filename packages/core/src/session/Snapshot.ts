@@ -3,6 +3,7 @@
  * whatever cannot be read, or was made by another version of the fold, is ignored.
  */
 import { Option, Schema } from "effect"
+import { crc32 } from "../event/checksum.js"
 import { Fact, Files, Segment } from "../event/Event.js"
 import type { Snapshot } from "../log/EventLog.js"
 import { Message } from "../message/Message.js"
@@ -72,6 +73,7 @@ const Stored = Schema.Struct({
   failures: Schema.NullOr(
     Schema.Struct({ count: Count, reason: Schema.String, retryAt: Schema.Number, retryTotal: Count }),
   ),
+  heldUntil: Count,
   askedAt: Schema.Int,
   committedTotal: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
@@ -80,8 +82,23 @@ const Stored = Schema.Struct({
   facts: Schema.Array(Schema.Struct({ ...Fact.fields, at: Schema.Number })),
 })
 
-const encode = Schema.encodeSync(Schema.parseJson(Stored))
-const decode = Schema.decodeOption(Schema.parseJson(Stored))
+const encodeState = Schema.encodeSync(Schema.parseJson(Stored))
+const decodeState = Schema.decodeOption(Schema.parseJson(Stored))
+
+const checksumLength = 8
+
+/** The state as JSON behind its checksum: a damaged snapshot may still be JSON of the right form. */
+const encode = (state: typeof Stored.Type): string => {
+  const json = encodeState(state)
+  return crc32(json).toString(16).padStart(checksumLength, "0") + json
+}
+
+const decode = (data: string): Option.Option<typeof Stored.Type> => {
+  const json = data.slice(checksumLength)
+  return Number.parseInt(data.slice(0, checksumLength), 16) === crc32(json)
+    ? decodeState(json)
+    : Option.none()
+}
 
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 

@@ -1,9 +1,19 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../test/conversations.js"
-import { disorder } from "../../test/events.js"
-import { after, appended, committed, failed, started } from "../../test/sessions.js"
-import { Message, Session, Structure } from "../index.js"
+import { chat, conversation } from "../../test/conversations.js"
+import { damaged, disorder } from "../../test/events.js"
+import * as oracles from "../../test/oracles.js"
+import {
+  after,
+  appended,
+  cleared,
+  committed,
+  failed,
+  invalidated,
+  pruned,
+  started,
+} from "../../test/sessions.js"
+import { type Event, Message, Session, Structure } from "../index.js"
 
 const { empty, evolve, fold, rewinds } = Session
 
@@ -30,11 +40,15 @@ describe("any log", () => {
     fc.assert(
       fc.property(disorder, (events) => {
         let state = empty("s")
+        let all = 0
         for (const event of events) {
           state = evolve(state, event)
+          if (event.event._tag === "MessageAppended") all += event.event.tokens
+          if (event.event._tag === "SessionCleared") all = 0
           const { raw, through, total, coveredTokens, roundStarts, structure } = state
           let sum = coveredTokens
           expect([raw.from, raw.to]).toEqual([through, total])
+          expect(state.appendedTokens).toBe(all)
           expect(raw.slice().map(({ index, cumulative }) => ({ index, cumulative }))).toEqual(
             raw
               .slice()
@@ -230,6 +244,249 @@ describe("SummaryCommitted", () => {
       committed(2, { compaction: "k2", summary: "s2" }),
     )
     expect(back).toMatchObject({ through: 4, summary: { id: "s1" }, running: null })
+  })
+})
+
+describe("how far the rounds are compacted (reference design 2)", () => {
+  it("is how many begin before the coverage, however many compactions it took", () => {
+    const round = appended(chat(10))
+    const once = after(...round, started(4), committed(4))
+    expect(once.compressedThroughRound).toBe(2)
+    const further = { compaction: "k2", summary: "s2" }
+    const events = [...round, started(4), committed(4), started(8, { compaction: "k2", from: 4 })]
+    expect(after(...events, committed(8, further)).compressedThroughRound).toBe(4)
+    expect(after(...events, committed(8, further), { _tag: "SessionCleared" }).compressedThroughRound).toBe(0)
+  })
+
+  it("counts a round whose end is raw, too", () => {
+    expect(after(...appended(chat(10)), started(5), committed(5)).compressedThroughRound).toBe(3)
+  })
+
+  it("is what a look at the whole conversation finds", () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(), (messages, cut) => {
+        const through = cut % (messages.length + 1)
+        const state = after(...appended(messages), started(through), committed(through))
+        const begun = oracles.roundStarts(messages).filter((start) => start < through)
+        expect(state.compressedThroughRound).toBe(begun.length)
+      }),
+    )
+  })
+})
+
+describe("ToolOutputsPruned", () => {
+  const { assistant, call, result, user } = Message
+  const messages = [
+    user("q"),
+    call([{ id: "1", name: "t", arguments: "{}" }]),
+    result({ id: "1", output: "0123456789" }),
+    assistant("a"),
+    user("q"),
+    assistant("a"),
+  ]
+  const six = appended(messages)
+  const alone = [...six, started(0, { parts: [] }), pruned([cleared(2)])]
+  const output = (state: Session.SessionState, index = 2) => Message.text(state.raw.at(index)!.message)
+
+  it("shortens outputs, and ends a compaction that covers nothing", () => {
+    const state = after(...alone)
+    expect(output(state)).toBe("[cut]")
+    expect(state).toMatchObject({ running: null, total: 6, through: 0, summary: null, compactedAt: null })
+  })
+
+  it("takes room from the context, and from what was appended nothing", () => {
+    const state = after(...alone)
+    expect(Session.contextTokens(after(...six))).toBe(60)
+    expect(Session.contextTokens(state)).toBe(53)
+    expect(Session.tokensBetween(state, 2, 3)).toBe(3)
+    expect(Session.tokensBetween(state, 2, 6)).toBe(33)
+    expect(state.appendedTokens).toBe(60)
+  })
+
+  it("is counted in when the messages are covered later on", () => {
+    const state = after(...alone, started(4), committed(4), ...appended(chat(1), { from: 6 }))
+    expect(state).toMatchObject({ coveredTokens: 33, appendedTokens: 70 })
+    expect(state.raw.slice().map(({ cumulative }) => cumulative)).toEqual([43, 53, 63])
+    expect(Session.contextTokens(state)).toBe(37)
+  })
+
+  it("with a summary behind it is ended by the summary", () => {
+    const both = [...six, started(1), pruned([cleared(2)])]
+    const between = after(...both)
+    expect(output(between)).toBe("[cut]")
+    expect(between.running).toMatchObject({ compaction: "k1" })
+    expect(after(...both, committed(1))).toMatchObject({ running: null, through: 1, coveredTokens: 10 })
+    expect(output(after(...both, committed(1)))).toBe("[cut]")
+  })
+
+  it("changes nothing when another compaction is running, or none", () => {
+    const other = [...six, started(0, { compaction: "k2", parts: [] })]
+    expect(said(after(...other, pruned([cleared(2)])))).toEqual(said(after(...other)))
+    expect(said(after(...six, pruned([cleared(2)])))).toEqual(said(after(...six)))
+    const over = [...six, started(0, { parts: [] }), failed()]
+    expect(said(after(...over, pruned([cleared(2)])))).toEqual(said(after(...over)))
+  })
+
+  it("ends the failures before it, where it is what the compaction was for", () => {
+    const failing = [...six, started(4), failed()]
+    expect(after(...failing, started(0, { parts: [] }), pruned([cleared(2)])).failures).toBeNull()
+    expect(after(...failing, started(4), pruned([cleared(2)])).failures).toMatchObject({ count: 1 })
+  })
+
+  it("makes what a provider reported of the context worth nothing", () => {
+    const reporting = assistant("a", { usage: { input: 100, output: 20 } })
+    const reported = appended([...messages, user("q"), reporting])
+    expect(after(...reported).reported).not.toBeNull()
+    const state = after(...reported, started(0, { parts: [] }), pruned([cleared(2)]))
+    expect(state).toMatchObject({ reported: null, committedTotal: 8 })
+    const late = after(
+      ...six,
+      started(0, { parts: [] }),
+      pruned([cleared(2)]),
+      ...appended([reporting], { from: 6 }),
+    )
+    expect(late.reported).toBeNull()
+  })
+
+  it("leaves what is covered as it is", () => {
+    const covered = [...six, started(4), committed(4), started(4, { compaction: "k2", from: 4, parts: [] })]
+    const state = after(...covered, pruned([cleared(2)], { compaction: "k2" }))
+    expect(said({ ...state, running: null, committedTotal: 0 })).toEqual(
+      said({ ...after(...covered), running: null, committedTotal: 0 }),
+    )
+  })
+})
+
+describe("a summary that cannot be used", () => {
+  const eight = appended(chat(8))
+  const block = (from: number, to: number) => ({ kind: "block" as const, from, to, text: `[${from},${to})` })
+
+  it("is passed over and remembered: what it stood for stays raw, and the lock is free", () => {
+    const state = after(...eight, started(4), damaged)
+    expect(state).toMatchObject({
+      total: 8,
+      through: 0,
+      summary: null,
+      running: null,
+      damaged: [{ seq: 10, summary: null }],
+    })
+    expect(state.raw.length).toBe(8)
+  })
+
+  it("may be a later one: the one before stays active", () => {
+    const state = after(
+      ...eight,
+      started(4),
+      committed(4),
+      started(6, { compaction: "k2", from: 4 }),
+      damaged,
+      { _tag: "SummarySuperseded", summary: "s1", by: "s2" },
+    )
+    expect(state).toMatchObject({ through: 4, summary: { id: "s1" }, superseded: 0, running: null })
+    expect(state.damaged).toEqual([{ seq: 12, summary: null }])
+  })
+
+  it("may be readable, and without the one it builds on", () => {
+    const wrong: ReadonlyArray<Partial<Event.SummaryCommitted>> = [
+      { carried: 1, segments: [block(2, 4)] },
+      { segments: [block(0, 2)] },
+      { segments: [block(1, 4)] },
+      { segments: [block(0, 2), block(3, 4)] },
+      { through: 9, segments: [block(0, 9)] },
+    ]
+    for (const commit of wrong) {
+      expect(after(...eight, started(4), committed(4, commit))).toMatchObject({
+        through: 0,
+        summary: null,
+        running: null,
+        damaged: [{ seq: 10, summary: "s1" }],
+      })
+    }
+  })
+
+  it("takes those along that build on it, until each is declared invalid", () => {
+    const chain = [
+      ...eight,
+      started(2),
+      damaged,
+      started(4, { compaction: "k2", from: 2 }),
+      committed(4, { compaction: "k2", summary: "s2", carried: 1, segments: [block(2, 4)] }),
+    ]
+    const state = after(...chain)
+    expect(state).toMatchObject({ through: 0, summary: null })
+    expect(state.damaged).toEqual([
+      { seq: 10, summary: null },
+      { seq: 12, summary: "s2" },
+    ])
+    expect(after(...chain, invalidated(10)).damaged).toEqual([{ seq: 12, summary: "s2" }])
+    expect(after(...chain, invalidated(12), invalidated(10)).damaged).toEqual([])
+  })
+
+  it("is no hindrance to the next one", () => {
+    const state = after(...eight, started(4), damaged, invalidated(10), started(4), committed(4))
+    expect(state).toMatchObject({ through: 4, summary: { id: "s1" }, damaged: [], running: null })
+  })
+})
+
+describe("SummaryInvalidated", () => {
+  const eight = appended(chat(8))
+  const segment = { kind: "history" as const, from: 0, to: 6, text: "further" }
+  /** Two summaries, the second in place of the first; it is event 12. */
+  const two = [
+    ...eight,
+    started(4),
+    committed(4),
+    started(6, { compaction: "k2", from: 4 }),
+    committed(6, { compaction: "k2", summary: "s2", segments: [segment] }),
+    { _tag: "SummarySuperseded" as const, summary: "s1", by: "s2" },
+  ]
+
+  it("takes a commit back: what it had replaced is active again, and its messages are raw", () => {
+    const state = after(...two, invalidated(12))
+    expect(state).toMatchObject({ through: 4, coveredTokens: 40, running: null, superseded: 0 })
+    expect(state.summary).toEqual(after(...eight, started(4), committed(4)).summary)
+    expect(state.raw.slice().map(({ index }) => index)).toEqual([4, 5, 6, 7])
+  })
+
+  it("of the only one leaves every message raw", () => {
+    const state = after(...eight, started(4), committed(4), invalidated(10))
+    expect(state).toMatchObject({ through: 0, summary: null, compressedThroughRound: 0 })
+    expect(state.raw.length).toBe(8)
+  })
+
+  it("of what came too late to be applied takes nothing back", () => {
+    const late = [...eight, started(4), started(4, { compaction: "k2" }), committed(4)]
+    const still = [...late, committed(4, { compaction: "k2", summary: "s2" }), invalidated(11)]
+    expect(after(...still)).toMatchObject({ through: 4, summary: { id: "s2" } })
+  })
+
+  it("leaves the lock with who has it: who takes something back that runs releases it, too (L7)", () => {
+    const running = [...two, started(8, { compaction: "k3", from: 6 })]
+    expect(after(...running, invalidated(12)).running).toMatchObject({ compaction: "k3" })
+  })
+
+  it("takes back no message", () => {
+    expect(said({ ...after(...eight, invalidated(3)), committedTotal: 0 })).toEqual(said(after(...eight)))
+  })
+
+  it("makes what a provider reported of the context worth nothing", () => {
+    const reporting = Message.assistant("a", { usage: { input: 100, output: 20 } })
+    const state = after(...two, ...appended([Message.user("q"), reporting], { from: 8 }), invalidated(12))
+    expect(state).toMatchObject({ reported: null, committedTotal: 10 })
+  })
+
+  it("cannot be evolved to from a state that has applied the commit, and the state says so", () => {
+    const event = (seq: number, of: number) => ({
+      session: "s",
+      seq,
+      id: "c",
+      at: 0,
+      event: invalidated(of),
+    })
+    expect(rewinds(after(...two), event(14, 12))).toBe(true)
+    expect(rewinds(after(...eight, started(4), damaged), event(11, 10))).toBe(false)
+    // What is yet to come cannot have been applied.
+    expect(rewinds(after(...eight), event(9, 10))).toBe(false)
   })
 })
 

@@ -56,14 +56,17 @@ export const fold = (state: SessionState, events: ReadonlyArray<Recorded>): Sess
  * cannot be evolved any further: the session has to be folded anew, from its start.
  */
 export const rewinds = (state: SessionState, { event }: Recorded): boolean =>
-  event._tag === "SummaryInvalidated" &&
+  (event._tag === "MessageRedacted" || event._tag === "SummaryInvalidated") &&
   event.seq <= state.version &&
-  !state.damaged.some(({ seq }) => seq === event.seq)
+  !(event._tag === "SummaryInvalidated" && state.damaged.some(({ seq }) => seq === event.seq))
 
 type Reducer = (state: SessionState, recorded: Recorded) => SessionState
 
 /** A commit that is void ends its compaction, and no more. */
-const undone: Reducer = (state) => ({ ...state, running: null })
+const undone: Reducer = (state, { event }) =>
+  "compaction" in event && state.running?.compaction === event.compaction
+    ? { ...state, running: null }
+    : state
 
 /** Leaving an event out does not compile. */
 const reducerOf = Match.typeTags<AnyEvent>()({
@@ -87,6 +90,9 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (event): Reducer =>
     (state) =>
       summaryInvalidated(state, event),
+  CompactionsHeld:
+    ({ until }): Reducer =>
+    (state) => ({ ...state, heldUntil: until }),
   ToolOutputsPruned:
     (event): Reducer =>
     (state) =>
@@ -107,6 +113,8 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (event): Reducer =>
     (state) =>
       factRetired(state, event),
+  // Its words are gone from the events before this one.
+  MessageRedacted: (): Reducer => (state) => state,
   SessionCleared:
     (): Reducer =>
     ({ session, clears }) => ({ ...empty(session), clears: clears + 1 }),

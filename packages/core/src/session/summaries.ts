@@ -3,9 +3,10 @@
  * of a session keeps the active one alone.
  */
 import { Effect, Stream } from "effect"
-import type { Files, Segment } from "../event/Event.js"
+import type { CompactionStarted, Files, Segment } from "../event/Event.js"
 import type { Recorded } from "../event/EventCodec.js"
 import { body, type Wording } from "../render/Wording.js"
+import type { Voids } from "./evolve.js"
 import { fits } from "./segments.js"
 
 /**
@@ -39,7 +40,7 @@ export interface SummaryRecord {
 
 interface History {
   readonly records: ReadonlyArray<SummaryRecord>
-  readonly running: string | null
+  readonly running: CompactionStarted | null
   readonly total: number
 }
 
@@ -73,28 +74,35 @@ const unreadable = (id: string, { seq, at }: Recorded, total: number): SummaryRe
   at,
 })
 
-/** The history after one more event. */
-const step = (history: History, recorded: Recorded): History => {
+/** The history after one more event, without the commits that count as never made. */
+const step = (history: History, recorded: Recorded, voids: Voids): History => {
   const { event, seq, at, id } = recorded
   const { running, total } = history
   switch (event._tag) {
     case "MessageAppended":
       return { ...history, total: total + 1 }
     case "CompactionStarted":
-      return { ...history, running: event.compaction }
+      return { ...history, running: event }
     case "CompactionFailed":
     case "CompactionReleased":
-      return running === event.compaction ? { ...history, running: null } : history
+      return running?.compaction === event.compaction ? { ...history, running: null } : history
+    case "ToolOutputsPruned":
+      // One that covers nothing came for the sake of this alone.
+      return running?.compaction === event.compaction && running.from === running.to
+        ? { ...history, running: null }
+        : history
     case "SummaryCommitted": {
-      if (running !== event.compaction) return history
+      if (running?.compaction !== event.compaction) return history
       const before = activeOf(history)
-      const carried = before?.segments.slice(0, event.carried) ?? []
-      const segments = [...carried, ...event.segments]
-      const files = event.files ?? { read: [], modified: [] }
       const usable =
+        !voids.has(seq) &&
         event.through >= (before?.through ?? 0) &&
         event.through <= total &&
         fits(before?.segments ?? [], event)
+      // What cannot be used was written onto the one before it all the same, whatever has become of that.
+      const carried = (usable ? before : history.records.at(-1))?.segments.slice(0, event.carried) ?? []
+      const segments = [...carried, ...event.segments]
+      const files = event.files ?? { read: [], modified: [] }
       const record: SummaryRecord = {
         id: event.summary,
         seq,
@@ -116,23 +124,15 @@ const step = (history: History, recorded: Recorded): History => {
     }
     case "DamagedSummary":
       return { ...history, running: null, records: [...history.records, unreadable(id, recorded, total)] }
-    case "SummaryInvalidated": {
-      const gone = history.records.find((record) => record.seq === event.seq)
-      if (gone === undefined || gone.status === "invalid") return history
-      const rest = withStatus(history, "invalid", (record) => record.seq === event.seq)
-      // What an active one had replaced is back.
-      const back = rest.records.findLast((record) => record.supersededBy === gone.id)
-      return gone.status === "active" && back !== undefined
-        ? withStatus(rest, "active", (record) => record.seq === back.seq)
-        : rest
-    }
     case "SessionCleared": {
       const cleared = withStatus(history, "superseded", ({ status }) => status === "active")
       return { ...cleared, running: null, total: 0 }
     }
-    // Which one superseded which follows from the commits.
+    // What was taken back is known beforehand; which one superseded which follows from the commits.
+    case "SummaryInvalidated":
+    case "MessageRedacted":
     case "SummarySuperseded":
-    case "ToolOutputsPruned":
+    case "CompactionsHeld":
     case "FactsLearned":
     case "FactRetired":
     case "UnknownEvent":
@@ -140,8 +140,25 @@ const step = (history: History, recorded: Recorded): History => {
   }
 }
 
-/** The summaries in the events of a session, oldest first. */
+/**
+ * The summaries in the events of a session, oldest first. The events are run through a second time where a summary
+ * was declared invalid that had been active.
+ */
 export const summariesOf = <E, R>(
   events: Stream.Stream<Recorded, E, R>,
-): Effect.Effect<ReadonlyArray<SummaryRecord>, E, R> =>
-  Stream.runFold(events, nothing, step).pipe(Effect.map(({ records }) => records))
+): Effect.Effect<ReadonlyArray<SummaryRecord>, E, R> => {
+  const pass = (voids: Voids) =>
+    Effect.suspend(() => {
+      const found = new Set<number>()
+      return Stream.runFold(events, nothing, (history, recorded) => {
+        const { event, seq } = recorded
+        if (event._tag === "SummaryInvalidated" && event.seq < seq) found.add(event.seq)
+        return step(history, recorded, voids)
+      }).pipe(Effect.map(({ records }) => ({ records, found })))
+    })
+  return Effect.gen(function* () {
+    const { records, found } = yield* pass(new Set())
+    const again = records.some(({ seq, status }) => status !== "invalid" && found.has(seq))
+    return again ? (yield* pass(found)).records : records
+  })
+}

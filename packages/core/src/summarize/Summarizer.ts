@@ -84,7 +84,10 @@ export const withFallback = (first: Service, ...others: ReadonlyArray<Service>):
   const [next, ...rest] = others
   if (next === undefined) return first
   const fallback = withFallback(next, ...rest)
-  return { ...first, fallback: first.fallback === undefined ? fallback : withFallback(first.fallback, fallback) }
+  return {
+    ...first,
+    fallback: first.fallback === undefined ? fallback : withFallback(first.fallback, fallback),
+  }
 }
 
 /** A summarizer and all its fallbacks, in the order they are asked. */

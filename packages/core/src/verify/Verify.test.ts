@@ -2,13 +2,13 @@ import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat, startOfTime } from "../../test/conversations.js"
-import { disorder } from "../../test/events.js"
-import { appended, committed, failed, started } from "../../test/sessions.js"
-import { type Event, EventCodec, type EventLog, InMemoryEventLog, Message, Verify } from "../index.js"
+import { damaged, disorder, stored } from "../../test/events.js"
+import { appended, cleared, committed, failed, invalidated, pruned, started } from "../../test/sessions.js"
+import { type Event, type EventCodec, type EventLog, InMemoryEventLog, Message, Verify } from "../index.js"
 
 const { assistant, call, result, user } = Message
 
-type Events = ReadonlyArray<Event.Event>
+type Events = ReadonlyArray<EventCodec.AnyEvent>
 
 /** The records of these events, each a commit of its own and a second after the one before. */
 const recordsOf = (events: Events): ReadonlyArray<EventLog.LogRecord> =>
@@ -17,14 +17,16 @@ const recordsOf = (events: Events): ReadonlyArray<EventLog.LogRecord> =>
     seq: position + 1,
     commit: `commit-${position + 1}`,
     at: startOfTime + position * 1_000,
-    ...EventCodec.encode(event),
+    ...stored(event),
   }))
 
 const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArray<Verify.Finding>> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      return yield* Verify.session({ ...log, read: () => Stream.fromIterable(records) }, "s")
+      const read: EventLog.Service["read"] = (_session, { to = Number.POSITIVE_INFINITY } = {}) =>
+        Stream.fromIterable(records.filter(({ seq }) => seq <= to))
+      return yield* Verify.session({ ...log, read }, "s")
     }),
   )
 
@@ -91,7 +93,8 @@ describe("a clean log", () => {
 
   it("may hold what a newer memfold wrote", async () => {
     const [first, ...rest] = recordsOf(log())
-    const newer = { ...first!, type: "Dreamt", version: 9, data: "?", commit: "newer" }
+    const { checksum: _checksum, ...bare } = first!
+    const newer = { ...bare, type: "Dreamt", version: 9, data: "?", commit: "newer" }
     const moved = rest.map((record) => ({ ...record, seq: record.seq + 1 }))
     expect(await check([first!, { ...newer, seq: 2 }, ...moved])).toEqual([])
   })
@@ -199,12 +202,96 @@ describe("a tampered log is found out", () => {
   })
 })
 
+describe("a damaged summary", () => {
+  const healed = [
+    ...clean.first,
+    started(4),
+    damaged,
+    invalidated(7),
+    started(4, { compaction: "k2" }),
+    committed(4, { compaction: "k2" }),
+  ]
+
+  it("is a finding until it is declared invalid; then nothing is", async () => {
+    expect(await broken(recordsOf(healed.slice(0, 7)))).toEqual(["decodable at 7"])
+    expect(await broken(recordsOf(healed.slice(0, 8)))).toEqual([])
+    expect(await broken(recordsOf(healed))).toEqual([])
+  })
+
+  it("in place of another one is so with what was said of that", async () => {
+    const second = log({ commit2: [damaged], third: [] })
+    expect(await broken(recordsOf(second))).toEqual(["decodable at 13", "L1 at 14"])
+    expect(await broken(recordsOf([...second, invalidated(13)]))).toEqual([])
+  })
+
+  it("that another one was written from is so with what follows from it", async () => {
+    const first = log({ commit1: [damaged], third: [] })
+    expect(await broken(recordsOf(first))).toEqual(["decodable at 7", "L3 at 12", "L1 at 14"])
+    expect(await broken(recordsOf([...first, invalidated(7)]))).toEqual([])
+  })
+
+  it("excuses nothing that it did not bring about", async () => {
+    const twice = [...healed.slice(0, 7), ...appended(chat(1), { from: 7 }), invalidated(7)]
+    expect(await broken(recordsOf(twice))).toEqual(["contiguous at 8"])
+    expect(await broken(recordsOf([...healed, started(4, { compaction: "k3" })]))).toEqual(["L3 at 11"])
+    expect(await broken(recordsOf([...healed.slice(0, 7), invalidated(3)]))).toEqual(["decodable at 7"])
+  })
+
+  it("may be readable, and without the one it builds on", async () => {
+    const misfit = committed(4, { carried: 1 })
+    const unfit = [...clean.first, started(4), misfit]
+    expect(await broken(recordsOf(unfit))).toEqual(["L3 at 7"])
+    expect(await broken(recordsOf([...unfit, invalidated(7)]))).toEqual([])
+  })
+})
+
+describe("a summary that was taken back", () => {
+  it("leaves a log that is well, whatever comes after it", async () => {
+    const again = [
+      ...log({ third: [] }),
+      invalidated(13),
+      started(9, { compaction: "k3", from: 4 }),
+      committed(9, { compaction: "k3", summary: "s3" }),
+      { ...superseded, by: "s3" },
+    ]
+    expect(await check(recordsOf(again.slice(0, 15)))).toEqual([])
+    expect(await check(recordsOf(again))).toEqual([])
+  })
+})
+
+describe("pruning", () => {
+  /** It is message 6 that has a tool output; it is raw, and its compaction is `k2`. */
+  const pruning = (...prune: Events): Events => [
+    ...log({ start2: [], commit2: [], supersede: [], third: [] }),
+    started(4, { compaction: "k2", from: 4, parts: [] }),
+    ...prune,
+  ]
+  const k2 = { compaction: "k2" }
+
+  it("of outputs that are raw is well", async () => {
+    expect(await check(recordsOf(pruning(pruned([cleared(6)], k2))))).toEqual([])
+    const both = log({ commit2: [pruned([cleared(8)], k2), ...clean.commit2] })
+    expect(await broken(recordsOf(both))).toEqual(["prunable at 13"])
+  })
+
+  it("of what is no output, not there, or covered is found out", async () => {
+    for (const wrong of [cleared(5), cleared(6, { part: 3 }), cleared(2), cleared(99)]) {
+      expect(await broken(recordsOf(pruning(pruned([cleared(6), wrong], k2))))).toEqual(["prunable at 13"])
+    }
+  })
+
+  it("by a compaction that is not the running one is found out", async () => {
+    expect(await broken(recordsOf(pruning(pruned([cleared(6)]))))).toEqual(["L7 at 13"])
+    expect(await broken(recordsOf(pruning(failed(k2), pruned([cleared(6)], k2))))).toEqual(["L7 at 14"])
+    const twice = pruning(pruned([cleared(6)], k2), pruned([cleared(6)], k2))
+    expect(await broken(recordsOf(twice))).toEqual(["L7 at 14"])
+  })
+})
+
 it("is checked to its end, whatever it holds; L4 the fold itself keeps", async () => {
   await fc.assert(
     fc.asyncProperty(disorder, async (recorded) => {
-      const events = recorded.flatMap(({ event }) =>
-        event._tag === "UnknownEvent" || event._tag === "DamagedSummary" ? [] : [event],
-      )
+      const events = recorded.map(({ event }) => event)
       const findings = await check(recordsOf(events))
       expect(findings.every(({ session, seq }) => session === "s" && seq <= events.length)).toBe(true)
       expect(findings.filter(({ rule }) => rule === "L4")).toEqual([])

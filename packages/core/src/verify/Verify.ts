@@ -4,7 +4,7 @@
  *
  * It folds the log once and keeps the state and the commit ids, so logs of any length can be checked.
  */
-import { Effect, Either, Stream } from "effect"
+import { Effect, Either, Option, Stream } from "effect"
 import type {
   CompactionStarted,
   MessageAppended,
@@ -14,16 +14,28 @@ import type {
 } from "../event/Event.js"
 import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
-import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, LogRecord, Service as EventLog, Snapshot } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
 import { evolve, fold, rewinds } from "../session/evolve.js"
 import { tiles } from "../session/segments.js"
+import { foldVersion, take } from "../session/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
 
 /** What a finding is about: a law of the design, or the form of the log itself. */
-export type Rule = "L1" | "L2" | "L3" | "L4" | "L5" | "L7" | "L12" | "decodable" | "contiguous" | "prunable"
+export type Rule =
+  | "L1"
+  | "L2"
+  | "L3"
+  | "L4"
+  | "L5"
+  | "L7"
+  | "L12"
+  | "decodable"
+  | "contiguous"
+  | "prunable"
+  | "snapshot"
 
 /** Something in a log that must not be there. */
 export interface Finding {
@@ -32,6 +44,12 @@ export interface Finding {
   readonly seq: number
   readonly rule: Rule
   readonly detail: string
+}
+
+/** A finding, and the summaries that could not be used when it was made and had not been declared invalid yet. */
+interface Found {
+  readonly finding: Finding
+  readonly damaged: SessionState["damaged"]
 }
 
 interface Progress {
@@ -44,7 +62,7 @@ interface Progress {
   /** The summary that a commit replaced and that has not been marked superseded yet. */
   readonly unmarked: string | null
   /** Shared likewise. */
-  readonly findings: Array<Finding>
+  readonly findings: Array<Found>
   /** The events that later ones declare invalid: what was wrong with them has been dealt with. */
   readonly invalidated: Set<number>
 }
@@ -53,7 +71,9 @@ type Problem = readonly [rule: Rule, detail: string]
 
 /** The findings of one session; none when all is well. */
 export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
+    const snapshot = yield* log.loadSnapshot(name)
+    let atSnapshot: SessionState | null = null
     const start: Progress = {
       state: empty(name),
       seq: 0,
@@ -64,23 +84,52 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
       findings: [],
       invalidated: new Set(),
     }
-    return log.read(name).pipe(
+    const end = yield* log.read(name).pipe(
       Stream.runFoldEffect(start, (progress, record) => {
         const decoded = decode(record)
         const next = step(progress, record, decoded)
-        return Either.isRight(decoded) && rewinds(progress.state, decoded.right)
-          ? Effect.map(foldAnew(log, name, record.seq), (state) => ({ ...next, state }))
-          : Effect.succeed(next)
+        return Effect.tap(
+          Either.isRight(decoded) && rewinds(progress.state, decoded.right)
+            ? Effect.map(foldAnew(log, name, record.seq), (state) => ({ ...next, state }))
+            : Effect.succeed(next),
+          ({ state }) =>
+            Effect.sync(() => {
+              if (Option.isSome(snapshot) && snapshot.value.version === record.seq) atSnapshot = state
+            }),
+        )
       }),
-      Effect.map((progress) => [
-        ...progress.findings.filter(({ seq }) => !progress.invalidated.has(seq)),
-        ...findings(progress, progress.seq, [
-          ...unmarkedProblem(progress),
-          ...contextProblems(progress.state),
-        ]),
-      ]),
     )
+    return [
+      ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
+      ...findings(end, end.seq, [...unmarkedProblem(end), ...contextProblems(end.state)]),
+      ...(Option.isSome(snapshot)
+        ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot))
+        : []),
+    ]
   })
+
+/** A snapshot of this fold is what the log folds to at its version (law L6). It costs no data when it is not. */
+const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
+  if (snapshot.fold !== foldVersion) return none
+  return state !== null && take(state).data === snapshot.data
+    ? none
+    : [
+        [
+          "snapshot",
+          "the snapshot is not what the log folds to; it is ignored or made anew by memfold repair",
+        ],
+      ]
+}
+
+/**
+ * Whether a finding is about what has been declared invalid since. So is what follows from a damaged summary: whoever
+ * wrote it had it in memory, and went on from it.
+ */
+const dealtWith = ({ finding, damaged }: Found, { invalidated }: Progress): boolean =>
+  invalidated.has(finding.seq) ||
+  ((finding.rule === "L1" || finding.rule === "L3") &&
+    damaged.length > 0 &&
+    damaged.every(({ seq }) => invalidated.has(seq)))
 
 /** The state at an event that takes back an earlier one: without what was taken back. */
 const foldAnew = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
@@ -105,7 +154,9 @@ const step = (
   progress.commits.add(record.commit)
   const seen = { ...progress, seq: record.seq, commit: record.commit }
   const report = (problems: ReadonlyArray<Problem>) => {
-    seen.findings.push(...findings(seen, record.seq, [...sequence, ...problems]))
+    const { damaged } = seen.state
+    const found = findings(seen, record.seq, [...sequence, ...problems])
+    seen.findings.push(...found.map((finding) => ({ finding, damaged })))
   }
   return Either.match(decoded, {
     onLeft: ({ detail }) => {
@@ -203,8 +254,10 @@ const eventProblems = (
     case "CompactionFailed":
     case "CompactionReleased":
       return { problems: unmarkedProblem(before), unmarked: null }
+    case "CompactionsHeld":
     case "FactsLearned":
     case "FactRetired":
+    case "MessageRedacted":
     case "UnknownEvent":
       return { problems: none, unmarked }
   }

@@ -11,8 +11,11 @@ import { readFileSync } from "node:fs"
 import * as Compare from "./compare.js"
 import * as Demo from "./demo.js"
 import { Found } from "./failure.js"
+import * as Import from "./import.js"
 import { context, events, sessions } from "./look.js"
+import * as Repair from "./repair.js"
 import * as Replay from "./replay.js"
+import * as Summaries from "./summaries.js"
 import * as Verify from "./verify.js"
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -27,7 +30,10 @@ const memfold = Command.make("memfold").pipe(
     sessions,
     events,
     context,
+    Summaries.command,
+    Import.command,
     Verify.command,
+    Repair.command,
     Demo.command,
   ]),
 )

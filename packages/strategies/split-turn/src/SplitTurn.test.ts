@@ -259,10 +259,11 @@ describe("the settings", () => {
   it("can let the prefix follow the size of the messages: from 0.4 of the window down to 0.15", () => {
     const { split } = SplitTurn({ contextLimit: 100_000, adaptiveSplit: true })
     const prefix = (messages: number, tokens: number) => split?.prefix({ messages, tokens })
-    expect(prefix(70_000, 70_000)).toBe(39_997)
+    expect(prefix(700, 70_000)).toBe(40_000)
+    expect(prefix(9, 70_000)).toBe(40_000)
     expect(prefix(7, 70_000)).toBe(16_000)
     expect(prefix(2, 70_000)).toBe(15_000)
-    const sizes = [70, 140, 700, 1_400, 7_000].map((messages) => prefix(messages, 70_000) ?? 0)
+    const sizes = [2, 5, 6, 7, 8, 9, 70, 7_000].map((messages) => prefix(messages, 70_000) ?? 0)
     expect(sizes).toEqual(sizes.toSorted((one, other) => one - other))
   })
 

@@ -38,8 +38,8 @@ const Settings = Schema.Struct({
  * - `keepRecentShare` (0.1): the newest messages that stay raw, besides the current turn
  * - `splitBudget` (0.5) and `splitMargin` (1.2): when what stays is above their product, the turn is split, and at
  *   most so much of its beginning becomes the prefix
- * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead when messages are small, down to 0.15 when
- *   they are large
+ * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead; down to 0.15 when messages take more than a
+ *   tenth of it each
  * - `pruneToolOutputs` (off): along with a compaction, `soft-trim` leaves the two ends of long tool outputs that stay
  *   raw; `hard-clear` does so, and leaves a note alone of those older than the most recent messages
  * - `toolFailures` (8): so many failed tool calls are listed behind the prefix of a split turn, word for word, with
@@ -48,8 +48,12 @@ const Settings = Schema.Struct({
  */
 export type SplitTurnSettings = typeof Settings.Type
 
-/** Large messages leave little to choose from, so that less goes at a time (reference design 3, adaptive ratio). */
-const adaptiveRatio = (averageShare: number): number => Math.min(Math.max(0.4 - 2 * averageShare, 0.15), 0.4)
+/**
+ * Large messages leave little to choose from, so that less goes at a time (reference design 3, adaptive ratio). Those
+ * of more than a tenth of the window on average count as large.
+ */
+const adaptiveRatio = (averageShare: number): number =>
+  averageShare > 0.1 ? Math.max(0.4 - 2 * averageShare, 0.15) : 0.4
 
 /** At most so many characters of a failure are noted down. */
 const failureCharacters = 240

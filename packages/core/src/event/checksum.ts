@@ -1,0 +1,23 @@
+import type { LogRecord } from "../log/EventLog.js"
+
+/** The table of CRC-32, as in zlib: the polynomial 0xEDB88320. */
+const table = Int32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+  return value
+})
+
+/** CRC-32 of a text's UTF-16 code units, low byte first, going on from another one. */
+export const crc32 = (text: string, start = 0): number => {
+  let value = ~start
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    value = (value >>> 8) ^ (table[(value ^ unit) & 0xff] ?? 0)
+    value = (value >>> 8) ^ (table[(value ^ (unit >>> 8)) & 0xff] ?? 0)
+  }
+  return ~value >>> 0
+}
+
+/** The checksum of a record: of its type, its version and its data, which is everything a fold goes by. */
+export const checksumOf = ({ type, version, data }: Pick<LogRecord, "type" | "version" | "data">): number =>
+  crc32(data, crc32(`${type}\n${version}\n`))

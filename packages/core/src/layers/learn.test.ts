@@ -1,0 +1,193 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { appended, committed, started } from "../../test/sessions.js"
+import { type Event, InMemoryEventLog, Message, Session, TokenCounter } from "../index.js"
+import { redact } from "../time/redact.js"
+import { learn } from "./learn.js"
+import { LayersError, type Rounds, type Service } from "./MemoryLayers.js"
+
+const fact = (id: string, { from, to }: Pick<Rounds, "from" | "to">): Event.Fact => ({
+  id,
+  layer: "user",
+  kind: "profile",
+  text: `fact ${id}`,
+  from,
+  to,
+})
+
+/** Layers that learn as they are told, and remember what they were asked. */
+const layersThat = (learn: Service["learn"]) => {
+  const asked: Array<Rounds> = []
+  const forgotten: Array<number> = []
+  const service: Service = {
+    learn: (rounds) => {
+      asked.push(rounds)
+      return learn(rounds)
+    },
+    recall: () => Effect.succeed({ user: [], scope: [] }),
+    facts: () => Effect.succeed([]),
+    retire: () => Effect.succeed(false),
+    forget: (_, index) => Effect.sync(() => void forgotten.push(index)),
+  }
+  return { service, asked, forgotten }
+}
+
+const messages = [
+  Message.user("one"),
+  Message.assistant("two"),
+  Message.user("three"),
+  Message.assistant("four"),
+]
+
+/** A log with the given messages in session `s`, as one engine and another see it. */
+const engines = (given = messages) =>
+  Effect.gen(function* () {
+    const log = yield* InMemoryEventLog.make
+    const sessions = Session.make(log)
+    const other = Session.make(log)
+    yield* append(sessions, given)
+    return { log, sessions, other }
+  })
+
+const append = (sessions: Session.Sessions, given: ReadonlyArray<Message.Message>) =>
+  sessions.transact("s", ({ total }) => ({ events: appended(given, { from: total }), answer: undefined }))
+
+const write = (sessions: Session.Sessions, ...events: ReadonlyArray<Event.Event>) =>
+  sessions.transact("s", () => ({ events, answer: undefined }))
+
+const learnedOf = (sessions: Session.Sessions) =>
+  sessions.events("s").pipe(
+    Stream.runCollect,
+    Effect.map((events) =>
+      [...events].flatMap(({ event }) => (event._tag === "FactsLearned" ? [event] : [])),
+    ),
+  )
+
+describe("learn", () => {
+  it.effect("puts what was learned into the log once, with the rounds it came from", () =>
+    Effect.gen(function* () {
+      const { sessions } = yield* engines([...messages, Message.user("five")])
+      const { service, asked } = layersThat((rounds) => Effect.succeed([fact("a", rounds)]))
+      yield* learn(sessions, service, "s")
+      yield* learn(sessions, service, "s")
+      expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
+      expect(asked[0]?.messages).toEqual(messages)
+      expect(yield* learnedOf(sessions)).toEqual([
+        { _tag: "FactsLearned", from: 0, to: 4, facts: [fact("a", { from: 0, to: 4 })] },
+      ])
+    }),
+  )
+
+  it.effect("notes that it has looked when there was nothing to learn", () =>
+    Effect.gen(function* () {
+      const { sessions } = yield* engines()
+      const { service, asked } = layersThat(() => Effect.succeed([]))
+      yield* learn(sessions, service, "s")
+      yield* learn(sessions, service, "s")
+      expect(asked).toHaveLength(1)
+      expect((yield* sessions.load("s")).learnedThrough).toBe(4)
+    }),
+  )
+
+  it.effect("writes nothing when the layers fail, and takes the rounds along the next time (L8)", () =>
+    Effect.gen(function* () {
+      const { sessions } = yield* engines(messages.slice(0, 2))
+      for (const failing of [
+        () => Effect.fail(new LayersError({ session: "s", operation: "learn", detail: "no" })),
+        () => Effect.die(new Error("no")),
+        () => Effect.interrupt,
+        () => {
+          throw new Error("no")
+        },
+      ] as ReadonlyArray<Service["learn"]>) {
+        yield* learn(sessions, layersThat(failing).service, "s")
+      }
+      expect(yield* learnedOf(sessions)).toEqual([])
+      yield* append(sessions, messages.slice(2))
+      const { service, asked } = layersThat(() => Effect.succeed([]))
+      yield* learn(sessions, service, "s")
+      expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
+    }),
+  )
+
+  it.effect("learns from no round twice when another engine was faster with a part", () =>
+    Effect.gen(function* () {
+      const { sessions, other } = yield* engines()
+      let first = true
+      const { service, asked } = layersThat((rounds) =>
+        Effect.gen(function* () {
+          if (first)
+            yield* write(other, {
+              _tag: "FactsLearned",
+              from: 0,
+              to: 2,
+              facts: [fact("other", { from: 0, to: 2 })],
+            })
+          first = false
+          return [fact(`own ${rounds.from}`, rounds)]
+        }).pipe(Effect.orDie),
+      )
+      yield* learn(sessions, service, "s")
+      expect(asked.map(({ from, to }) => [from, to])).toEqual([
+        [0, 4],
+        [2, 4],
+      ])
+      expect((yield* sessions.load("s")).facts.map(({ id }) => id)).toEqual(["other", "own 2"])
+    }),
+  )
+
+  it.effect("drops what it found when the session was cleared or begun anew meanwhile", () =>
+    Effect.gen(function* () {
+      for (const gone of ["clear", "delete"] as const) {
+        const { sessions, other } = yield* engines()
+        const { service } = layersThat((rounds) =>
+          Effect.gen(function* () {
+            if (gone === "clear") yield* write(other, { _tag: "SessionCleared" })
+            else yield* other.delete("s")
+            yield* append(other, [Message.user("other", { at: 7 }), Message.assistant("words")])
+            return [fact("a", rounds)]
+          }).pipe(Effect.orDie),
+        )
+        yield* learn(sessions, service, "s")
+        expect(yield* learnedOf(sessions)).toEqual([])
+      }
+    }),
+  )
+
+  it.effect("keeps what it found when more was said, or rounds were compacted meanwhile", () =>
+    Effect.gen(function* () {
+      const { sessions, other } = yield* engines()
+      const { service, asked } = layersThat((rounds) =>
+        Effect.gen(function* () {
+          yield* append(other, [Message.user("five")])
+          yield* write(other, started(2), committed(2))
+          return [fact("a", rounds)]
+        }).pipe(Effect.orDie),
+      )
+      yield* learn(sessions, service, "s")
+      expect(asked).toHaveLength(1)
+      expect((yield* sessions.load("s")).facts.map(({ id }) => id)).toEqual(["a"])
+    }),
+  )
+
+  it.effect("forgets what it found when a message was redacted meanwhile, and looks again (L15)", () =>
+    Effect.gen(function* () {
+      const { log, sessions, other } = yield* engines()
+      let first = true
+      const { service, asked, forgotten } = layersThat((rounds) =>
+        Effect.gen(function* () {
+          if (first) yield* redact(log, other, TokenCounter.estimating, "s", 2)
+          first = false
+          return [{ ...fact("a", rounds), text: rounds.messages.map(Message.text).join(" ") }]
+        }).pipe(Effect.orDie),
+      )
+      yield* learn(sessions, service, "s")
+      expect(forgotten).toEqual([2])
+      expect(asked.map(({ messages }) => messages.map(Message.text))).toEqual([
+        ["one", "two", "three", "four"],
+        ["one", "two", "[redacted]", "four"],
+      ])
+      expect((yield* sessions.load("s")).facts.map(({ text }) => text)).toEqual(["one two [redacted] four"])
+    }),
+  )
+})

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest"
+import { Wording } from "../index.js"
+
+const { body, conversationSummary: wording, write } = Wording
+
+const history = { kind: "history" as const, text: "so far" }
+const block = { kind: "block" as const, text: "a block" }
+const prefix = { kind: "turn-prefix" as const, text: "this turn" }
+
+describe("a summary in words", () => {
+  it("has its heading, and its segments one after another", () => {
+    expect(write(wording, { segments: [history] })).toBe("[Conversation Summary]\nso far")
+    expect(write(wording, { segments: [block, block] })).toBe("[Conversation Summary]\na block\n\na block")
+  })
+
+  it("marks the first part of a split turn, but where there is nothing before it", () => {
+    expect(body(wording, { segments: [history, prefix] })).toBe(
+      "so far\n\n---\n\n**Turn Context (split turn):**\n\nthis turn",
+    )
+    expect(body(wording, { segments: [prefix] })).toBe("this turn")
+  })
+
+  it("says nothing where there is nothing to say", () => {
+    expect(write(wording, { segments: [] })).toBe("")
+    expect(write(wording, { segments: [], files: { read: [], modified: [] } })).toBe("")
+  })
+
+  it("ends with the files that were read and changed, in lists of their own", () => {
+    const files = { read: ["a.ts", "b.ts"], modified: ["c.ts"] }
+    expect(body(wording, { segments: [history], files })).toBe(
+      "so far\n\n<read-files>\na.ts\nb.ts\n</read-files>\n\n<modified-files>\nc.ts\n</modified-files>",
+    )
+    expect(body(wording, { segments: [history], files: { read: [], modified: ["c.ts"] } })).toBe(
+      "so far\n\n<modified-files>\nc.ts\n</modified-files>",
+    )
+    expect(write(wording, { segments: [], files: { read: ["a.ts"], modified: [] } })).toBe(
+      "[Conversation Summary]\n<read-files>\na.ts\n</read-files>",
+    )
+  })
+})
+
+it("has a preset for each name that a settings file may use", () => {
+  expect(Object.entries(Wording.presets).map(([name, { heading }]) => [name, heading])).toEqual([
+    ["conversation-summary", "[Conversation Summary]\n"],
+    ["earlier-conversation", "Summary of earlier conversation: "],
+    ["session-memory", "[Session Memory]\n"],
+  ])
+})

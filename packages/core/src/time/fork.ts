@@ -1,0 +1,62 @@
+import { Clock, Effect, Schema, Stream } from "effect"
+import type { CompactionReleased } from "../event/Event.js"
+import { encode } from "../event/EventCodec.js"
+import type { NewRecord, Service as EventLog } from "../log/EventLog.js"
+import type { SessionError, Sessions } from "../session/Sessions.js"
+
+/** A session cannot be begun as a copy: it is there already, or there is nothing to copy. */
+export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
+  session: Schema.String,
+  detail: Schema.String,
+}) {
+  override get message(): string {
+    return `Session "${this.session}" cannot be forked: ${this.detail}`
+  }
+}
+
+/**
+ * Begins another session with the events of this one up to a version, all or nothing. The two go their own ways from
+ * there: sequence numbers, times and summaries are the same, a compaction that ran at that point is not.
+ */
+export const fork = (
+  log: EventLog,
+  sessions: Sessions,
+  session: string,
+  { to, at }: { readonly to: string; readonly at: number | undefined },
+): Effect.Effect<number, SessionError | CannotFork> =>
+  Effect.gen(function* () {
+    const records = [...(yield* Stream.runCollect(log.read(session, at === undefined ? {} : { to: at })))]
+    const last = records.at(-1)
+    if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
+    const { running } = yield* sessions.at(session, last.seq)
+    const now = yield* Clock.currentTimeMillis
+    const copies = records.map(({ at, type, version, data, checksum }): NewRecord => ({
+      at,
+      type,
+      version,
+      data,
+      ...(checksum === undefined ? {} : { checksum }),
+    }))
+    const released: ReadonlyArray<NewRecord> =
+      running === null
+        ? []
+        : [
+            {
+              at: now,
+              ...encode({
+                _tag: "CompactionReleased",
+                compaction: running.compaction,
+              } satisfies CompactionReleased),
+            },
+          ]
+    const [first, ...rest] = [...copies, ...released]
+    if (first === undefined) return 0
+    const { version } = yield* log
+      .append(to, [first, ...rest], { expected: 0, commit: `fork-${last.commit}-${last.seq}` })
+      .pipe(
+        Effect.catchTag("VersionConflict", () =>
+          Effect.fail(new CannotFork({ session, detail: `there is a session "${to}" already` })),
+        ),
+      )
+    return version
+  })

@@ -1,0 +1,183 @@
+/**
+ * Forgetting a message (law L15): its words leave the event that brought it in, the summaries that cover it, and the
+ * facts that were learned from it. The log stays in order and still verifies.
+ */
+import { Clock, Effect, Schema, Stream } from "effect"
+import type {
+  Event,
+  FactsLearned,
+  MessageAppended,
+  SummaryCommitted,
+  SummaryInvalidated,
+} from "../event/Event.js"
+import { makeId } from "../event/id.js"
+import { encode, type Recorded } from "../event/EventCodec.js"
+import type { NewRecord, Rewritten, Service as EventLog } from "../log/EventLog.js"
+import type { Message, Part } from "../message/Message.js"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { ofMessage } from "../message/TokenCounter.js"
+import { persistently, type SessionError, type Sessions } from "../session/Sessions.js"
+
+/** What stands where something was forgotten. */
+export const redacted = "[redacted]"
+
+/** There is no such message. */
+export class UnknownMessage extends Schema.TaggedError<UnknownMessage>()("UnknownMessage", {
+  session: Schema.String,
+  index: Schema.Number,
+  total: Schema.Number,
+}) {
+  override get message(): string {
+    return `Session "${this.session}" has no message ${this.index}: it has ${this.total}, counted from 0`
+  }
+}
+
+/**
+ * A part without its words. Calls and results keep their ids, so that pairs stay pairs; what cannot be read here, or
+ * lies elsewhere, becomes a note.
+ */
+const withoutWords = (part: Part): ReadonlyArray<Part> => {
+  switch (part.type) {
+    case "text":
+    case "file":
+      return [{ type: "text", text: redacted }]
+    case "tool-call":
+      return [{ ...part, arguments: "{}" }]
+    case "tool-result":
+      return [{ ...part, output: redacted }]
+    case "reasoning":
+    case "opaque":
+      return []
+  }
+}
+
+/** A message without its words; its metadata may hold copies of them, and goes. */
+const withoutText = ({ role, parts, at, pinned }: Message): Message => ({
+  role,
+  parts: parts.flatMap(withoutWords),
+  ...(at === undefined ? {} : { at }),
+  ...(pinned === undefined ? {} : { pinned }),
+})
+
+const covers = (index: number, range: { readonly from: number; readonly to: number }): boolean =>
+  range.from <= index && index < range.to
+
+/** The event as it is to stand in the log; `null` where it has no word of the message. */
+const rewritten = (event: Recorded["event"], index: number, counter: TokenCounter): Event | null => {
+  switch (event._tag) {
+    case "MessageAppended": {
+      if (event.index !== index) return null
+      const message = withoutText(event.message)
+      return { ...event, message, tokens: ofMessage(counter, message) } satisfies MessageAppended
+    }
+    case "SummaryCommitted": {
+      if (!event.segments.some((segment) => covers(index, segment))) return null
+      return {
+        ...event,
+        segments: event.segments.map((segment) =>
+          covers(index, segment) ? { ...segment, text: redacted } : segment,
+        ),
+        files: { read: [], modified: [] },
+      } satisfies SummaryCommitted
+    }
+    case "FactsLearned": {
+      const facts = event.facts.filter((fact) => !covers(index, fact))
+      return facts.length === event.facts.length ? null : ({ ...event, facts } satisfies FactsLearned)
+    }
+    default:
+      return null
+  }
+}
+
+/** What has to be done in the log of a session. */
+interface Changes {
+  readonly version: number
+  readonly rewritten: ReadonlyArray<Rewritten>
+  readonly invalidated: ReadonlyArray<SummaryInvalidated>
+  /** The event that brought the message in; `null` while it has not been seen. */
+  readonly seq: number | null
+  readonly total: number
+  readonly lastCommit: string
+}
+
+const changesFor = (
+  log: EventLog,
+  sessions: Sessions,
+  counter: TokenCounter,
+  session: string,
+  index: number,
+): Effect.Effect<Changes, SessionError> =>
+  Effect.gen(function* () {
+    const events = [...(yield* Stream.runCollect(sessions.events(session)))]
+    const start = events.findLastIndex(({ event }) => event._tag === "SessionCleared") + 1
+    const current = events.slice(start)
+    const invalid = new Set(
+      current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
+    )
+    const last = [...(yield* Stream.runCollect(Stream.take(log.read(session, { reverse: true }), 1)))][0]
+    return {
+      version: events.at(-1)?.seq ?? 0,
+      rewritten: current.flatMap(({ event, seq }) => {
+        // What cannot be read may hold anything.
+        if (event._tag === "DamagedSummary") return [{ seq, data: "{}" }]
+        const changed = rewritten(event, index, counter)
+        if (changed === null) return []
+        const { data, checksum } = encode(changed)
+        return [{ seq, data, checksum }]
+      }),
+      invalidated: current.flatMap(({ event, seq }): ReadonlyArray<SummaryInvalidated> =>
+        event._tag === "SummaryCommitted" && event.through > index && !invalid.has(seq)
+          ? [{ _tag: "SummaryInvalidated", seq, summary: event.summary, reason: "redacted" }]
+          : [],
+      ),
+      seq:
+        current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.seq ?? null,
+      total: current.filter(({ event }) => event._tag === "MessageAppended").length,
+      lastCommit: last?.commit ?? "",
+    }
+  })
+
+/**
+ * Forgets the message at an index, and answers with how many summaries have to be written anew. A compaction that
+ * runs meanwhile comes to nothing: it has read what is to be forgotten.
+ */
+export const redact = (
+  log: EventLog,
+  sessions: Sessions,
+  counter: TokenCounter,
+  session: string,
+  index: number,
+): Effect.Effect<{ readonly invalidated: number }, SessionError | UnknownMessage> =>
+  Effect.gen(function* () {
+    const commit = yield* makeId
+    for (;;) {
+      const { running } = yield* sessions.load(session)
+      const changes = yield* changesFor(log, sessions, counter, session, index)
+      const { seq, invalidated } = changes
+      if (seq === null) return yield* new UnknownMessage({ session, index, total: changes.total })
+      const at = yield* Clock.currentTimeMillis
+      const first: NewRecord = {
+        at,
+        ...encode({ _tag: "MessageRedacted", seq, rewritten: changes.rewritten.map((one) => one.seq) }),
+      }
+      // A summarizer that runs now has read the words.
+      const released: ReadonlyArray<Event> =
+        running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+      const rest = [...released, ...invalidated].map((event): NewRecord => ({ at, ...encode(event) }))
+      const done = yield* persistently(
+        log.rewrite(session, changes.rewritten, [first, ...rest], {
+          expected: changes.version,
+          after: changes.lastCommit,
+          commit,
+        }),
+      ).pipe(
+        Effect.as(true),
+        // Somebody appended meanwhile, perhaps another summary of it.
+        Effect.catchTag("VersionConflict", () => Effect.succeed(false)),
+      )
+      if (done) {
+        yield* sessions.load(session)
+        return { invalidated: invalidated.length }
+      }
+    }
+  })

@@ -1,0 +1,68 @@
+import { Effect, Schema } from "effect"
+import type { Event, SummaryInvalidated } from "../event/Event.js"
+import type { SessionError, Sessions } from "../session/Sessions.js"
+import { type Commit, commitsOf } from "./commits.js"
+
+/** There is no such summary to go back to. */
+export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {
+  session: Schema.String,
+  summary: Schema.String,
+}) {
+  override get message(): string {
+    return `Session "${this.session}" has no summary "${this.summary}" to go back to; list them with summaries`
+  }
+}
+
+/** The events that take commits back. */
+const takenBack = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
+  commits.map(({ seq, event }) => ({
+    _tag: "SummaryInvalidated",
+    seq,
+    summary: event._tag === "SummaryCommitted" ? event.summary : null,
+    reason,
+  }))
+
+/** The commits that came after a summary; all of them when there is none to go back to. */
+const after = (commits: ReadonlyArray<Commit>, summary: string | null): ReadonlyArray<Commit> | null => {
+  if (summary === null) return commits
+  const at = commits.findIndex(({ event }) => event._tag === "SummaryCommitted" && event.summary === summary)
+  return at === -1 ? null : commits.slice(at + 1)
+}
+
+/**
+ * Goes back to an earlier summary, or to the raw messages (`null`), and answers with how many commits were taken
+ * back. They stay in the log as what they are: invalid. A compaction that runs meanwhile comes to nothing.
+ */
+export const revert = (
+  sessions: Sessions,
+  session: string,
+  {
+    to,
+    reason,
+    hold,
+  }: {
+    readonly to: string | null
+    readonly reason: string
+    /** So many messages have to come before anything is compacted by itself again. */
+    readonly hold: number
+  },
+): Effect.Effect<number, SessionError | UnknownSummary> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const { commits, version } = yield* commitsOf(sessions, session)
+      const gone = after(commits, to)
+      if (gone === null) return yield* new UnknownSummary({ session, summary: to ?? "" })
+      const { answer } = yield* sessions.transact(session, (state) => {
+        // Somebody has committed since: what is to be taken back is looked up again.
+        if (state.version !== version) return { events: [], answer: false }
+        const { running, total } = state
+        const held: ReadonlyArray<Event> =
+          hold === 0 ? [] : [{ _tag: "CompactionsHeld", until: total + hold }]
+        // What runs now goes on from the very summary that is taken back.
+        const released: ReadonlyArray<Event> =
+          running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+        return { events: [...released, ...takenBack(gone, reason), ...held], answer: true }
+      })
+      if (answer) return gone.length
+    }
+  })

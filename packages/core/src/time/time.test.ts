@@ -1,0 +1,330 @@
+/** Going back, going another way, and forgetting. */
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import {
+  EventLog,
+  Fold,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  Trigger,
+  Verify,
+} from "../index.js"
+import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+
+const manual = { strategy: pairs, compaction: "manual" } as const
+
+const texts = (messages: ReadonlyArray<Message.Message>) => messages.map(Message.text)
+
+/** Ten messages, compacted twice: `[0,4)`, then `[0,8)`. */
+const twice = Effect.gen(function* () {
+  const memory = yield* Memory.Memory
+  yield* memory.append("s", said(6))
+  yield* memory.settle("s")
+  yield* memory.append("s", said(4, 6))
+  yield* memory.settle("s")
+  const [first, second] = yield* memory.summaries("s")
+  expect([first?.text, second?.text]).toEqual(["[0,4)", "[0,8)"])
+  return { memory, first: first?.id ?? "", second: second?.id ?? "" }
+})
+
+const clean = Effect.gen(function* () {
+  expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
+})
+
+describe("revert", () => {
+  it.effect("goes back to an earlier summary, and what it did not cover is raw again", () =>
+    Effect.gen(function* () {
+      const { memory, first } = yield* twice
+      const before = yield* memory.context("s", { at: 8 })
+      expect(yield* memory.revert("s", { to: first })).toBe(1)
+      expect(yield* memory.state("s")).toMatchObject({ through: 4, total: 10, summary: { id: first } })
+      const { messages } = yield* memory.context("s")
+      expect(texts(messages).slice(0, before.messages.length)).toEqual(texts(before.messages))
+      expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["active", "invalid"])
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("goes back to the raw messages", () =>
+    Effect.gen(function* () {
+      const { memory } = yield* twice
+      expect(yield* memory.revert("s")).toBe(2)
+      expect(texts((yield* memory.context("s")).messages)).toEqual(texts(said(10)))
+      expect(yield* memory.revert("s")).toBe(0)
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("is not undone at once: nothing is compacted by itself before so many messages have come", () =>
+    Effect.gen(function* () {
+      const { memory } = yield* twice
+      yield* memory.revert("s", { hold: 4 })
+      expect(yield* memory.settle("s")).toEqual([])
+      yield* memory.append("s", said(3, 10))
+      expect(yield* memory.settle("s")).toEqual([])
+      yield* memory.append("s", said(1, 13))
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 12 } }])
+
+      yield* memory.revert("s")
+      expect(yield* memory.compact("s")).toMatchObject({ _tag: "Committed" })
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("wins over a compaction that runs", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const { entered, gate, summarizer } = yield* gated
+      const memory = yield* Memory.make(manual).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(CurrentSummarizer, summarizer),
+      )
+      yield* memory.append("s", said(6))
+      const fiber = yield* Effect.fork(memory.settle("s"))
+      yield* Deferred.await(entered)
+      yield* memory.revert("s")
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Lost" }])
+      expect(yield* memory.state("s")).toMatchObject({ summary: null, running: null, through: 0 })
+      expect(yield* Verify.session(log, "s")).toEqual([])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("is seen by an engine that has the summary in its cache, and after a restart (L6)", () =>
+    Effect.gen(function* () {
+      const { memory, first } = yield* twice
+      const other = yield* Memory.make(manual)
+      expect((yield* other.state("s")).through).toBe(8)
+      yield* memory.revert("s", { to: first })
+      expect((yield* other.state("s")).through).toBe(4)
+      const restarted = yield* Memory.make(manual)
+      expect(yield* restarted.context("s")).toEqual(yield* other.context("s"))
+      expect((yield* other.state("s", { at: 15 })).through).toBe(8)
+    }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("knows only summaries of the session that have not been taken back", () =>
+    Effect.gen(function* () {
+      const { memory, first, second } = yield* twice
+      yield* memory.revert("s", { to: first })
+      for (const to of ["nobody", second]) {
+        const error = yield* Effect.flip(memory.revert("s", { to }))
+        expect(error).toMatchObject({ _tag: "UnknownSummary", session: "s", summary: to })
+        expect(error.message).toContain("summaries")
+      }
+      yield* memory.clear("s")
+      expect(yield* Effect.flip(memory.revert("s", { to: first }))).toMatchObject({ _tag: "UnknownSummary" })
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+})
+
+describe("recompact", () => {
+  it.effect("compacts anew from the raw log, under another strategy", () => {
+    const blocks = Strategy.make({
+      name: "blocks",
+      when: Trigger.backlog({ messages: 2 }),
+      keep: Keep.lastMessages(2),
+      take: { to: (view, tailFrom) => Math.min(tailFrom, view.through + 4) },
+      fold: Fold.blocks,
+    })
+    return Effect.gen(function* () {
+      const { memory } = yield* twice
+      const outcomes = yield* memory.recompact("s", { strategy: blocks })
+      expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Committed", "Committed"])
+      expect((yield* memory.state("s")).summary?.segments).toMatchObject([
+        { kind: "block", from: 0, to: 4, text: "[0,4)" },
+        { kind: "block", from: 4, to: 8, text: "[4,8)" },
+      ])
+      expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual([
+        "invalid",
+        "invalid",
+        "superseded",
+        "active",
+      ])
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual)))
+  })
+})
+
+describe("fork", () => {
+  it.effect("begins another session with the same events, up to a version", () =>
+    Effect.gen(function* () {
+      const { memory } = yield* twice
+      const version = yield* memory.fork("s", "whole")
+      expect(version).toBe((yield* memory.state("s")).version)
+      expect(yield* memory.context("whole")).toEqual(yield* memory.context("s"))
+      yield* memory.fork("s", "early", { at: 8 })
+      expect(yield* memory.context("early")).toEqual(yield* memory.context("s", { at: 8 }))
+
+      yield* memory.append("early", Message.user("another way"))
+      expect((yield* memory.state("s")).total).toBe(10)
+      expect((yield* memory.state("early")).total).toBe(7)
+      const log = yield* EventLog.EventLog
+      expect(yield* Verify.session(log, "whole")).toEqual([])
+      expect(yield* Verify.session(log, "early")).toEqual([])
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("takes along what was taken back, and not the lock", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const { entered, gate, summarizer } = yield* gated
+      const memory = yield* Memory.make(manual).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(CurrentSummarizer, summarizer),
+      )
+      yield* memory.append("s", said(6))
+      const fiber = yield* Effect.fork(memory.settle("s"))
+      yield* Deferred.await(entered)
+      yield* memory.fork("s", "copy")
+      expect((yield* memory.state("copy")).running).toBeNull()
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Committed" }])
+      yield* memory.revert("s")
+      yield* memory.fork("s", "later")
+      expect(yield* memory.state("later")).toMatchObject({ through: 0, total: 6, summary: null })
+      expect(yield* Verify.session(log, "later")).toEqual([])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("never writes over a session, and copies none that is not there", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("a", said(1))
+      yield* memory.append("b", said(2))
+      expect(yield* Effect.flip(memory.fork("a", "b"))).toMatchObject({ _tag: "CannotFork", session: "a" })
+      expect(yield* Effect.flip(memory.fork("nobody", "c"))).toMatchObject({ _tag: "CannotFork" })
+      expect(yield* Effect.flip(memory.fork("a", ""))).toMatchObject({ _tag: "InvalidInput" })
+      expect((yield* memory.state("b")).total).toBe(2)
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+})
+
+describe("redact (L15)", () => {
+  const secret = "my number is 555-0199"
+
+  /** Everything a store has of a session, as one text. */
+  const everything = Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    const records = yield* Stream.runCollect(log.read("s"))
+    return JSON.stringify([[...records], yield* log.loadSnapshot("s")])
+  })
+
+  /** Repeats all it is given: what it has read comes back in its summary. */
+  const parrot = {
+    name: "parrot",
+    summarize: ({
+      messages,
+      previous,
+    }: {
+      messages: ReadonlyArray<Message.Message>
+      previous?: string | undefined
+    }) => Effect.succeed({ text: [previous ?? "", ...messages.map(Message.text)].join("|").slice(0, 150) }),
+  }
+
+  it.effect(
+    "a message: its words are gone from log, summaries, snapshot and contexts, and nothing else is",
+    () =>
+      Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", [Message.user(secret, { metadata: { copy: secret } }), ...said(5, 1)])
+        yield* memory.settle("s")
+        yield* memory.append("s", said(4, 6))
+        yield* memory.settle("s")
+        expect((yield* memory.state("s")).summary?.segments[0]?.text).toContain(secret)
+
+        expect(yield* memory.redact("s", 0)).toEqual({ invalidated: 2 })
+        expect(yield* everything).not.toContain("555")
+        expect(yield* memory.state("s")).toMatchObject({ through: 0, total: 10, summary: null })
+        expect(texts((yield* memory.context("s")).messages)).toEqual(["[redacted]", ...texts(said(9, 1))])
+        expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["invalid", "invalid"])
+        yield* clean
+
+        expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed" }])
+        expect(yield* everything).not.toContain("555")
+        for (let at = 1; at <= (yield* memory.state("s")).version; at++) {
+          expect(JSON.stringify(yield* memory.context("s", { at }))).not.toContain("555")
+        }
+        yield* clean
+      }).pipe(Effect.provide(withMemory(manual, parrot))),
+  )
+
+  it.effect("a call and its result keep their ids, so that the pair stays one (L5)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [
+        Message.user("look it up"),
+        Message.call([{ id: "c1", name: "find", arguments: `{"q":"${secret}"}` }], { text: secret }),
+        Message.result({ id: "c1", output: secret }),
+        ...said(2),
+      ])
+      yield* memory.redact("s", 1)
+      yield* memory.redact("s", 2)
+      expect(yield* everything).not.toContain("555")
+      const { messages } = yield* memory.context("s")
+      expect(messages.flatMap(Message.calls)).toMatchObject([{ id: "c1", name: "find", arguments: "{}" }])
+      expect(messages.flatMap(Message.results)).toMatchObject([{ id: "c1", output: "[redacted]" }])
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("wins over a compaction that has read the words", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const { entered, gate, summarizer } = yield* gated
+      const memory = yield* Memory.make(manual).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(CurrentSummarizer, summarizer),
+      )
+      yield* memory.append("s", said(6))
+      const fiber = yield* Effect.fork(memory.settle("s"))
+      yield* Deferred.await(entered)
+      yield* memory.redact("s", 1)
+      yield* Deferred.succeed(gate, undefined)
+      const outcomes = yield* Fiber.join(fiber)
+      expect(outcomes[0]).toMatchObject({ _tag: "Lost" })
+      expect(yield* Verify.session(log, "s")).toEqual([])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("is seen by an engine that has the message in its cache, and by whoever appends next", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [Message.user(secret), ...said(2, 1)])
+      const other = yield* Memory.make(manual)
+      yield* other.context("s")
+      yield* memory.redact("s", 0)
+      yield* other.append("s", said(1, 3))
+      expect(texts((yield* other.context("s")).messages)[0]).toBe("[redacted]")
+      yield* clean
+    }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("names the messages there are when there is no such one", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(2))
+      for (const index of [2, -1, 0.5, Number.NaN]) {
+        const error = yield* Effect.flip(memory.redact("s", index))
+        expect(error).toMatchObject({ _tag: "UnknownMessage", session: "s" })
+      }
+      yield* memory.clear("s")
+      expect(yield* Effect.flip(memory.redact("s", 0))).toMatchObject({ _tag: "UnknownMessage", total: 0 })
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+})
+
+it.effect("the echo of a summary names what is covered after all of it (L4)", () =>
+  Effect.gen(function* () {
+    const { memory, first } = yield* twice
+    yield* memory.revert("s", { to: first, hold: 0 })
+    yield* memory.redact("s", 5)
+    expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 4, to: 8 } }])
+    expect((yield* memory.state("s")).summary?.segments[0]?.text).toBe("[0,8)")
+    yield* clean
+  }).pipe(Effect.provide(withMemory(manual, echo))),
+)

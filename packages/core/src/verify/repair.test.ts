@@ -1,0 +1,101 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Option, TestClock } from "effect"
+import { pairs, said, withMemory } from "../../test/engine.js"
+import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
+
+const manual = { strategy: pairs, compaction: "manual" } as const
+
+describe("repair", () => {
+  it.effect("declares a damaged summary invalid, and the session verifies", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", said(6))
+      yield* memory.settle("s")
+      const version = yield* log.version("s")
+      const broken = { seq: 8, data: '{"half":', checksum: 0 }
+      yield* log.rewrite(
+        "s",
+        [broken],
+        [{ at: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }],
+        { expected: version, commit: "damage" },
+      )
+      expect((yield* Verify.session(log, "s")).map(({ rule, seq }) => `${rule} ${seq}`)).toEqual([
+        "decodable 8",
+      ])
+      const { mended, left } = yield* Repair.repair(log, "s")
+      expect(mended).toEqual([expect.stringContaining("event 8")])
+      expect(left).toEqual([])
+      expect(yield* Verify.session(log, "s")).toEqual([])
+      expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: [] })
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 4 } }])
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("makes a damaged snapshot anew, whether it is unreadable or another state's", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", said(6))
+      yield* memory.settle("s")
+      const good = Option.getOrThrow(yield* log.loadSnapshot("s"))
+      for (const data of ["", good.data.slice(0, -1), good.data.replace("number 4", "number 5")]) {
+        yield* log.saveSnapshot("s", { ...good, data })
+        expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["snapshot"])
+        const again = yield* Memory.make(manual)
+        expect(yield* again.context("s")).toEqual(yield* memory.context("s"))
+        expect((yield* Repair.repair(log, "s")).mended).toEqual(["made the snapshot anew"])
+        expect(yield* Verify.session(log, "s")).toEqual([])
+      }
+    }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("gives back a lock that nobody ended, once its lease is over", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", said(6))
+      const started = {
+        _tag: "CompactionStarted" as const,
+        compaction: "gone",
+        strategy: "pairs",
+        reason: "backlog",
+        from: 0,
+        to: 4,
+        tailFrom: 4,
+        parts: [{ kind: "history" as const, from: 0, to: 4 }],
+        leaseUntil: 1_000,
+      }
+      yield* log.append("s", [{ at: 0, ...EventCodec.encode(started) }], { expected: 6, commit: "k" })
+      expect((yield* Repair.repair(log, "s")).mended).toEqual([])
+      yield* TestClock.adjust("1 second")
+      expect((yield* Repair.repair(log, "s")).mended).toEqual([expect.stringContaining("lock")])
+      expect((yield* memory.state("s")).running).toBeNull()
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("leaves a damaged message as it is and says where; other sessions work", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", said(3))
+      yield* memory.append("other", said(3))
+      yield* log.rewrite(
+        "s",
+        [{ seq: 2, data: "?", checksum: 1 }],
+        [{ at: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }],
+        { expected: 3, commit: "damage" },
+      )
+      const { mended, left } = yield* Repair.repair(log, "s")
+      expect(mended).toEqual([])
+      expect(left).toMatchObject([{ session: "s", seq: 2, rule: "decodable" }])
+      const fresh = yield* Memory.make(manual)
+      expect(yield* Effect.flip(fresh.context("s"))).toMatchObject({
+        _tag: "DamagedEvent",
+        session: "s",
+        seq: 2,
+      })
+      expect((yield* fresh.context("other")).messages).toHaveLength(3)
+    }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+})

@@ -1,0 +1,256 @@
+/**
+ * The memory layers that keep facts as events: in the session's own log, and in logs of their own for what the
+ * sessions of one user or one scope share.
+ */
+import { EventLog, MemoryLayers, Session } from "@memfold/core"
+import { Duration, Effect, Layer, Stream } from "effect"
+import type { Extractor, NewFact } from "./Extractor.js"
+import { forget } from "./forget.js"
+import { isHome, scopeHome, userHome } from "./homes.js"
+import { commitId } from "./identity.js"
+import { settled, unknownOf } from "./learned.js"
+import type { Place, Places } from "./places.js"
+import { inForce, toRetire } from "./places.js"
+import { makeIndexes } from "./recall/Indexes.js"
+import { select } from "./recall/recall.js"
+import { rules } from "./rules/index.js"
+
+/**
+ * - `extractor`: what finds facts in rounds that have ended; by default rules that need no model
+ * - `userOf`, `scopeOf`: whose a session is, and what it belongs to (a project, a team). The sessions of one user
+ *   share what is known of the user, those of one scope share its digests, plans and documents. Without an answer
+ *   (`undefined`, or an empty text) the facts of that layer stay in the session's own log. The answer for a session
+ *   should not change.
+ * - `mostUser`, `mostScope`: how many facts of each layer a context shows at most; 20 and 10 by default
+ * - `extractorTimeout`: how long the extractor may take before its rounds are put off; a minute by default
+ */
+export interface Options {
+  readonly extractor?: Extractor
+  readonly userOf?: (session: string) => string | undefined
+  readonly scopeOf?: (session: string) => string | undefined
+  readonly mostUser?: number
+  readonly mostScope?: number
+  readonly extractorTimeout?: Duration.DurationInput
+}
+
+type Operation = MemoryLayers.LayersError["operation"]
+type Name = "user" | "scope"
+const layers: ReadonlyArray<Name> = ["user", "scope"]
+
+/** So many facts are kept in indexes, of all logs together: some tens of megabytes. */
+const indexedFacts = 20_000
+
+/** So many shared logs are kept folded. */
+const cachedHomes = 500
+
+const count = (name: string, given: number | undefined, otherwise: number): number => {
+  const value = given ?? otherwise
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new RangeError(`${name} has to be a whole number, 0 or more`)
+}
+
+/**
+ * Memory layers over the event log of the context. Numbers out of range are a defect (a `RangeError`), found when
+ * the effect runs.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog, MemoryLayers } from "@memfold/core"
+ * import { make } from "@memfold/layers"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const layers: MemoryLayers.Service = yield* make({ mostUser: 8 })
+ *   return layers
+ * })
+ * const layers = await Effect.runPromise(program.pipe(Effect.provide(InMemoryEventLog.layer)))
+ * console.log(typeof layers.recall)
+ * ```
+ */
+export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service, never, EventLog.EventLog> =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    const extractor = options.extractor ?? rules
+    const timeout = Duration.decode(options.extractorTimeout ?? "1 minute")
+    const most = {
+      user: count("mostUser", options.mostUser, 20),
+      scope: count("mostScope", options.mostScope, 10),
+    }
+    const sessions = Session.make(log, { capacity: cachedHomes })
+    const indexes = makeIndexes(indexedFacts)
+
+    /** What went wrong, in the words of the layers. No text of these errors repeats what was said. */
+    const failing =
+      (session: string, operation: Operation) =>
+      (detail: string): MemoryLayers.LayersError =>
+        new MemoryLayers.LayersError({ session, operation, detail })
+
+    /** The shared log of a layer, if the session has one. A shared log itself has none. */
+    const homeOf = (
+      layer: Name,
+      session: string,
+      operation: Operation,
+    ): Effect.Effect<string | null, MemoryLayers.LayersError> => {
+      const ask = layer === "user" ? options.userOf : options.scopeOf
+      if (ask === undefined || isHome(session)) return Effect.succeed(null)
+      const fail = failing(session, operation)
+      return Effect.try({
+        try: () => ask(session) ?? "",
+        catch: () => fail(`${layer}Of threw an error for this session; let it answer undefined instead`),
+      }).pipe(
+        Effect.filterOrFail(
+          (name) => typeof name === "string" && name.isWellFormed(),
+          () => fail(`${layer}Of has to answer with well-formed text, or undefined`),
+        ),
+        Effect.map((name) => (name === "" ? null : layer === "user" ? userHome(name) : scopeHome(name))),
+      )
+    }
+
+    /** A shared log as it is, or as it was at a time. */
+    const folded = (home: string, until: number | undefined) =>
+      until === undefined
+        ? sessions.load(home)
+        : sessions.events(home).pipe(
+            Stream.filter(({ at }) => at <= until),
+            Stream.runFold(Session.empty(home), (state, recorded) => Session.evolve(state, recorded)),
+          )
+
+    const placesOf = (
+      state: Session.SessionState,
+      operation: Operation,
+      until?: number,
+    ): Effect.Effect<Places, MemoryLayers.LayersError> => {
+      const fail = failing(state.session, operation)
+      const shared = (layer: Name): Effect.Effect<Place | null, MemoryLayers.LayersError> =>
+        Effect.flatMap(homeOf(layer, state.session, operation), (home) =>
+          home === null
+            ? Effect.succeed(null)
+            : folded(home, until).pipe(
+                Effect.map(({ facts }) => ({ log: home, facts })),
+                Effect.mapError(({ message }) => fail(message)),
+              ),
+        )
+      return Effect.all({ user: shared("user"), scope: shared("scope") }, { concurrency: 2 }).pipe(
+        Effect.map((homes) => ({ own: { log: state.session, facts: state.facts }, ...homes })),
+      )
+    }
+
+    const extract = (
+      rounds: MemoryLayers.Rounds,
+      known: ReadonlyArray<Session.KnownFact>,
+    ): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> => {
+      const fail = failing(rounds.state.session, "learn")
+      return Effect.suspend(() => extractor.extract({ ...rounds, known })).pipe(
+        // What was thrown may hold what was said; it goes no further.
+        Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" threw an error`)),
+        Effect.timeoutFail({
+          duration: timeout,
+          onTimeout: () =>
+            fail(
+              `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the rounds are looked at again with the next one`,
+            ),
+        }),
+      )
+    }
+
+    const service: MemoryLayers.Service = {
+      learn: (rounds) =>
+        Effect.gen(function* () {
+          const { state, from, to } = rounds
+          const places = yield* placesOf(state, "learn")
+          const found = yield* extract(
+            rounds,
+            layers.flatMap((layer) => inForce(places, layer)),
+          )
+          const own: Array<ReturnType<typeof settled>[number]> = []
+          for (const layer of layers) {
+            const facts = settled(found, layer, rounds)
+            const home = places[layer]
+            if (home === null) own.push(...unknownOf(facts, state.facts))
+            else if (facts.length > 0) {
+              yield* sessions
+                .transact(
+                  home.log,
+                  (now) => {
+                    const fresh = unknownOf(facts, now.facts)
+                    return {
+                      events:
+                        fresh.length === 0
+                          ? []
+                          : [{ _tag: "FactsLearned", from, to, facts: fresh, session: state.session }],
+                      answer: undefined,
+                    }
+                  },
+                  { commit: commitId(layer, rounds, state) },
+                )
+                .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
+            }
+          }
+          return own
+        }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: rounds.state.session } })),
+      recall: (query) =>
+        placesOf(query.state, "recall", query.until).pipe(
+          Effect.map((places) => select(query, places, indexes, most)),
+          Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
+        ),
+      facts: (state) =>
+        Effect.map(placesOf(state, "facts"), (places) => layers.flatMap((layer) => inForce(places, layer))),
+      retire: (state, { id, reason }) =>
+        Effect.gen(function* () {
+          const places = yield* placesOf(state, "retire")
+          const gone = toRetire(places, id)
+          for (const { log: place, facts } of gone) {
+            yield* sessions
+              .transact(place, (now) => ({
+                events: facts
+                  .filter((fact) => now.facts.some((other) => other.id === fact))
+                  .map((fact) => ({ _tag: "FactRetired", fact, reason })),
+                answer: undefined,
+              }))
+              .pipe(Effect.mapError(({ message }) => failing(state.session, "retire")(message)))
+          }
+          return gone.length > 0
+        }),
+      forget: (state, index) =>
+        Effect.gen(function* () {
+          indexes.drop(state.session)
+          for (const layer of layers) {
+            const home = yield* homeOf(layer, state.session, "forget")
+            if (home === null) continue
+            yield* forget(log, sessions, home, state, index).pipe(
+              Effect.mapError(({ message }) => failing(state.session, "forget")(message)),
+            )
+            indexes.drop(home)
+          }
+        }).pipe(Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } })),
+    }
+    return service
+  })
+
+/**
+ * Provides the memory layers to a memory: put it in with `Layer.provide`, beside the event log, which both need to
+ * be the same.
+ *
+ * @example
+ * ```ts
+ * import { Fold, InMemoryEventLog, Keep, Memory, Strategy, Trigger } from "@memfold/core"
+ * import { layer as memoryLayers } from "@memfold/layers"
+ * import { Layer } from "effect"
+ *
+ * const strategy = Strategy.make({
+ *   name: "short",
+ *   when: Trigger.backlog({ messages: 12 }),
+ *   keep: Keep.lastMessages(40),
+ *   fold: Fold.rolling,
+ * })
+ *
+ * const memory = Memory.layer({ strategy }).pipe(
+ *   Layer.provide(memoryLayers({ userOf: (session) => session.split("/")[0] })),
+ *   Layer.provide(InMemoryEventLog.layer),
+ * )
+ * ```
+ */
+export const layer = (
+  options: Options = {},
+): Layer.Layer<MemoryLayers.MemoryLayers, never, EventLog.EventLog> =>
+  Layer.effect(MemoryLayers.MemoryLayers, make(options))

@@ -1,0 +1,60 @@
+/** Forgetting what was learned from a message, in a log that sessions share (law L15). */
+import { type Event, EventCodec, type EventLog, type Session } from "@memfold/core"
+import { Clock, Effect, Stream } from "effect"
+import { origin, originOfFact } from "./identity.js"
+
+/** The event without its facts from that message; `null` if it has none. */
+const without = (
+  event: EventCodec.AnyEvent,
+  state: Session.SessionState,
+  index: number,
+): Event.FactsLearned | null => {
+  if (event._tag !== "FactsLearned") return null
+  const facts = event.facts.filter(
+    (fact) => index < fact.from || index >= fact.to || originOfFact(fact) !== origin(state),
+  )
+  return facts.length === event.facts.length ? null : { ...event, facts }
+}
+
+/**
+ * Takes the facts learned from the message at an index out of a shared log, words and all, whether they are still in
+ * force or not. Nothing happens where there are none.
+ */
+export const forget = (
+  log: EventLog.Service,
+  sessions: Session.Sessions,
+  home: string,
+  state: Session.SessionState,
+  index: number,
+): Effect.Effect<void, Session.SessionError> =>
+  Effect.gen(function* () {
+    const events = [...(yield* Stream.runCollect(sessions.events(home)))]
+    const rewritten = events.flatMap(({ event, seq }) => {
+      const changed = without(event, state, index)
+      if (changed === null) return []
+      const { data, checksum } = EventCodec.encode(changed)
+      return [{ seq, data, checksum }]
+    })
+    const [first] = rewritten
+    const last = events.at(-1)
+    if (first === undefined || last === undefined) return
+    const at = yield* Clock.currentTimeMillis
+    const record = EventCodec.encode({
+      _tag: "MessageRedacted",
+      seq: first.seq,
+      rewritten: rewritten.map(({ seq }) => seq),
+    })
+    yield* log
+      .rewrite(home, rewritten, [{ at, ...record }], {
+        expected: last.seq,
+        // The event's id is its commit with its place behind it.
+        after: last.id.slice(0, -`.${last.seq}`.length),
+        commit: `forgotten.${index}@${last.seq}.${origin(state)}`,
+      })
+      .pipe(
+        // Somebody learned something meanwhile: what is there to forget is looked for anew.
+        Effect.catchTag("VersionConflict", () => forget(log, sessions, home, state, index)),
+      )
+    // Whoever has the log folded finds out by reading on.
+    yield* sessions.load(home)
+  })

@@ -1,0 +1,11 @@
+/**
+ * Memory layers for `@memfold/core`: what is known of the user and of the scope, learned after each round and
+ * recalled by relevance to the current message (reference design 2).
+ */
+export { layer, make } from "./Layers.js"
+export type { Options } from "./Layers.js"
+export { isHome, scopeHome, userHome } from "./homes.js"
+export type { Extractor, Material, NewFact } from "./Extractor.js"
+export { rules } from "./rules/index.js"
+export { modelExtractor } from "./model/modelExtractor.js"
+export type { ModelOptions, Prompt } from "./model/modelExtractor.js"

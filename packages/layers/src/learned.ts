@@ -1,0 +1,59 @@
+/** From what an extractor found to the facts of the log. */
+import type { Event, MemoryLayers, Session } from "@memfold/core"
+import type { NewFact } from "./Extractor.js"
+import { factId } from "./identity.js"
+import { clip } from "./text.js"
+
+/** In UTF-16 units: a longer fact is clipped, and so is a kind; a longer key is none. */
+const longest = { text: 1_000, kind: 60, key: 400 }
+
+/** So many facts of each layer are taken from one look, the newest. */
+const most = 300
+
+/** Facts that say the same: learning one when the other is known changes nothing. */
+const same = (one: Omit<Event.Fact, "id" | "from" | "to">, other: Session.KnownFact): boolean =>
+  one.layer === other.layer && one.kind === other.kind && one.key === other.key && one.text === other.text
+
+/** Those that say nothing that is known. */
+export const unknownOf = (
+  facts: ReadonlyArray<Event.Fact>,
+  known: ReadonlyArray<Session.KnownFact>,
+): ReadonlyArray<Event.Fact> => facts.filter((fact) => !known.some((older) => same(fact, older)))
+
+const clamped = (value: number | undefined, otherwise: number, from: number, to: number): number =>
+  value === undefined || !Number.isSafeInteger(value) ? otherwise : Math.min(Math.max(value, from), to)
+
+/**
+ * The facts of one layer, with ids of their own and in a form that any log can hold. Of several with the same key,
+ * or without one and with the same text, the last counts.
+ */
+export const settled = (
+  found: ReadonlyArray<NewFact>,
+  layer: Event.Fact["layer"],
+  rounds: MemoryLayers.Rounds,
+): ReadonlyArray<Event.Fact> => {
+  const { state, from, to } = rounds
+  const facts = new Map<string, Omit<Event.Fact, "id">>()
+  for (const fact of found) {
+    if (fact.layer !== layer) continue
+    const text = clip(fact.text, longest.text)
+    const kind = clip(fact.kind, longest.kind)
+    const key = fact.key?.toWellFormed().trim() ?? ""
+    if (text === "" || kind === "") continue
+    const keyed = key !== "" && key.length <= longest.key
+    const identity = keyed ? `key ${key}` : `text ${kind} ${text}`
+    const first = clamped(fact.from, from, from, to)
+    facts.delete(identity)
+    facts.set(identity, {
+      layer,
+      kind,
+      text,
+      ...(keyed ? { key } : {}),
+      from: first,
+      to: clamped(fact.to, to, first, to),
+    })
+  }
+  return [...facts.values()]
+    .slice(-most)
+    .map((fact, position) => ({ id: factId(layer, position, rounds, state), ...fact }))
+}

@@ -1,0 +1,56 @@
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { factsIn } from "./answer.js"
+
+const tea = { layer: "user", kind: "preference", text: "Likes tea" }
+
+describe("factsIn", () => {
+  it("reads JSON, with or without a fence around it", () => {
+    const json = JSON.stringify({ facts: [{ ...tea, key: "taste:tea" }] })
+    for (const answer of [
+      json,
+      `\ufeff \n${json}\n`,
+      `\`\`\`json\n${json}\n\`\`\``,
+      `\`\`\`\n${json}\n\`\`\`\n`,
+      `\`\`\`JSON\r\n${json}\r\n\`\`\``,
+    ]) {
+      expect(Either.getOrNull(factsIn(answer))).toEqual([{ ...tea, key: "taste:tea" }])
+    }
+  })
+
+  it("takes a missing key, or null, for none", () => {
+    for (const fact of [tea, { ...tea, key: null }]) {
+      expect(Either.getOrNull(factsIn(JSON.stringify({ facts: [fact] })))?.[0]?.key).toBeUndefined()
+    }
+  })
+
+  it("drops what may be a secret", () => {
+    const facts = [tea, { ...tea, text: "The password is hunter2" }]
+    expect(Either.getOrNull(factsIn(JSON.stringify({ facts })))).toHaveLength(1)
+  })
+
+  it("is strict about everything else", () => {
+    for (const answer of [
+      "",
+      "```",
+      "``````",
+      "```json```",
+      "none",
+      "null",
+      "[]",
+      "{}",
+      '{"facts": {}}',
+      '{"facts": [{"layer": "user", "kind": "profile"}]}',
+      '{"facts": [{"layer": "world", "kind": "profile", "text": "x"}]}',
+      '{"facts": [{"layer": "user", "kind": "", "text": "x"}]}',
+      '{"facts": [{"layer": "user", "kind": "profile", "text": ""}]}',
+      '{"facts": [{"layer": "user", "kind": "profile", "text": 7}]}',
+      'Here you are: {"facts": []}',
+      '```python\n{"facts": []}\n```',
+      '{"facts": []',
+    ]) {
+      expect(Either.isLeft(factsIn(answer))).toBe(true)
+    }
+    expect(Either.getOrNull(factsIn('{"facts": []}'))).toEqual([])
+  })
+})

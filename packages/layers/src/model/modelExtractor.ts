@@ -1,0 +1,139 @@
+/** The extractor that asks a language model, through one function: any provider, any library. */
+import { type Message, MemoryLayers, type Session } from "@memfold/core"
+import { Cause, Effect, Either } from "effect"
+import type { Extractor, NewFact } from "../Extractor.js"
+import { factsIn } from "./answer.js"
+import type { Prompt } from "./prompt.js"
+import { promptFor, sizeOf } from "./prompt.js"
+
+export type { Prompt } from "./prompt.js"
+
+/**
+ * - `ask`: sends a prompt to a model and answers with its text. Whatever it fails with is not shown to anybody,
+ *   since a provider's error may repeat the prompt.
+ * - `name`: for logs and error texts; "model" by default
+ * - `instructions`: said to the model with every prompt, for instance what matters in your field
+ * - `maxCharacters`: UTF-16 units of conversation in one prompt; 60,000 by default, about 15,000 tokens of English.
+ *   More rounds than fit are asked about one after the other.
+ */
+export interface ModelOptions {
+  readonly ask: (prompt: Prompt) => Effect.Effect<string, unknown>
+  readonly name?: string
+  readonly instructions?: string
+  readonly maxCharacters?: number
+}
+
+/** So many known facts of a layer are shown to the model, the newest. */
+const mostKnown = 100
+
+/** What the model may update. A digest is of a round that is over. */
+const updatable = (known: ReadonlyArray<Session.KnownFact>): ReadonlyArray<Session.KnownFact> =>
+  (["user", "scope"] as const).flatMap((layer) =>
+    known.filter((fact) => fact.layer === layer && fact.kind !== "digest").slice(-mostKnown),
+  )
+
+interface Batch {
+  readonly from: number
+  readonly messages: Array<Message.Message>
+  size: number
+}
+
+/** The messages in pieces that fit into a prompt, cut where a user speaks if possible. */
+const batches = (
+  messages: ReadonlyArray<Message.Message>,
+  from: number,
+  limit: number,
+): ReadonlyArray<Batch> => {
+  const found: Array<Batch> = []
+  messages.forEach((message, position) => {
+    const size = sizeOf(message)
+    const last = found.at(-1)
+    const fits = last !== undefined && last.size + size <= limit
+    const breaks = last !== undefined && message.role === "user" && last.size > limit / 2
+    if (!fits || breaks) found.push({ from: from + position, messages: [message], size })
+    else {
+      last.messages.push(message)
+      last.size += size
+    }
+  })
+  return found
+}
+
+/** What a failure may say of itself: the name of its type, if it is one. */
+const tagOf = (error: unknown): string => {
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
+  return typeof tag === "string" && /^[A-Za-z]\w{0,60}$/.test(tag) ? ` (${tag})` : ""
+}
+
+/**
+ * Finds facts by asking a model. The prompt marks the conversation as data and shows the facts known so far, which
+ * the model may update by their keys; the answer has to be JSON of the form asked for. Anything else is a
+ * `LayersError` that repeats nothing of it, and the rounds are looked at again with the next one. A message that
+ * only system wrote is not asked about.
+ *
+ * @example
+ * ```ts
+ * import { layer, modelExtractor } from "@memfold/layers"
+ * import { Effect } from "effect"
+ *
+ * const extractor = modelExtractor({
+ *   ask: ({ system, user }) =>
+ *     Effect.tryPromise(async () => {
+ *       const response = await fetch("http://localhost:11434/api/chat", {
+ *         method: "POST",
+ *         body: JSON.stringify({
+ *           model: "llama3.2",
+ *           stream: false,
+ *           format: "json",
+ *           messages: [
+ *             { role: "system", content: system },
+ *             { role: "user", content: user },
+ *           ],
+ *         }),
+ *       })
+ *       const { message } = (await response.json()) as { message: { content: string } }
+ *       return message.content
+ *     }),
+ * })
+ * const layers = layer({ extractor })
+ * ```
+ */
+export const modelExtractor = (options: ModelOptions): Extractor => {
+  const { ask, instructions, name = "model", maxCharacters = 60_000 } = options
+  if (!Number.isSafeInteger(maxCharacters) || maxCharacters < 1_000) {
+    throw new RangeError("maxCharacters has to be a whole number, 1,000 or more")
+  }
+  return {
+    name,
+    extract: ({ state, from, messages, known }) => {
+      const fail = (detail: string) =>
+        new MemoryLayers.LayersError({ session: state.session, operation: "learn", detail })
+      const askAbout = (batch: Batch): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> =>
+        Effect.suspend(() => ask(promptFor(batch.messages, updatable(known), instructions))).pipe(
+          Effect.catchAllCause((cause) =>
+            Cause.isInterruptedOnly(cause)
+              ? Effect.interrupt
+              : fail(
+                  `the model could not be asked${tagOf(Cause.squash(cause))}; the rounds are looked at again with the next one`,
+                ),
+          ),
+          Effect.flatMap((answer) =>
+            Either.match(factsIn(answer), {
+              onLeft: () =>
+                fail(
+                  "the model's answer is not the JSON it was asked for; a larger model, or the provider's JSON mode, may help",
+                ),
+              onRight: Effect.succeed,
+            }),
+          ),
+          Effect.map((facts) =>
+            facts.map((fact) => ({ ...fact, from: batch.from, to: batch.from + batch.messages.length })),
+          ),
+        )
+      const worth = batches(messages, from, maxCharacters).filter((batch) =>
+        batch.messages.some(({ role }) => role !== "system"),
+      )
+      return Effect.map(Effect.forEach(worth, askAbout), (found) => found.flat())
+    },
+  }
+}

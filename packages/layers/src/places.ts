@@ -1,0 +1,61 @@
+/** The logs that hold a session's facts, and what of them is in force. */
+import type { Event, Session } from "@memfold/core"
+
+type Facts = ReadonlyArray<Session.KnownFact>
+type Layer = Event.Fact["layer"]
+
+/** A log, with its facts in the order in which they were learned. */
+export interface Place {
+  readonly log: string
+  readonly facts: Facts
+}
+
+/** The session's own log, and the shared ones if it has any. */
+export interface Places {
+  readonly own: Place
+  readonly user: Place | null
+  readonly scope: Place | null
+}
+
+/** The own log may hold facts of both layers; a shared one holds those of its own. */
+export const placesOf = (places: Places, layer: Layer): ReadonlyArray<Place> => {
+  const home = places[layer]
+  return home === null ? [places.own] : [places.own, home]
+}
+
+/** Whether the newer fact takes the place of the older, which are of one layer. */
+const replaces = (newer: Session.KnownFact, older: Session.KnownFact): boolean =>
+  newer.id === older.id || (newer.key !== undefined && newer.key === older.key)
+
+/** One map entry for all facts that take each other's place. */
+const identity = ({ id, key }: Session.KnownFact): string => (key === undefined ? `id ${id}` : `key ${key}`)
+
+/** The facts of a layer that are in force, oldest first. */
+export const inForce = (places: Places, layer: Layer): Facts => {
+  const [own = [], shared = []] = placesOf(places, layer).map(({ facts }) =>
+    facts.filter((fact) => fact.layer === layer),
+  )
+  if (own.length === 0 || shared.length === 0) return own.length === 0 ? shared : own
+  const merged = new Map<string, Session.KnownFact>()
+  for (const fact of [...own, ...shared].toSorted((one, other) => one.at - other.at)) {
+    merged.delete(identity(fact))
+    merged.set(identity(fact), fact)
+  }
+  return [...merged.values()]
+}
+
+/** What has to go from each log for a fact to be gone: itself, and what it had taken the place of elsewhere. */
+export const toRetire = (
+  places: Places,
+  id: string,
+): ReadonlyArray<{ readonly log: string; readonly facts: ReadonlyArray<string> }> =>
+  (["user", "scope"] as const).flatMap((layer) => {
+    const target = inForce(places, layer).find((fact) => fact.id === id)
+    if (target === undefined) return []
+    return placesOf(places, layer)
+      .map(({ log, facts }) => ({
+        log,
+        facts: facts.filter((fact) => fact.layer === layer && replaces(target, fact)).map((fact) => fact.id),
+      }))
+      .filter(({ facts }) => facts.length > 0)
+  })

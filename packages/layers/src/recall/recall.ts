@@ -1,0 +1,83 @@
+/** Which of the facts in force a context shows, and in which order. */
+import { type Event, Message, type MemoryLayers, type Session } from "@memfold/core"
+import { standingKinds } from "../Extractor.js"
+import { origin, originOfFact } from "../identity.js"
+import type { Places } from "../places.js"
+import { inForce } from "../places.js"
+import { head, tail } from "../text.js"
+import type { Indexes, Scores } from "./Indexes.js"
+import { words } from "./words.js"
+
+type Facts = ReadonlyArray<Session.KnownFact>
+
+/** How many facts of each layer a context shows at most. */
+export type Most = { readonly [Layer in Event.Fact["layer"]]: number }
+
+/** Of a longer message, this many UTF-16 units at its beginning and at its end are what is searched for. */
+const searched = 2_000
+
+/** The terms of the message to answer, each once; empty where there is nothing to search for. */
+const questionOf = (current: Message.Message | null): string => {
+  if (current === null) return ""
+  const text = Message.text(current)
+  const ends = text.length <= 2 * searched ? text : `${head(text, searched)} ${tail(text, searched)}`
+  return [...new Set(words(ends))].join(" ")
+}
+
+const newest = (facts: Facts, most: number): Facts => (most === 0 ? [] : facts.slice(-most))
+
+/** Best first; of equals, the newer. The facts come in the order in which they were learned. */
+const best = (facts: Facts, scores: Scores, most: number): Facts =>
+  facts
+    .map((fact, order) => ({ fact, order, score: scores.get(fact.id) ?? 0 }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score || other.order - one.order)
+    .slice(0, most)
+    .map(({ fact }) => fact)
+
+/** The scores of all facts for a question. */
+const scoresOf = (places: Places, question: string, indexes: Indexes, past: boolean): Scores => {
+  const all = [places.own, places.user, places.scope].flatMap((place) =>
+    place === null || place.facts.length === 0
+      ? []
+      : past
+        ? [indexes.scoresOnce(place.facts, question)]
+        : [indexes.scores(place.log, place.facts, question)],
+  )
+  return new Map(all.flatMap((scores) => [...scores]))
+}
+
+/**
+ * What is recalled for a question: of the user, what holds whatever the question is, and then what fits it; of the
+ * scope, what fits it. Where there is no question, or none with a word to search for, the newest stand in for that.
+ *
+ * What the scope layer learned from messages that the context shows anyhow is left out.
+ */
+export const select = (
+  { state, current, until }: MemoryLayers.Query,
+  places: Places,
+  indexes: Indexes,
+  most: Most,
+): MemoryLayers.Recalled => {
+  const question = questionOf(current)
+  const scores = question === "" ? null : scoresOf(places, question, indexes, until !== undefined)
+  const fitting = (facts: Facts, limit: number): Facts =>
+    scores === null ? newest(facts, limit) : best(facts, scores, limit)
+
+  const user = inForce(places, "user")
+  // The kinds in their order: who the user is comes before what they ask for.
+  const standing: Array<Session.KnownFact> = []
+  for (const kind of standingKinds) {
+    const ofKind = user.filter((fact) => fact.kind === kind)
+    standing.push(...newest(ofKind, most.user - standing.length))
+  }
+  const others = user.filter(({ kind }) => !standingKinds.includes(kind))
+  const here = origin(state)
+  const scope = inForce(places, "scope").filter(
+    (fact) => fact.from < state.through || originOfFact(fact) !== here,
+  )
+  return {
+    user: [...standing, ...fitting(others, most.user - standing.length)],
+    scope: fitting(scope, most.scope),
+  }
+}

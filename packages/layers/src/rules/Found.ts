@@ -1,0 +1,47 @@
+/** What a rule makes of a sentence. */
+export interface Found {
+  readonly kind: "profile" | "preference" | "instruction"
+  readonly text: string
+  readonly key: string
+}
+
+/** A clause of a sentence, and what comes after it. */
+export interface Clause {
+  readonly text: string
+  readonly next: string | undefined
+  /** Whether a greeting stands right before it: "Hi, I'm Ada" tells a name, "I'm Happy" does not. */
+  readonly greeted: boolean
+}
+
+/** For keys: the same thing in other words of the same letters is the same thing. */
+export const folded = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}+#]+/gu, " ")
+    .trim()
+
+export const profile = (key: string, text: string): Found => ({ kind: "profile", key, text })
+
+/** Liking and disliking the same thing is one fact that changed. */
+export const taste = (label: string, thing: string): Found => ({
+  kind: "preference",
+  key: `taste:${folded(thing)}`,
+  text: `${label}${thing}`,
+})
+
+/** What shall hold from now on, in the user's own words. */
+export const instruction = (text: string, key = `instruction:${folded(text)}`): Found => ({
+  kind: "instruction",
+  key,
+  text,
+})
+
+/** Something secret must not be repeated in other contexts. */
+const secret =
+  /\b(?:passwords?|passwd|passphrases?|secrets?|credentials?|api[\s_-]?keys?|(?:access|auth|bearer|refresh)[\s_-]?tokens?|private keys?|pin codes?|cvv|cvc|ssn|social security|credit cards?|iban)\b|密码|密碼|口令|密钥|密鑰|私钥|私鑰|验证码|驗證碼|身份证|身分證|信用卡|银行卡|銀行卡/iu
+/** Letters and digits in a jumble, as in tokens and digests. */
+const jumble = /(?<![\w-])(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[\w-]{24,}/
+
+/** Whether a text may hold a secret, as far as its words and its form tell. */
+export const mayBeSecret = (text: string): boolean => secret.test(text) || jumble.test(text)

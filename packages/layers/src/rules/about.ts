@@ -1,0 +1,60 @@
+/**
+ * What a user says of themselves, by the form of the sentence: who they are, what they like, and what they ask for
+ * once and for all. It would rather miss a fact than make one up: only statements in the user's own words count, no
+ * questions, no quotations, no material to work on, and no code.
+ */
+import { aboutChinese, goesOn, instructionChinese, isGreetingChinese, notMeantChinese } from "./chinese.js"
+import { aboutEnglish, instructionEnglish, isGreetingEnglish, notMeantEnglish } from "./english.js"
+import type { Found } from "./Found.js"
+import { mayBeSecret } from "./Found.js"
+import { prose } from "./prose.js"
+import { isQuestion, sentences } from "./sentences.js"
+
+/** A longer sentence says more than one thing, and is more likely pasted than said. */
+const longest = 300
+
+const clauseEnd = /\s*[，；]\s*|\s*[,;(]\s+|\s+[–—-]\s+|\s+(?:and|but|so|then)\s+(?=(?:i|i['’]m|i am|my)\s)/iu
+
+const clausesOf = (sentence: string): ReadonlyArray<string> =>
+  sentence
+    .split(clauseEnd)
+    .map((clause) => clause.replace(/[.!…。！)\s]+$/u, "").trim())
+    .filter((clause) => clause !== "")
+
+/** What a user's text says of the user, in order; the same key may come more than once. */
+export const about = (text: string): ReadonlyArray<Found> => {
+  const found: Array<Found> = []
+  let greeted = false
+  for (const sentence of sentences(prose(text))) {
+    const greets = isGreetingEnglish(sentence.text) || isGreetingChinese(sentence.text)
+    if (!sentence.quoted && !sentence.question && sentence.text.length <= longest) {
+      found.push(...ofSentence(sentence.text, greeted))
+    }
+    greeted = greets
+  }
+  return found.filter((fact) => !mayBeSecret(fact.text))
+}
+
+const ofClause = (text: string, next: string | undefined, greeted: boolean): Found | null =>
+  aboutEnglish({ text, next, greeted }) ?? aboutChinese({ text, next, greeted })
+
+const ofSentence = (sentence: string, greetedBefore: boolean): ReadonlyArray<Found> => {
+  if (notMeantEnglish(sentence) || notMeantChinese(sentence)) return []
+  const inner = (rest: string) => ofClause(rest, undefined, false)
+  const standing = instructionEnglish(sentence, inner) ?? instructionChinese(sentence, inner)
+  if (standing !== null) return [standing]
+  const found: Array<Found> = []
+  let greeted = greetedBefore
+  let speaksOfSelf = false
+  const clauses = clausesOf(sentence)
+  clauses.forEach((clause, position) => {
+    const fact = isQuestion(clause)
+      ? null
+      : (ofClause(clause, clauses[position + 1], greeted) ??
+        (speaksOfSelf && goesOn(clause) ? ofClause(`我${clause}`, undefined, false) : null))
+    greeted = isGreetingEnglish(clause) || isGreetingChinese(clause)
+    speaksOfSelf = fact !== null || (speaksOfSelf && fact === null && goesOn(clause))
+    if (fact !== null) found.push(fact)
+  })
+  return found
+}

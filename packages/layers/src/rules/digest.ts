@@ -1,0 +1,48 @@
+/** A round in a line: what was asked, and what came of it. */
+import type { Message } from "@memfold/core"
+import type { NewFact } from "../Extractor.js"
+import { words } from "../recall/words.js"
+import { clip } from "../text.js"
+import { mayBeSecret } from "./Found.js"
+import { prose } from "./prose.js"
+import type { Round } from "./rounds.js"
+
+/** In UTF-16 units: the question, and the answer. */
+const limits = { asked: 160, came: 240 }
+
+/** A round of fewer words says nothing that is worth a line: "thanks" and "you are welcome". */
+const fewest = 3
+
+/** The prose of a message on one line: its beginning, which is all a digest shows. */
+const said = (message: Message.Message): string => {
+  let text = ""
+  for (const part of message.parts) {
+    if (part.type === "text")
+      text += ` ${prose(part.text)
+        .map((line) => line.text)
+        .join(" ")}`
+    if (part.type === "file" && part.name !== undefined) text += ` [${part.name}]`
+    if (text.length > 2 * limits.came) break
+  }
+  return text.trim()
+}
+
+const firstSaid = (messages: ReadonlyArray<Message.Message>, most: number): string => {
+  for (const message of messages) {
+    const text = clip(said(message), most)
+    if (text !== "") return text
+  }
+  return ""
+}
+
+/** The digest of a round; none where it says too little, or what should not be repeated elsewhere. */
+export const digest = ({ from, to, messages }: Round): NewFact | null => {
+  const users = messages.filter(({ role }) => role === "user")
+  // The rest of a round that has its digest already.
+  if (users.length === 0) return null
+  const asked = firstSaid(users, limits.asked)
+  const came = firstSaid(messages.filter(({ role }) => role === "assistant").toReversed(), limits.came)
+  const text = [asked, came].filter((piece) => piece !== "").join(" → ")
+  if (new Set(words(text)).size < fewest || mayBeSecret(text)) return null
+  return { layer: "scope", kind: "digest", text, from, to }
+}

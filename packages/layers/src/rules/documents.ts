@@ -1,0 +1,138 @@
+/** The documents of a round: files that were attached, and files that tools read, each with its first words. */
+import { type Message, Notes, Structure } from "@memfold/core"
+import { Either, Encoding } from "effect"
+import type { NewFact } from "../Extractor.js"
+import { clip, head, oneLine } from "../text.js"
+import { mayBeSecret } from "./Found.js"
+import type { Round } from "./rounds.js"
+
+/** So many documents of a round are noted, the newest; names and first words in UTF-16 units. */
+const limits = { documents: 10, name: 300, words: 120 }
+
+/** Of a longer text, this much is looked at for its first words. */
+const beginning = 2_000
+
+/** Line numbers that tools put before the lines of a file, and marks of headings and comments. */
+const numbering = /^\s{0,12}\d{1,7}\s?[→|:\t]\s?/
+const decoration = /^(?:[#/*;%-]{1,6}|<!--|"""|'''|---)\s*/
+
+/** Lines that say what a program uses, not what it is. */
+const imports = /^(?:import|from|using|package|include|require|use|extern crate)\s/
+
+const firstWords = (text: string): string => {
+  const lines = head(text, beginning)
+    .split(/\r\n?|\n/)
+    .map((line) => line.replace(numbering, "").trim().replace(decoration, ""))
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+  const telling = lines.filter((line) => !imports.test(line))
+  const words = clip((telling.length === 0 ? lines : telling).join(" "), limits.words)
+  return mayBeSecret(words) ? "" : words
+}
+
+/** Percent escapes as text. Where the end was cut off, up to a whole character of four bytes cannot be read. */
+const unescaped = (data: string): string => {
+  for (let cut = 0; cut < 12; cut++) {
+    try {
+      return decodeURIComponent(data.slice(0, data.length - cut))
+    } catch {
+      // One character less, then.
+    }
+  }
+  return ""
+}
+
+/** The text in a `data:` URI of a text file; empty for anything else. */
+const inlineText = (uri: string): string => {
+  const comma = uri.indexOf(",")
+  if (!/^data:text\//i.test(uri) || comma === -1) return ""
+  const data = uri.slice(comma + 1, comma + 1 + beginning)
+  if (!/;base64$/i.test(uri.slice(0, comma))) return unescaped(data)
+  const whole = data.slice(0, data.length - (data.length % 4))
+  return Either.match(Encoding.decodeBase64String(whole), {
+    onLeft: () => "",
+    // A character may have been cut in half, too.
+    onRight: (text) => text.replace(/\ufffd+$/u, ""),
+  })
+}
+
+const { readers, pathArguments } = Notes.commonFileTools
+
+/** Arguments of common readers that ask for a piece of the file, from some line on. */
+const pieceArguments = ["offset", "start", "start_line", "startLine", "line_start", "view_range", "range"]
+
+interface Reading {
+  readonly path: string
+  /** Whether the file was read from its beginning. */
+  readonly whole: boolean
+}
+
+const readingOf = (call: Message.ToolCall): Reading | null => {
+  if (!readers.includes(call.name.toLowerCase()) || call.arguments.length > 10_000) return null
+  let given: unknown
+  try {
+    given = JSON.parse(call.arguments)
+  } catch {
+    return null
+  }
+  if (typeof given !== "object" || given === null) return null
+  const values = given as Readonly<Record<string, unknown>>
+  const path = pathArguments.map((name) => values[name]).find((value) => typeof value === "string")
+  const named = typeof path === "string" ? clip(path, limits.name) : ""
+  if (named === "") return null
+  const from = pieceArguments.flatMap((name) => values[name]).find((value) => typeof value === "number")
+  return { path: named, whole: typeof from !== "number" || from <= 1 }
+}
+
+interface Document {
+  readonly name: string
+  /** Its first words; `null` where they were not seen. */
+  readonly words: string | null
+}
+
+const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Document> => {
+  const found: Array<Document> = []
+  // Ids get reused, so that calls pair with results by position as well.
+  let open: Array<{ readonly id: string; readonly name: string; readonly reading: Reading | null }> = []
+  for (const { role, parts } of messages) {
+    if (role === "user") open = []
+    for (const part of parts) {
+      if (part.type === "tool-call") {
+        open.push({ id: part.id, name: part.name, reading: readingOf(part) })
+      } else if (part.type === "tool-result") {
+        const at = Structure.answered(open, part)
+        const [call] = at === -1 ? [] : open.splice(at, 1)
+        const reading = call?.reading ?? null
+        if (reading !== null && part.isError !== true) {
+          found.push({ name: reading.path, words: reading.whole ? firstWords(part.output) : null })
+        }
+      } else if (part.type === "file" && !/^image\//i.test(part.mediaType)) {
+        const inline = /^data:/i.test(part.uri)
+        const name = oneLine(head(part.name ?? (inline ? "" : part.uri), limits.name))
+        if (name !== "") found.push({ name, words: inline ? firstWords(inlineText(part.uri)) : null })
+      }
+    }
+  }
+  return found
+}
+
+/**
+ * What became known of documents in a round. Reading one again takes the place of what was known of it; reading a
+ * piece of it does not.
+ */
+export const documents = (
+  { from, to, messages }: Round,
+  known: ReadonlySet<string>,
+): ReadonlyArray<NewFact> => {
+  const newest = new Map<string, string>()
+  for (const { name, words } of documentsOf(messages)) {
+    const text = words === null || words === "" ? (newest.get(name) ?? name) : `${name}: ${words}`
+    if (words === null && known.has(keyOf(name))) continue
+    newest.delete(name)
+    newest.set(name, text)
+  }
+  return [...newest]
+    .slice(-limits.documents)
+    .map(([name, text]) => ({ layer: "scope", kind: "document", key: keyOf(name), text, from, to }))
+}
+
+const keyOf = (name: string): string => `document:${name}`

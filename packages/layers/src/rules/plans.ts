@@ -1,0 +1,79 @@
+/** What is still to be done, as the user or the assistant's last word in a round says it. */
+import type { Message } from "@memfold/core"
+import type { NewFact } from "../Extractor.js"
+import { clip } from "../text.js"
+import { mayBeSecret } from "./Found.js"
+import type { Line } from "./prose.js"
+import { prose } from "./prose.js"
+import type { Round } from "./rounds.js"
+import { isQuestion, sentences } from "./sentences.js"
+
+/** So many steps, of so many UTF-16 units. */
+const limits = { steps: 6, step: 160 }
+
+/** A heading, or a line that introduces steps: alone, or with the first of them behind a colon. */
+const title =
+  /^(?:(?:the |my |our )?next steps?|(?:the |my |our )?plan|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
+
+/** A sentence that says what comes next. */
+const sentence =
+  /^(?:(?:so,? |then,? |now,? )?(?:the |my |our )?(?:next step|plan) is (?:to )?|(?:i|we)(?: am|['’]m| are|['’]re)? plan(?:ning)? to |my plan is (?:to )?|todo\s*[:：-]\s*|to-do\s*[:：-]\s*|下一步(?:是|要|将|將|我们|我們|准备|準備|打算)[，,]?|(?:我|我们|我們)(?:打算|计划|計劃)|接下来(?:我们|要|需要|打算|计划)[，,]?)(.{4,})$/iu
+
+const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
+  const steps: Array<string> = []
+  let listed = false
+  for (const line of lines) {
+    if (line.marker === "open task") {
+      steps.push(line.text)
+      continue
+    }
+    if (line.marker === "done task") continue
+    const introduced = title.exec(line.text)
+    // The word alone has to be a heading, or to end in a colon.
+    if (introduced !== null && (line.marker === "heading" || introduced[1] !== undefined)) {
+      const [, first = ""] = introduced
+      if (first.trim() !== "" && !isQuestion(first)) steps.push(first.trim())
+      listed = first.trim() === ""
+      continue
+    }
+    if (listed && (line.marker === "item" || (line.marker === "none" && !line.begins))) {
+      if (line.marker === "item" && !isQuestion(line.text)) steps.push(line.text)
+      continue
+    }
+    listed = false
+    for (const { text, question, quoted } of sentences([line])) {
+      if (!question && !quoted && text.length <= 300 && sentence.test(text)) steps.push(text)
+    }
+  }
+  return steps
+}
+
+/** The lines of a message: of a user's, without what is not theirs; an assistant introduces its own with a colon. */
+const linesOf = ({ role, parts }: Message.Message): ReadonlyArray<Line> =>
+  parts
+    .flatMap((part) => (part.type === "text" ? prose(part.text) : []))
+    .filter((line) => role !== "user" || !line.quoted)
+    .map((line) => ({ ...line, quoted: false }))
+
+/**
+ * The plan a round leaves behind. A session has one plan: a newer one takes its place, because what became of the
+ * steps of the older is not said in any form that could be relied on.
+ */
+export const plan = (session: string, { from, to, messages }: Round): NewFact | null => {
+  const last = messages.findLast(({ role }) => role === "assistant")
+  const speakers = [...messages.filter(({ role }) => role === "user"), ...(last === undefined ? [] : [last])]
+  const steps = speakers
+    .flatMap((message) => stepsOf(linesOf(message)))
+    .map((step) => clip(step, limits.step).replace(/[.。;；]$/u, ""))
+    .filter((step) => step !== "" && !mayBeSecret(step))
+  const distinct = [...new Set(steps)].slice(0, limits.steps)
+  if (distinct.length === 0) return null
+  return {
+    layer: "scope",
+    kind: "plan",
+    key: `plan:${session}`,
+    text: `Plan: ${distinct.join("; ")}`,
+    from,
+    to,
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What a person wrote in a message, line by line: without code, and knowing which lines are somebody else's words.
+ *
+ * One pass over at most {@link most} characters, line by line, with no expression that looks back.
+ */
+import { head } from "../text.js"
+
+/** So many UTF-16 units of one text are looked at. What a person says of themselves stands at its beginning. */
+export const most = 16_000
+
+/** Of a longer line, its beginning is looked at: it is data more often than prose. */
+const longestLine = 4_000
+
+export interface Line {
+  /** Without its marker. */
+  readonly text: string
+  readonly marker: "none" | "heading" | "item" | "open task" | "done task"
+  /** Somebody else's words, as far as form tells: quoted, or material that the message is about. */
+  readonly quoted: boolean
+  /** Whether a blank line, or nothing, stands before it. */
+  readonly begins: boolean
+}
+
+const fence = /^ {0,3}(`{3,}|~{3,})/
+const opening = /^<([a-zA-Z][\w-]{0,40})(?:\s[^<>]{0,200})?>/
+const markers: ReadonlyArray<readonly [RegExp, Line["marker"]]> = [
+  [/^#{1,6}\s+/, "heading"],
+  [/^(?:[-*+•]|\d{1,3}[.)])\s+\[ \]\s*/, "open task"],
+  [/^(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s*/, "done task"],
+  [/^(?:[-*+•]|\d{1,3}[.)、])\s+/, "item"],
+]
+
+/** What a line that ends in a colon may say, for the lines below it to be the writer's own. */
+const ownList =
+  /^(?:(?:some |a few )?(?:facts |things |more |notes? )?about (?:me|myself)|my (?:preferences|profile)|(?:please )?(?:remember|note|keep in mind)|next steps?|to-?dos?|(?:the |my |our )?plan|关于我(?:自己)?|我的(?:偏好|情况|信息)|請?请?[记記]住|下一步|接下来|接下來|计划|計劃|待办(?:事项)?|待辦(?:事項)?|注意)$/iu
+
+/** Whether a colon in or at the end of a line says that material follows. */
+const introduces = (line: string): boolean => {
+  const colon = /[：]|:(?=\s|$)/u.exec(line)
+  if (colon === null) return false
+  return !ownList.test(line.slice(0, colon.index).trim().replace(/\*\*/g, ""))
+}
+
+/** The lines of a text that are no code, in order. Blank ones are left out. */
+export const prose = (text: string): ReadonlyArray<Line> => {
+  const lines: Array<Line> = []
+  let fencedBy = ""
+  let within = ""
+  let material = false
+  let begins = true
+  for (const line of head(text, most).split(/\r\n?|[\n\u2028\u2029]/)) {
+    const [, marks = ""] = fence.exec(line) ?? []
+    if (fencedBy !== "") {
+      if (marks.startsWith(fencedBy)) fencedBy = ""
+      continue
+    }
+    if (within !== "") {
+      if (line.includes(`</${within}>`)) within = ""
+      continue
+    }
+    if (marks !== "") {
+      fencedBy = marks
+      continue
+    }
+    const trimmed = head(line.trim(), longestLine)
+    if (trimmed === "") {
+      begins = true
+      continue
+    }
+    const [, tag = ""] = opening.exec(trimmed) ?? []
+    if (tag !== "") {
+      if (!trimmed.includes(`</${tag}>`)) within = tag
+      continue
+    }
+    // Four spaces or a tab make code of a line, unless it is an item of a list.
+    const found = markers.find(([form]) => form.test(trimmed))
+    if (/^(?: {4}|\t)/.test(line) && found === undefined) continue
+    const [form, marker] = found ?? [/^/, "none" as const]
+    const words = trimmed.replace(form, "").replace(/\*\*/g, "").replace(/\s+/g, " ").trim()
+    if (words !== "") {
+      lines.push({ text: words, marker, quoted: material || trimmed.startsWith(">"), begins })
+      begins = false
+      if (introduces(words)) material = true
+    }
+  }
+  return lines
+}

@@ -1,0 +1,267 @@
+import { Message } from "@memfold/core"
+import { describe, expect, it } from "vitest"
+import { digest } from "./digest.js"
+import { documents } from "./documents.js"
+import { plan } from "./plans.js"
+import { rounds } from "./rounds.js"
+
+const { user, assistant, system, call, result } = Message
+
+const round = (...messages: ReadonlyArray<Message.Message>) => ({
+  from: 4,
+  to: 4 + messages.length,
+  messages,
+})
+
+describe("rounds", () => {
+  const ranges = (messages: ReadonlyArray<Message.Message>, from = 0) =>
+    rounds(messages, from).map((one) => [one.from, one.to])
+
+  it("begin with the user's messages", () => {
+    expect(ranges([user("a"), assistant("b"), user("c"), user("d"), assistant("e")], 10)).toEqual([
+      [10, 12],
+      [12, 15],
+    ])
+  })
+
+  it("leave out a preamble, and take the rest of a round that began before", () => {
+    expect(ranges([system("rules"), user("a"), assistant("b")])).toEqual([[1, 3]])
+    expect(ranges([assistant("more"), user("a"), assistant("b")], 2)).toEqual([
+      [2, 3],
+      [3, 5],
+    ])
+    expect(ranges([])).toEqual([])
+  })
+})
+
+describe("digest", () => {
+  const of = (...messages: ReadonlyArray<Message.Message>) => digest(round(...messages))?.text ?? null
+
+  it("says what was asked, and what came of it in the end", () => {
+    const asked = user("How do I deploy the parser to staging?")
+    expect(
+      of(
+        asked,
+        call([{ id: "1", name: "bash", arguments: "{}" }]),
+        result({ id: "1", output: "x" }),
+        assistant("Run npm run deploy."),
+      ),
+    ).toBe("How do I deploy the parser to staging? → Run npm run deploy.")
+    expect(of(user("怎么把解析器部署到测试环境？"), assistant("运行部署脚本，然后检查日志。"))).toBe(
+      "怎么把解析器部署到测试环境？ → 运行部署脚本，然后检查日志。",
+    )
+    expect(digest(round(asked, assistant("Run it."), assistant("")))).toEqual({
+      layer: "scope",
+      kind: "digest",
+      text: "How do I deploy the parser to staging? → Run it.",
+      from: 4,
+      to: 7,
+    })
+  })
+
+  it("is short, and has no code", () => {
+    const long = of(
+      user(`Explain this. ${"Many more words follow here. ".repeat(500)}`),
+      assistant("word ".repeat(9_000)),
+    )
+    expect(long?.length).toBeLessThanOrEqual(160 + 240 + 3)
+    expect(
+      of(
+        user("Why does this fail here?\n```\nsecretFunction()\n```"),
+        assistant("A semicolon is missing there."),
+      ),
+    ).toBe("Why does this fail here? → A semicolon is missing there.")
+  })
+
+  it("names a file that was sent without a word", () => {
+    const sent: Message.Message = {
+      role: "user",
+      parts: [
+        { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA", name: "floor plan.png" },
+      ],
+    }
+    expect(of(sent, assistant("The plan shows three rooms and a kitchen."))).toBe(
+      "[floor plan.png] → The plan shows three rooms and a kitchen.",
+    )
+  })
+
+  it("is none of a round that says nothing, or what should not be repeated", () => {
+    expect(of(user("Thanks!"), assistant("You're welcome!"))).toBeNull()
+    expect(of(user("好的，谢谢"), assistant("不客气"))).toBeNull()
+    expect(of({ role: "user", parts: [] }, { role: "assistant", parts: [] })).toBeNull()
+    expect(
+      of(
+        user("My password is hunter2, why does the login fail?"),
+        assistant("Change it in the settings page."),
+      ),
+    ).toBeNull()
+    expect(of(assistant("The rest of a round that was digested before"))).toBeNull()
+  })
+})
+
+describe("plan", () => {
+  const of = (...messages: ReadonlyArray<Message.Message>) => plan("s", round(...messages))?.text ?? null
+
+  it.each([
+    [
+      "Done.\n\n## Next steps\n\n1. Deploy to staging\n2. **Check** the logs\n",
+      "Plan: Deploy to staging; Check the logs",
+    ],
+    ["All good. The next step is to deploy.", "Plan: The next step is to deploy"],
+    [
+      "Here is what I did:\n- a\n- b\n\nNext steps:\n- deploy it\n- check it\n\nThat is all.",
+      "Plan: deploy it; check it",
+    ],
+    ["- [x] done already\n- [ ] write tests\n- [ ] deploy", "Plan: write tests; deploy"],
+    ["TODO: write tests", "Plan: write tests"],
+    ["完成了。\n\n下一步：\n- 部署到测试环境\n- 检查日志", "Plan: 部署到测试环境; 检查日志"],
+    ["下一步计划：部署到测试环境", "Plan: 部署到测试环境"],
+  ])("%j", (text, expected) => {
+    expect(of(user("go on"), assistant(text))).toBe(expected)
+  })
+
+  it("is also what a user plans", () => {
+    expect(of(user("I plan to move the database on Friday."), assistant("Good."))).toBe(
+      "Plan: I plan to move the database on Friday",
+    )
+    expect(of(user("我打算下周迁移数据库。"), assistant("好。"))).toBe("Plan: 我打算下周迁移数据库")
+  })
+
+  it("is none where nothing is planned", () => {
+    for (const text of [
+      "Do you plan to deploy?",
+      "What are the next steps?",
+      "The plan was good.",
+      "Next, look at line 3.",
+      "```\n// TODO: write tests\n```",
+      "- [x] done",
+      "> Next steps: deploy",
+    ]) {
+      expect(of(user(text), assistant("Fine."))).toBeNull()
+    }
+    expect(of(user("Summarize:\n## Next steps\n- buy milk"), assistant("Milk is to be bought."))).toBeNull()
+  })
+
+  it("is the last word: what an assistant meant to do on the way is done", () => {
+    expect(
+      of(
+        user("go"),
+        call([{ id: "1", name: "bash", arguments: "{}" }], { text: "Next steps:\n- look around" }),
+        result({ id: "1", output: "x" }),
+        assistant("Done."),
+      ),
+    ).toBeNull()
+  })
+
+  it("is one for each session, of a few steps", () => {
+    const many = Array.from({ length: 40 }, (_, at) => `- [ ] step ${at} ${"word ".repeat(100)}`).join("\n")
+    const found = plan("s", round(user("go"), assistant(many)))
+    expect(found?.key).toBe("plan:s")
+    expect(found?.text.split("; ")).toHaveLength(6)
+    expect(found?.text.length).toBeLessThan(1_000)
+  })
+})
+
+describe("documents", () => {
+  const of = (messages: ReadonlyArray<Message.Message>, known: ReadonlyArray<string> = []) =>
+    documents(round(...messages), new Set(known)).map(({ text }) => text)
+
+  const read = (id: string, path: string, more: object = {}) =>
+    call([{ id, name: "Read", arguments: JSON.stringify({ file_path: path, ...more }) }])
+
+  const attached = (
+    uri: string,
+    options: { readonly name?: string; readonly mediaType?: string } = {},
+  ): Message.Message => ({
+    role: "user",
+    parts: [{ type: "file", mediaType: "text/plain", uri, ...options }],
+  })
+
+  it("are files that tools read, with their first words", () => {
+    expect(
+      of([
+        user("look"),
+        read("1", "docs/plan.md"),
+        result({ id: "1", output: "     1→# The plan\n     2→\n     3→We move on Friday." }),
+        read("2", "src/main.ts"),
+        result({ id: "2", output: 'import { a } from "b"\n\n/** Starts the server. */\n' }),
+        assistant("ok"),
+      ]),
+    ).toEqual(["docs/plan.md: The plan We move on Friday.", "src/main.ts: Starts the server. */"])
+  })
+
+  it("pair by position where ids are used again, and count only what was read", () => {
+    expect(
+      of([
+        user("look"),
+        read("1", "a.md"),
+        result({ id: "1", output: "first" }),
+        read("1", "b.md"),
+        result({ id: "1", output: "second" }),
+        read("1", "missing.md"),
+        result({ id: "1", output: "no such file", isError: true }),
+        read("2", "never answered.md"),
+        call([{ id: "3", name: "write", arguments: '{"path":"c.md"}' }]),
+        result({ id: "3", output: "written" }),
+        assistant("ok"),
+      ]),
+    ).toEqual(["a.md: first", "b.md: second"])
+  })
+
+  it("keep their first words when a piece of them is read", () => {
+    const piece = [read("2", "a.md", { offset: 200 }), result({ id: "2", output: "in the middle" })]
+    expect(of([user("x"), read("1", "a.md"), result({ id: "1", output: "first" }), ...piece])).toEqual([
+      "a.md: first",
+    ])
+    expect(of([user("x"), ...piece])).toEqual(["a.md"])
+    expect(of([user("x"), ...piece], ["document:a.md"])).toEqual([])
+  })
+
+  it("are files that were attached, with first words where they came along", () => {
+    const text = "Größe: 漢字 und mehr. ".repeat(400)
+    const base64 = Buffer.from(text).toString("base64")
+    expect(of([attached(`data:text/plain;base64,${base64}`, { name: "größe.txt" })])[0]).toMatch(
+      /^größe\.txt: Größe: 漢字 und mehr\. .*[^\ufffd]$/u,
+    )
+    expect(of([attached(`data:text/plain,${encodeURIComponent(text)}`, { name: "b.txt" })])[0]).toMatch(
+      /^b\.txt: Größe: 漢字/,
+    )
+    expect(of([attached("https://example.org/c.pdf", { mediaType: "application/pdf" })])).toEqual([
+      "https://example.org/c.pdf",
+    ])
+    expect(
+      of([attached("data:application/pdf;base64,AAAA", { name: "d.pdf", mediaType: "application/pdf" })]),
+    ).toEqual(["d.pdf"])
+    expect(of([attached("data:text/plain;base64,@@@@", { name: "e.txt" })])).toEqual(["e.txt"])
+    expect(of([attached("data:text/plain,%E0%A4%A", { name: "f.txt" })])).toEqual(["f.txt"])
+    expect(of([attached("data:text/plain,no name")])).toEqual([])
+    expect(of([attached("photo.png", { mediaType: "image/png" })])).toEqual([])
+  })
+
+  it("do not mind arguments that are no JSON, or no path", () => {
+    for (const text of [
+      "",
+      "{",
+      "[]",
+      "null",
+      '"a"',
+      '{"path":7}',
+      '{"path":" "}',
+      '{"__proto__":{"path":"x"}}',
+    ]) {
+      expect(
+        of([user("x"), call([{ id: "1", name: "read", arguments: text }]), result({ id: "1", output: "y" })]),
+      ).toEqual([])
+    }
+  })
+
+  it("repeat no secret, and are not too many", () => {
+    expect(of([user("x"), read("1", ".env"), result({ id: "1", output: "API_KEY=abc" })])).toEqual([".env"])
+    const many = Array.from({ length: 30 }, (_, at) => [
+      read(String(at), `${at}.md`),
+      result({ id: String(at), output: "x" }),
+    ]).flat()
+    expect(of([user("x"), ...many])).toHaveLength(10)
+    expect(of([user("x"), ...many]).at(-1)).toBe("29.md: x")
+  })
+})

@@ -1,0 +1,53 @@
+/** Cutting text to length without halving what belongs together. */
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
+
+/** The first `length` UTF-16 units; a surrogate pair that does not fit whole is left out. */
+export const head = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  const halved = isHigh(text.charCodeAt(length - 1)) && isLow(text.charCodeAt(length))
+  return text.slice(0, halved ? length - 1 : length)
+}
+
+/** The last `length` UTF-16 units, likewise. */
+export const tail = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  const start = text.length - length
+  const halved = isLow(text.charCodeAt(start)) && isHigh(text.charCodeAt(start - 1))
+  return text.slice(halved ? start + 1 : start)
+}
+
+/** On one line, without control characters, doubled spaces, and halves of characters. */
+export const oneLine = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\ufffd/gu, "")
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+
+const sentenceEnd = /[.!?](?=\s)|[。！？；]/gu
+const clauseEnd = /[,;:](?=\s)|[，、：]|\s/gu
+
+const lastEnd = (text: string, ends: RegExp): number => {
+  let last = 0
+  for (const { index } of text.matchAll(ends)) last = index + 1
+  return last
+}
+
+/**
+ * At most `length` UTF-16 units on one line. What is too long ends with its last whole sentence, if that is most of
+ * it; else with its last whole word and "…"; in a script without spaces, wherever it has to.
+ */
+export const clip = (text: string, length: number): string => {
+  const line = oneLine(text)
+  if (line.length <= length) return line
+  const kept = head(line, length - 1)
+  // One more character shows whether a sentence or a word ends right at the cut.
+  const seen = line.slice(0, kept.length + 1)
+  const sentence = Math.min(lastEnd(seen, sentenceEnd), kept.length)
+  if (sentence > length / 2) return kept.slice(0, sentence)
+  const clause = Math.min(lastEnd(seen, clauseEnd), kept.length)
+  const cut = clause > length / 2 ? kept.slice(0, clause) : kept
+  return `${cut.replace(/[\s,;:，、：]+$/u, "")}…`
+}

@@ -1,0 +1,42 @@
+/** Facts and sessions for tests. */
+import { type Event, type Message, Session } from "@memfold/core"
+
+/** A fact in force; of the scope unless said otherwise. */
+export const known = (
+  id: string,
+  text: string,
+  options: Partial<Session.KnownFact> = {},
+): Session.KnownFact => ({
+  id,
+  layer: "scope",
+  kind: "digest",
+  text,
+  from: 0,
+  to: 1,
+  at: 0,
+  ...options,
+})
+
+/** A session that consists of these messages and these facts of its own. */
+export const sessionOf = (
+  messages: ReadonlyArray<Message.Message>,
+  {
+    session = "s",
+    facts = [],
+  }: { readonly session?: string; readonly facts?: ReadonlyArray<Session.KnownFact> } = {},
+): Session.SessionState => {
+  const events: ReadonlyArray<Event.Event> = messages.map((message, index) => ({
+    _tag: "MessageAppended",
+    index,
+    message,
+    tokens: 10,
+  }))
+  const recorded = events.map((event, position) => ({
+    session,
+    seq: position + 1,
+    id: `c.${position + 1}`,
+    at: 1_700_000_000_000 + position,
+    event,
+  }))
+  return { ...Session.fold(Session.empty(session), recorded), facts }
+}

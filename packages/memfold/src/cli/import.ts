@@ -1,0 +1,216 @@
+/** `memfold import --from NAME FILE` */
+import { Args, Command, Options } from "@effect/cli"
+import { EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
+import { Clock, Console, Effect, Option } from "effect"
+import { completed } from "../import/completed.js"
+import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
+import type { SessionTaken } from "../import/ImportError.js"
+import { type Found, isConsolidated, programs, type Sources } from "../import/programs.js"
+import { commitOf, importedBefore, write } from "../import/write.js"
+import { byName } from "../parts.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { color, count, heading, several, table } from "./terminal.js"
+
+const session = Options.text("session").pipe(
+  Options.withPseudoName("ID"),
+  Options.optional,
+  Options.withDescription("The session it becomes; otherwise it has the conversation's name, or the file's."),
+)
+
+const from = Options.text("from").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDescription(`The program it is from: ${[...programs.keys()].join(", ")}.`),
+)
+
+const thread = Options.text("thread").pipe(
+  Options.withPseudoName("ID"),
+  Options.optional,
+  Options.withDescription("Which conversation of a file that holds several."),
+)
+
+const messages = Options.text("messages").pipe(
+  Options.withPseudoName("TRANSCRIPT"),
+  Options.optional,
+  Options.withDescription("The messages, where the state does not have them."),
+)
+
+const summary = Options.text("summary").pipe(
+  Options.withPseudoName("FILE"),
+  Options.optional,
+  Options.withDescription(
+    "The text of the summary, for a state of a sliding window; otherwise it is written now.",
+  ),
+)
+
+const store = options.store.pipe(
+  Options.withDefault("memory:"),
+  Options.withDescription(
+    "Where the session goes: sqlite:PATH. With memory: (the default) it is only tried.",
+  ),
+)
+
+const rangeText = (range: ImportedSummary["range"]): string =>
+  range === null ? "" : `[${range.from},${range.to})`
+
+const time = (at: number | null): string =>
+  at === null ? "" : new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+const summaryRecord = ({ id, was, is, range, at, notes }: ImportedSummary) => ({
+  type: "imported-summary",
+  summary: id,
+  was,
+  is,
+  from: range?.from ?? null,
+  to: range?.to ?? null,
+  at: at === null ? null : new Date(at).toISOString(),
+  notes,
+})
+
+const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
+  table(
+    ["summary", "was", "is", "covers", "made", ""],
+    summaries.map(({ id, was, is, range, at, notes }) => [
+      id,
+      was,
+      is === "left-out" ? color.yellow("left out") : is,
+      rangeText(range),
+      time(at),
+      color.dim(notes.join("; ")),
+    ]),
+    ["left", "left", "left", "left", "left", "left"],
+  )
+
+const sum = ({ state }: Imported): string =>
+  `${several(state.total, "message")}; ` +
+  (state.summary === null
+    ? "none is in a summary"
+    : `[0,${state.through}) in the active summary, ${count(state.total - state.through)} raw`)
+
+/** An import that has been done, or had been before (`imported` is `null` then). */
+interface Done {
+  readonly file: string
+  readonly from: string
+  readonly session: string
+  readonly commit: string
+  readonly imported: Imported | null
+  /** What is kept nowhere was only tried. */
+  readonly kept: boolean
+}
+
+const lines = ({ file, from, session, imported, kept }: Done): ReadonlyArray<string> => {
+  if (imported === null) {
+    return [`${file} had been imported into session "${session}" before; nothing was written`]
+  }
+  return [
+    heading(`${file} → session "${session}" (${from})`),
+    ...(imported.summaries.length === 0 ? [] : [summaryTable(imported.summaries), ""]),
+    sum(imported),
+    ...(kept ? [] : [color.dim("Only tried; with --store sqlite:PATH it is kept.")]),
+  ]
+}
+
+const records = ({ file, from, session, commit, imported }: Done): ReadonlyArray<string> => {
+  const named = { type: "imported", file, from, session, commit, duplicate: imported === null }
+  const result =
+    imported === null
+      ? { ...named, events: 0 }
+      : {
+          ...named,
+          events: imported.events.length,
+          messages: imported.state.total,
+          through: imported.state.through,
+          summaries: imported.summaries.length,
+          leftOut: imported.summaries.filter(({ is }) => is === "left-out").length,
+        }
+  return [...(imported?.summaries ?? []).map(summaryRecord), result].map((one) => JSON.stringify(one))
+}
+
+/** Makes the session of what was found; `null` if this very import had made it before. */
+const bring = (
+  { state: found }: Found,
+  {
+    session,
+    commit,
+    summarizer,
+  }: {
+    readonly session: string
+    readonly commit: string
+    readonly summarizer: Summarizer.Service
+  },
+): Effect.Effect<Imported | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    if (yield* importedBefore(log, session, commit)) return null
+    const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
+    const now = yield* Clock.currentTimeMillis
+    const { state, leftOut } = isConsolidated(found)
+      ? yield* completed(found, { session, summarizer })
+      : { state: found, leftOut: [] }
+    const imported = eventsOf(state, { session, now, counter })
+    const written = yield* write(log, session, commit, imported.events)
+    return written ? { ...imported, summaries: [...imported.summaries, ...leftOut] } : null
+  })
+
+export const command = Command.make(
+  "import",
+  {
+    file: Args.text({ name: "FILE" }),
+    from,
+    session,
+    store,
+    thread,
+    messages,
+    format: options.format,
+    pick: options.pick,
+    summary,
+    summarizer: options.summarizer,
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      if (given.file.startsWith("-")) {
+        const problem = `${given.file} is no option, is given twice, or lacks its value; see --help`
+        return yield* new UsageError({ problem })
+      }
+      const read = yield* byName("program to import from", programs, given.from)
+      const summarizer = yield* options.summarizerOf(given.summarizer)
+      const layer = yield* options.openStore(given.store)
+      const sources: Sources = {
+        file: given.file,
+        thread: Option.getOrUndefined(given.thread),
+        session: Option.getOrUndefined(given.session),
+        messages: Option.getOrUndefined(
+          Option.map(given.messages, (file) => ({
+            file,
+            format: given.format,
+            ...(Option.isNone(given.pick) ? {} : { pick: given.pick.value }),
+          })),
+        ),
+        summary: Option.getOrUndefined(given.summary),
+      }
+      // All is read before the store is opened: what is wrong with the input leaves nothing behind.
+      const found = yield* read(sources)
+      const session = sources.session ?? found.session
+      if (session.trim() === "") {
+        return yield* new UsageError({ problem: "a session needs a name that is not empty" })
+      }
+      const commit = commitOf({ from: given.from, ...found.state })
+      const imported = yield* bring(found, { session, commit, summarizer }).pipe(Effect.provide(layer))
+      const result: Done = {
+        file: given.file,
+        from: given.from,
+        session,
+        commit,
+        imported,
+        kept: given.store !== "memory:",
+      }
+      yield* Effect.forEach(given.json ? records(result) : lines(result), (line) => Console.log(line), {
+        discard: true,
+      })
+    }),
+).pipe(
+  Command.withDescription(
+    "Bring the state of an older program into a session that goes on from there: messages, summaries, and their times.",
+  ),
+)

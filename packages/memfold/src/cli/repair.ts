@@ -1,0 +1,61 @@
+/** `memfold repair` */
+import { Command, Options } from "@effect/cli"
+import { EventLog, Repair } from "@memfold/core"
+import { Console, Effect, Layer, Option, Stream } from "effect"
+import { Found } from "./failure.js"
+import * as options from "./options.js"
+import { color, progress, progressDone, several } from "./terminal.js"
+
+const lines = ({ session, mended, left }: Repair.Repair): ReadonlyArray<string> => [
+  ...mended.map((done) => `${color.green("mended")}  session "${session}": ${done}`),
+  ...left.map(
+    (finding) =>
+      `${color.red("left")}    session "${session}", event ${finding.seq}: ${finding.detail}` +
+      (finding.rule === "decodable" ? "; its words are nowhere else: restore the store from a backup" : ""),
+  ),
+]
+
+export const command = Command.make(
+  "repair",
+  {
+    store: options.store,
+    session: Options.text("session").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Only this session; otherwise all of them."),
+    ),
+    json: options.json,
+  },
+  ({ store, session, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      if (Option.isSome(session)) yield* options.requireSession(session.value, store)
+      const names = Option.match(session, {
+        onNone: () => Stream.map(log.sessions, (info) => info.session),
+        onSome: (name) => Stream.make(name),
+      })
+      const sums = { sessions: 0, mended: 0, left: 0 }
+      yield* Stream.runForEach(names, (name) =>
+        Effect.gen(function* () {
+          sums.sessions++
+          progress(`session ${sums.sessions}: "${name}"`)
+          const repaired = yield* Repair.repair(log, name)
+          progressDone()
+          sums.mended += repaired.mended.length
+          sums.left += repaired.left.length
+          const printed = json ? [JSON.stringify({ type: "repaired", ...repaired })] : lines(repaired)
+          yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+        }),
+      )
+      yield* Console.log(
+        json
+          ? JSON.stringify({ type: "repair", ...sums })
+          : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
+      )
+      if (sums.left > 0) return yield* new Found()
+    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false })))),
+).pipe(
+  Command.withDescription(
+    "Mend what can be mended in stored logs, and say what cannot; exit code 1 if anything is left.",
+  ),
+)

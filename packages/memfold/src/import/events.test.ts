@@ -1,0 +1,542 @@
+import {
+  CurrentSummarizer,
+  EchoSummarizer,
+  EventLog,
+  InMemoryEventLog,
+  Memory,
+  Message,
+  type Session,
+  TokenCounter,
+  Verify,
+} from "@memfold/core"
+import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { Rounds } from "@memfold/strategy-rounds"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { chat, conversation, startOfTime } from "../../../core/test/conversations.js"
+import { boundaries, boundaryBefore } from "../../../core/test/oracles.js"
+import { eventsOf, type Imported } from "./events.js"
+import type { OldState, OldSummary } from "./OldState.js"
+import { rangesOf } from "./ranges.js"
+import { write } from "./write.js"
+
+const now = 1_800_000_000_000
+const options = { session: "s", now, counter: TokenCounter.estimating }
+
+const imported = (old: OldState): Imported => eventsOf(old, options)
+
+/** A summary, active and of `[0, to)` unless said otherwise. */
+const summary = (id: string, to: number, rest: Partial<OldSummary> = {}): OldSummary => ({
+  id,
+  status: "active",
+  text: `what ${id} says`,
+  covers: to === 0 ? [] : [{ from: 0, to }],
+  at: null,
+  total: null,
+  ...rest,
+})
+
+const block = (id: string, from: number, to: number, rest: Partial<OldSummary> = {}): OldSummary =>
+  summary(id, to, { covers: [{ from, to }], ...rest })
+
+/** Asks a memory over a log that has been imported into. */
+const withImport = <A, E>(
+  { events }: Pick<Imported, "events">,
+  use: (memory: Memory.Service, log: EventLog.Service) => Effect.Effect<A, E>,
+  strategy = RollingBuffer(),
+): Promise<A> =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    expect(yield* write(log, "s", "import-1", events)).toBe(true)
+    const memory = yield* Memory.make({ strategy, compaction: "manual" })
+    return yield* use(memory, log)
+  }).pipe(
+    Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),
+    Effect.scoped,
+    Effect.provide(InMemoryEventLog.layer),
+    Effect.runPromise,
+  )
+
+/** Times, ranges and statuses of all sorts, sensible or not. */
+const summaries = (total: number): fc.Arbitrary<ReadonlyArray<OldSummary>> => {
+  const index = fc.integer({ min: 0, max: total })
+  const covers = fc.oneof(
+    index.map((to) => (to === 0 ? [] : [{ from: 0, to }])),
+    fc
+      .tuple(index, index)
+      .map(([one, other]) =>
+        one === other ? [] : [{ from: Math.min(one, other), to: Math.max(one, other) }],
+      ),
+    fc
+      .array(fc.integer({ min: 0, max: Math.max(total - 1, 0) }), { maxLength: 8 })
+      .map((list) => (total === 0 ? [] : rangesOf(list))),
+  )
+  return fc.array(
+    fc.record({
+      id: fc.constantFrom("a", "b", "c", "d", ""),
+      status: fc.constantFrom("active" as const, "superseded" as const, "invalid" as const),
+      text: fc.oneof({ weight: 9, arbitrary: fc.constantFrom("one", "another") }, fc.constant(" ")),
+      covers,
+      at: fc.option(fc.integer({ min: startOfTime, max: startOfTime + 3_600_000 })),
+      total: fc.option(fc.nat({ max: total + 3 })),
+    }),
+    { maxLength: 8 },
+  )
+}
+
+const oldState: fc.Arbitrary<OldState> = conversation.chain((messages) =>
+  summaries(messages.length).map((summaries) => ({ messages, summaries })),
+)
+
+const plainState = ({ raw, roundStarts, pinned, ...state }: Session.SessionState) => ({
+  ...state,
+  raw: [...raw],
+  roundStarts: [...roundStarts],
+  pinned: [...pinned],
+})
+
+describe("whatever was in the old state", () => {
+  it("verifies clean, and folds to the state that was reported (L1, L3, L5, L6)", () =>
+    fc.assert(
+      fc.asyncProperty(oldState, async (old) => {
+        if (old.messages.length === 0) return
+        const result = imported(old)
+        const { findings, state } = await withImport(result, (memory, log) =>
+          Effect.all({ findings: Verify.session(log, "s"), state: memory.state("s") }),
+        )
+        expect(findings).toEqual([])
+        expect(plainState(state)).toEqual(plainState(result.state))
+      }),
+    ))
+
+  it("has every message raw or covered, and covers none that no summary speaks of (L4)", () =>
+    fc.assert(
+      fc.property(oldState, (old) => {
+        const { state, events } = imported(old)
+        expect(state.total).toBe(old.messages.length)
+        expect([...state.raw].map(({ index }) => index)).toEqual(
+          old.messages.map((_, index) => index).slice(state.through),
+        )
+        const said = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
+        expect(said).toEqual(old.messages)
+        const first = old.messages.findIndex(({ role }) => role !== "system")
+        for (let index = Math.max(first, 0); index < state.through; index++) {
+          expect(
+            old.summaries.some(({ covers }) => covers.some(({ from, to }) => from <= index && index < to)),
+          ).toBe(true)
+        }
+        expect(boundaries(old.messages)).toContain(state.through)
+      }),
+    ))
+
+  it("says of each summary what became of it, as the log has it (L10)", () =>
+    fc.assert(
+      fc.asyncProperty(oldState, async (old) => {
+        if (old.messages.length === 0) return
+        const result = imported(old)
+        const inLog = await withImport(result, (memory) => memory.summaries("s"))
+        expect(result.summaries).toHaveLength(old.summaries.length)
+        const active = inLog.filter(({ status }) => status === "active")
+        expect(active).toHaveLength(result.state.summary === null ? 0 : 1)
+        for (const [position, { id, is, notes, was, range }] of result.summaries.entries()) {
+          const stored = inLog.find((one) => one.id === id)
+          const { text } = old.summaries[position]!
+          if (is === "left-out") {
+            expect(stored).toBeUndefined()
+            expect(notes.join()).not.toBe("")
+            expect(range).toBeNull()
+          } else if (is === "active") {
+            expect(active[0]?.segments.map((segment) => segment.text)).toContain(text)
+          } else if (stored !== undefined) {
+            expect(stored.status).toBe(is)
+          }
+          if (is !== "left-out" && is !== was) expect(notes.join()).not.toBe("")
+        }
+      }),
+    ))
+
+  it("has an active summary if an active one begins at the start", () =>
+    fc.assert(
+      fc.property(oldState, (old) => {
+        const newest = old.summaries.findLast(
+          ({ status, covers, text }) => status === "active" && covers[0]?.from === 0 && text.trim() !== "",
+        )
+        if (newest === undefined || boundaryBefore(old.messages, newest.covers[0]!.to) === 0) return
+        const { state } = imported(old)
+        expect(state.summary).not.toBeNull()
+      }),
+    ))
+})
+
+/** The summaries, their statuses and ranges, as they were reported. */
+const became = ({ summaries }: Imported) =>
+  summaries.map(({ id, is, range }) => [id, is, ...(range === null ? [] : [range.from, range.to])])
+
+const segments = ({ state }: Imported) =>
+  state.summary?.segments.map(({ kind, from, to, text }) => [kind, from, to, text])
+
+/** How many messages were there at each commit. */
+const totals = ({ events }: Imported) => {
+  let total = 0
+  return events.flatMap(({ event }) => {
+    if (event._tag === "MessageAppended") total++
+    return event._tag === "SummaryCommitted" ? [[event.summary, total]] : []
+  })
+}
+
+describe("cumulative summaries", () => {
+  const old: OldState = {
+    messages: chat(40),
+    summaries: [summary("a", 10, { status: "superseded" }), summary("b", 20), summary("c", 30)],
+  }
+
+  it("give way one to the next, and the newest active one holds (L1)", async () => {
+    const result = imported(old)
+    expect(became(result)).toEqual([
+      ["a", "superseded", 0, 10],
+      ["b", "superseded", 0, 20],
+      ["c", "active", 0, 30],
+    ])
+    expect(segments(result)).toEqual([["history", 0, 30, "what c says"]])
+    expect(
+      result.events.flatMap(({ event }) => (event._tag === "SummarySuperseded" ? [event] : [])),
+    ).toMatchObject([
+      { summary: "a", by: "b" },
+      { summary: "b", by: "c" },
+    ])
+    expect(result.events.find(({ event }) => event._tag === "CompactionStarted")).toMatchObject({
+      event: { strategy: "import", reason: "import", from: 0, to: 10 },
+    })
+    expect(result.state.superseded).toBe(2)
+  })
+
+  it("leave out one that covers more than a newer one (L3)", () => {
+    const result = imported({
+      ...old,
+      summaries: [summary("a", 30, { status: "superseded" }), summary("b", 20)],
+    })
+    expect(became(result)).toEqual([
+      ["a", "left-out"],
+      ["b", "active", 0, 20],
+    ])
+    expect(result.summaries[0]?.notes).toEqual(["it covers more than a newer one, which ends at 20"])
+  })
+
+  it("keep the active one where a superseded one is newer", () => {
+    const result = imported({
+      ...old,
+      summaries: [summary("a", 20), summary("b", 30, { status: "superseded" })],
+    })
+    expect(became(result)).toEqual([
+      ["a", "active", 0, 20],
+      ["b", "left-out"],
+    ])
+  })
+
+  it("are in force again where what took their place is not there", () => {
+    const result = imported({
+      ...old,
+      summaries: [summary("a", 10, { status: "superseded" }), summary("b", 20, { text: "" })],
+    })
+    expect(became(result)).toEqual([
+      ["a", "active", 0, 10],
+      ["b", "left-out"],
+    ])
+    expect(result.summaries.map(({ notes }) => notes)).toEqual([
+      ["nothing that is there took its place"],
+      ["it has no text"],
+    ])
+  })
+
+  it("may be written anew for the same messages", () => {
+    const result = imported({
+      ...old,
+      summaries: [summary("a", 10, { status: "superseded" }), summary("b", 10)],
+    })
+    expect(became(result)).toEqual([
+      ["a", "superseded", 0, 10],
+      ["b", "active", 0, 10],
+    ])
+    expect(segments(result)).toEqual([["history", 0, 10, "what b says"]])
+  })
+})
+
+describe("several active summaries of ranges that follow one another", () => {
+  const old: OldState = {
+    messages: chat(40),
+    summaries: [block("a", 0, 10), block("b", 10, 20), block("c", 20, 30)],
+  }
+
+  it("are blocks of one summary (L1)", () => {
+    const result = imported(old)
+    expect(became(result)).toEqual([
+      ["a", "active", 0, 10],
+      ["b", "active", 10, 20],
+      ["c", "active", 20, 30],
+    ])
+    expect(segments(result)).toEqual([
+      ["block", 0, 10, "what a says"],
+      ["block", 10, 20, "what b says"],
+      ["block", 20, 30, "what c says"],
+    ])
+    const carried = result.events.flatMap(({ event }) =>
+      event._tag === "SummaryCommitted" ? [event.carried] : [],
+    )
+    expect(carried).toEqual([0, 1, 2])
+  })
+
+  it("are merged at the next rolling compaction, and carried on by one of blocks", async () => {
+    const rolling = await withImport(imported(old), (memory) =>
+      Effect.zipRight(memory.compact("s"), memory.state("s")),
+    )
+    expect(rolling.summary?.segments).toMatchObject([{ kind: "history", from: 0, to: 36, text: "[0,36)" }])
+    const blocks = await withImport(
+      imported(old),
+      (memory) => Effect.zipRight(memory.compact("s"), memory.state("s")),
+      Rounds({ fullContextTurns: 2, cachedContextTurns: 1 }),
+    )
+    expect(blocks.summary?.segments.map(({ kind, text }) => [kind, text])).toEqual([
+      ["block", "what a says"],
+      ["block", "what b says"],
+      ["block", "what c says"],
+      ["block", "[30,32)"],
+    ])
+  })
+
+  it("are put in the order of their ranges, whatever the order they came in", () => {
+    const [a, b, c] = old.summaries as [OldSummary, OldSummary, OldSummary]
+    const result = imported({ ...old, summaries: [c, b, a] })
+    expect(segments(result)).toEqual(segments(imported(old)))
+  })
+
+  it("end at the first hole; what lies beyond stays raw, and the report says why (L3)", () => {
+    const result = imported({ ...old, summaries: [block("a", 0, 10), block("c", 20, 30)] })
+    expect(result.state.through).toBe(10)
+    expect(became(result)).toEqual([
+      ["a", "active", 0, 10],
+      ["c", "left-out"],
+    ])
+    expect(result.summaries[1]?.notes).toEqual(["message 10 before it is in no summary"])
+  })
+
+  it("cover nothing twice where they overlap", () => {
+    const result = imported({ ...old, summaries: [block("a", 0, 10), block("b", 5, 15), block("c", 2, 8)] })
+    expect(became(result)).toEqual([
+      ["a", "active", 0, 10],
+      ["b", "active", 10, 15],
+      ["c", "left-out"],
+    ])
+    expect(result.summaries[1]?.notes).toEqual(["the messages before 10 are covered by another one"])
+    expect(result.summaries[2]?.notes).toEqual(["its messages are covered by another one"])
+  })
+})
+
+describe("a rolling summary", () => {
+  it("speaks of what it was merged from, though it lists its own messages alone", () => {
+    const result = imported({
+      messages: chat(40),
+      summaries: [
+        block("a", 0, 10, { status: "superseded" }),
+        block("b", 10, 20, { status: "superseded" }),
+        block("c", 20, 30),
+      ],
+    })
+    expect(became(result)).toEqual([
+      ["a", "superseded", 0, 10],
+      ["b", "superseded", 0, 20],
+      ["c", "active", 0, 30],
+    ])
+    expect(segments(result)).toEqual([["history", 0, 30, "what c says"]])
+  })
+
+  it("is merged with the newest of several active ones, and the others stay blocks before it", () => {
+    const result = imported({
+      messages: chat(40),
+      summaries: [block("a", 0, 10), block("b", 10, 20, { status: "superseded" }), block("c", 20, 30)],
+    })
+    expect(segments(result)).toEqual([
+      ["block", 0, 10, "what a says"],
+      ["block", 10, 30, "what c says"],
+    ])
+  })
+
+  it("reaches as far as it has no hole", () => {
+    const gappy = summary("a", 12, { covers: rangesOf([0, 1, 2, 3, 5, 6]) })
+    const result = imported({ messages: chat(20), summaries: [gappy] })
+    expect(result.state.through).toBe(4)
+    expect(result.summaries[0]?.notes).toEqual(["message 4 is not in it; what follows stays raw"])
+  })
+
+  it("begins at the start if only the system prompt is before it", () => {
+    const messages = [Message.system("Be kind."), ...chat(20)]
+    expect(became(imported({ messages, summaries: [block("a", 1, 9)] }))).toEqual([["a", "active", 0, 9]])
+    expect(became(imported({ messages: chat(20), summaries: [block("a", 1, 9)] }))).toEqual([
+      ["a", "left-out"],
+    ])
+  })
+})
+
+describe("an invalid summary", () => {
+  it("is committed and taken back at once; what was in force stays so", async () => {
+    const result = imported({
+      messages: chat(40),
+      summaries: [summary("a", 10), summary("x", 20, { status: "invalid" }), summary("b", 30)],
+    })
+    expect(became(result)).toEqual([
+      ["a", "superseded", 0, 10],
+      ["x", "invalid", 0, 20],
+      ["b", "active", 0, 30],
+    ])
+    const inLog = await withImport(result, (memory) => memory.summaries("s"))
+    expect(inLog.map(({ id, status, text }) => [id, status, text])).toEqual([
+      ["a", "superseded", "what a says"],
+      ["x", "invalid", "what x says"],
+      ["b", "active", "what b says"],
+    ])
+  })
+
+  it("leaves everything raw where it is the only one", () => {
+    const result = imported({ messages: chat(10), summaries: [summary("x", 5, { status: "invalid" })] })
+    expect(result.state).toMatchObject({ through: 0, summary: null })
+    expect(became(result)).toEqual([["x", "invalid", 0, 5]])
+  })
+})
+
+describe("a split turn", () => {
+  const split = (to: number, rest: Partial<OldSummary> = {}) =>
+    summary("a", to, { text: "history", turnPrefix: "prefix", ...rest })
+
+  it("is a history and the beginning of the newest round, in the words of reference design 3", async () => {
+    const messages = [
+      ...chat(10),
+      Message.user("Now everything at once."),
+      ...Array(6).fill(Message.assistant("step")),
+    ]
+    const result = imported({ messages, summaries: [split(14)] })
+    expect(segments(result)).toEqual([
+      ["history", 0, 10, "history"],
+      ["turn-prefix", 10, 14, "prefix"],
+    ])
+    const { messages: shown } = await withImport(result, (memory) => memory.context("s"))
+    expect(Message.text(shown[0]!)).toBe(
+      "[Conversation Summary]\nhistory\n\n---\n\n**Turn Context (split turn):**\n\nprefix",
+    )
+  })
+
+  it("has no history in a conversation of one turn", () => {
+    const messages = [Message.user("Do everything."), ...Array(8).fill(Message.assistant("step"))]
+    expect(segments(imported({ messages, summaries: [split(5, { text: "" })] }))).toEqual([
+      ["turn-prefix", 0, 5, "prefix"],
+    ])
+    expect(segments(imported({ messages, summaries: [split(5)] }))).toEqual([
+      ["turn-prefix", 0, 5, "history\n\n---\n\n**Turn Context (split turn):**\n\nprefix"],
+    ])
+  })
+})
+
+describe("boundaries (L5)", () => {
+  const calling = Message.call([{ id: "1", name: "weather", arguments: "{}" }])
+  const messages = [
+    Message.user("weather?"),
+    calling,
+    Message.result({ id: "1", output: "rain" }),
+    Message.assistant("It rains."),
+    ...chat(4),
+  ]
+
+  it("move back to the start of a group of tool calls, and the report says so", () => {
+    const result = imported({ messages, summaries: [summary("a", 2)] })
+    expect(result.state.through).toBe(1)
+    expect(result.summaries[0]?.notes).toEqual([
+      "it ends at 1 in place of 2, which would cut a group of tool calls",
+    ])
+  })
+
+  it("between two blocks keep both texts", () => {
+    const result = imported({ messages, summaries: [block("a", 0, 2), block("b", 2, 6)] })
+    expect(segments(result)).toEqual([
+      ["block", 0, 1, "what a says"],
+      ["block", 1, 6, "what b says"],
+    ])
+  })
+
+  it("leave a summary out of which nothing remains", () => {
+    const result = imported({ messages: [calling, ...messages.slice(2)], summaries: [summary("a", 1)] })
+    expect(became(result)).toEqual([["a", "left-out"]])
+    expect(result.summaries[0]?.notes).toEqual(["its messages are in the middle of a group of tool calls"])
+  })
+
+  it("may be after a call that never was answered, seen once the user has gone on", () => {
+    const dead = [Message.user("weather?"), calling, ...chat(6)]
+    const result = imported({ messages: dead, summaries: [summary("a", 2)] })
+    expect(result.state.through).toBe(2)
+    expect(totals(result)).toEqual([["a", 3]])
+  })
+})
+
+describe("times", () => {
+  const minute = 60_000
+  const timed = chat(20).map((message, index) => ({ ...message, at: startOfTime + index * minute }))
+  const at = (minutes: number) => startOfTime + minutes * minute
+
+  it("are the old ones, in the envelopes of messages and summaries (design 1: the cooldown goes on)", () => {
+    const { events, state } = imported({ messages: timed, summaries: [summary("a", 5, { at: at(9) })] })
+    expect(state.compactedAt).toBe(at(9))
+    for (const { at, event } of events) {
+      expect(at).toBe(event._tag === "MessageAppended" ? event.message.at : startOfTime + 9 * minute)
+    }
+  })
+
+  it("tell after which messages a summary was made, if it does not say so itself", () => {
+    const made = (rest: Partial<OldSummary>, messages: OldState["messages"] = timed) =>
+      totals(imported({ messages, summaries: [summary("a", 5, rest)] }))[0]?.[1]
+    expect(made({ total: 12, at: at(9) })).toBe(12)
+    expect(made({ total: 2 })).toBe(5)
+    expect(made({ total: 1_700_000_000 })).toBe(5)
+    expect(made({ at: at(9) })).toBe(10)
+    expect(made({ at: at(1) })).toBe(5)
+    expect(made({ at: at(99) })).toBe(20)
+    expect(made({ at: at(9) }, chat(20))).toBe(5)
+    expect(made({})).toBe(5)
+  })
+
+  it("that are missing are those of the messages around, or now", () => {
+    const some = timed.map(({ at, ...message }, index) => (index % 5 === 2 ? { ...message, at } : message))
+    const { events, state } = imported({ messages: some, summaries: [summary("a", 5)] })
+    expect(events.slice(0, 5).map(({ at }) => at)).toEqual(Array(5).fill(at(2)))
+    expect(state.compactedAt).toBe(at(2))
+    const none = imported({ messages: chat(4), summaries: [summary("a", 2)] })
+    expect(none.events.map(({ at }) => at)).toEqual(Array(none.events.length).fill(now))
+  })
+})
+
+describe("what is counted", () => {
+  it("is as an append and a commit would count it", async () => {
+    const { events } = imported({ messages: chat(10), summaries: [summary("a", 4), summary("b", 6)] })
+    const appended = await Effect.gen(function* () {
+      const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: "manual" })
+      yield* memory.append("s", chat(10))
+      return yield* memory.state("s")
+    }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer), Effect.runPromise)
+    const tokens = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.tokens] : []))
+    expect(tokens).toEqual([...appended.raw].map((entry) => entry.tokens))
+    const [first, second] = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event] : []))
+    const covered = tokens.slice(0, 4).reduce((sum, one) => sum + one, 0)
+    expect(first!.tokensBefore).toBe(covered)
+    expect(first!.tokensAfter).toBe(first!.tokens)
+    const more = tokens[4]! + tokens[5]!
+    expect(second!.tokensBefore).toBe(first!.tokens + more)
+    expect(second!.tokensAfter).toBe(second!.tokens)
+  })
+})
+
+describe("ids", () => {
+  it("are the old ones where they tell summaries apart", async () => {
+    const summaries = [summary("a", 2), summary("a", 4), summary("", 6)]
+    const result = imported({ messages: chat(10), summaries })
+    expect(result.summaries.map(({ id }) => id)).toEqual(["a", "import-2", "import-3"])
+    const inLog = await withImport(result, (memory) => memory.summaries("s"))
+    expect(inLog.map(({ id }) => id)).toEqual(["a", "import-2", "import-3"])
+  })
+})

@@ -1,0 +1,124 @@
+/**
+ * The messages of an old state: Chat Completions messages in the main, with ids and times under several names.
+ */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import type { ChatEntry } from "../transcript/chat.js"
+import { decode } from "../transcript/openai.js"
+import { isObject, type JsonObject, type Problem } from "../transcript/source.js"
+import { chatNames, fieldOf, idOf, nameIn } from "./fields.js"
+import { readOldTime, timeAllowed } from "./time.js"
+
+/** A message, and the id it had in the older program. */
+export interface OldMessage {
+  readonly message: Message.Message
+  readonly id: string | null
+}
+
+/** The names that the fields of a message go by. */
+export const messageNames = {
+  id: ["id", "message_id", "uuid"],
+  chat: chatNames,
+  role: ["role"],
+  content: ["content", "text", "body"],
+  time: ["at", "timestamp", "created_at", "sent_at", "time"],
+} as const
+
+/** What a provider takes besides role and content. */
+const further = [
+  "name",
+  "tool_calls",
+  "tool_call_id",
+  "function_call",
+  "refusal",
+  "reasoning_content",
+  "reasoning",
+]
+
+/** Columns of a table hold JSON as text where a list would stand in a file. */
+const unpacked = (value: unknown): unknown => {
+  if (typeof value !== "string" || !value.trimStart().startsWith("[")) return value
+  try {
+    return JSON.parse(value) as unknown
+  } catch {
+    return value
+  }
+}
+
+/**
+ * A record as its message on the wire. What no provider knows stays beside the message, for people to look up, and
+ * is never sent: `tools_used`, a row's id.
+ */
+const wireOf = (record: JsonObject): { readonly wire: JsonObject; readonly beside: JsonObject } => {
+  const columns = Object.keys(record)
+  const wire: Record<string, unknown> = {}
+  const used = new Set([messageNames.time, messageNames.chat].map((names) => nameIn(columns, names)))
+  const take = (name: string, names: ReadonlyArray<string>) => {
+    const column = nameIn(columns, names)
+    const value = column === undefined ? undefined : record[column]
+    used.add(column)
+    if (value === undefined || (value === null && name !== "content")) return
+    wire[name] = name === "tool_calls" ? unpacked(value) : value
+  }
+  take("role", messageNames.role)
+  take("content", messageNames.content)
+  for (const name of further) take(name, [name])
+  const beside = Object.entries(record).filter(
+    ([column, value]) => !used.has(column) && value !== null && !(value instanceof Uint8Array),
+  )
+  return { wire, beside: Object.fromEntries(beside) }
+}
+
+const readMessage = (
+  record: unknown,
+  index: number,
+): Either.Either<OldMessage, { readonly problem: string; readonly allowed: string }> =>
+  Either.gen(function* () {
+    const { wire, beside } = isObject(record) ? wireOf(record) : { wire: record, beside: {} }
+    const at = yield* Either.mapLeft(timeOf(record), () => ({
+      problem: "has no readable time",
+      allowed: timeAllowed,
+    }))
+    const decoded = yield* decode(wire, index)
+    // Chat Completions: one message each.
+    const [message] = decoded as readonly [Message.Message]
+    const metadata = {
+      ...message.metadata,
+      ...(Object.keys(beside).length === 0 ? {} : { import: beside }),
+    }
+    return {
+      message: {
+        ...message,
+        ...(at === null ? {} : { at }),
+        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      },
+      id: isObject(record) ? idOf(fieldOf(record, messageNames.id)) : null,
+    }
+  })
+
+/** The time of a record; left where it has one that cannot be read. */
+export const timeOf = (record: unknown): Either.Either<number | null, void> =>
+  isObject(record) ? readOldTime(fieldOf(record, messageNames.time)) : Either.right(null)
+
+/**
+ * A message without the size of the prompt it answered: that prompt was the older program's. What it takes itself
+ * holds anywhere.
+ */
+export const withoutPromptSize = (message: Message.Message): Message.Message =>
+  message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
+
+/** Reads all messages. The first that is wrong fails the list. */
+export const readMessages = (
+  entries: ReadonlyArray<ChatEntry>,
+): Either.Either<ReadonlyArray<OldMessage>, Problem> => {
+  if (entries.length === 0) return Either.left({ problem: "there are no messages" })
+  return Either.all(
+    entries.map(({ value, line }, index) =>
+      Either.mapLeft(readMessage(value, index), ({ problem, allowed }): Problem => ({
+        ...(line === undefined ? {} : { line }),
+        problem: `${line === undefined ? `message ${index}` : "the message"} ${problem}`,
+        allowed,
+      })),
+    ),
+  )
+}

@@ -1,0 +1,214 @@
+/**
+ * The older programs by name, and what each left behind read from its files. Nothing is written here.
+ */
+import { Effect, Either } from "effect"
+import { basename, extname } from "node:path"
+import type { TranscriptError } from "../transcript/Transcript.js"
+import { nameIn } from "./fields.js"
+import { isSqlite, readJson, readText, readTranscript } from "./files.js"
+import { ImportError, inFile } from "./ImportError.js"
+import { messageNames, type OldMessage, readMessages, timeOf } from "./messages.js"
+import type { OldState } from "./OldState.js"
+import * as rolling from "./rolling.js"
+import * as slidingWindow from "./slidingWindow.js"
+import * as splitTurn from "./splitTurn.js"
+import { chatColumn, requireColumns, type Tables, withTables } from "./sqlite.js"
+import { inOrderOfTime } from "./time.js"
+
+/** What is to be imported, and what goes with it. */
+export interface Sources {
+  readonly file: string
+  /** The conversation of a file that holds several. */
+  readonly thread?: string | undefined
+  /** The session it is to become; where it is the name of a conversation, it picks that one. */
+  readonly session?: string | undefined
+  /** A transcript with the messages, where the file has none. */
+  readonly messages?: { readonly file: string; readonly format: string; readonly pick?: number } | undefined
+  /** A file with the text of the summary, where the state has none. */
+  readonly summary?: string | undefined
+}
+
+/** A conversation as it was found, and the session it becomes unless another is asked for. */
+export interface Found {
+  readonly session: string
+  /** A state with its summaries, or one whose summary's text is elsewhere. */
+  readonly state: OldState | Consolidated
+}
+
+/** The state of a sliding window, and the text of its summary if that was given. */
+export interface Consolidated extends slidingWindow.Consolidated {
+  readonly text: string | null
+}
+
+type Reader = (sources: Sources) => Effect.Effect<Found, ImportError | TranscriptError>
+
+const nameOf = (file: string): string => basename(file, extname(file))
+
+/** Fails where something was given that this program's state has no use for. */
+const refuse = (
+  program: string,
+  { file, ...sources }: Sources,
+  unused: ReadonlyArray<"messages" | "summary" | "thread">,
+): Effect.Effect<void, ImportError> => {
+  const given = unused.find((name) => sources[name] !== undefined)
+  return given === undefined
+    ? Effect.void
+    : Effect.fail(new ImportError({ file, problem: `--${given} does not go with --from ${program}` }))
+}
+
+const fromSlidingWindow: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, summary } = sources
+    yield* refuse("sliding-window", sources, ["messages", "thread"])
+    if (yield* isSqlite(file)) {
+      const problem = "it is a SQLite file; those are read with --from split-turn or --from rolling"
+      return yield* new ImportError({ file, problem })
+    }
+    const read = yield* Either.mapLeft(slidingWindow.read(yield* readJson(file)), inFile(file))
+    const text = summary === undefined ? null : (yield* readText(summary)).trim()
+    if (summary !== undefined && text === "") {
+      return yield* new ImportError({ file: summary, problem: "the summary has no text" })
+    }
+    return { session: nameOf(file), state: { ...read, text } }
+  })
+
+const several = (threads: ReadonlyArray<string>): string =>
+  threads.slice(0, 5).join(", ") + (threads.length > 5 ? ", …" : "")
+
+/** The conversation that is meant, of those there are. */
+const pick = (
+  threads: ReadonlyArray<string>,
+  { file, thread, session }: Sources,
+): Effect.Effect<string, ImportError> => {
+  const wrong = (problem: string) => Effect.fail(new ImportError({ file, problem }))
+  const [only] = threads
+  if (only === undefined) return wrong("there is no conversation in it")
+  if (thread !== undefined) {
+    return threads.includes(thread)
+      ? Effect.succeed(thread)
+      : wrong(`there is no conversation "${thread}"; it has ${several(threads)}`)
+  }
+  if (session !== undefined && threads.includes(session)) return Effect.succeed(session)
+  return threads.length === 1
+    ? Effect.succeed(only)
+    : wrong(`there are ${threads.length} conversations; name one with --thread: ${several(threads)}`)
+}
+
+const fromSplitTurn: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, messages } = sources
+    yield* refuse("split-turn", sources, ["summary"])
+    if (!(yield* isSqlite(file))) {
+      return yield* new ImportError({ file, problem: "it is not a SQLite database" })
+    }
+    const found = yield* withTables(file, (tables) =>
+      Effect.gen(function* () {
+        const required = splitTurn.required.map((name) => [name])
+        yield* requireColumns(file, tables, splitTurn.table, required)
+        const thread = yield* pick(yield* tables.values(splitTurn.table, splitTurn.thread), sources)
+        return { thread, rows: yield* tables.rows(splitTurn.table, splitTurn.thread, thread) }
+      }),
+    )
+    if (messages === undefined) {
+      const problem =
+        "the messages of this state were in a checkpointer; give their transcript with --messages"
+      return yield* new ImportError({ file, problem })
+    }
+    const said = (yield* readTranscript(messages.file, messages)).map(({ message }) => message)
+    const state = yield* Either.mapLeft(splitTurn.read(found.rows, said), inFile(file))
+    return { session: found.thread, state }
+  })
+
+/** The messages of a chat in their table; `null` where there is no such table. */
+const tableMessages = (file: string, tables: Tables, chat: string) =>
+  Effect.gen(function* () {
+    if (!tables.names.includes(rolling.messagesTable)) return null
+    const { id, role, content } = messageNames
+    const columns = yield* requireColumns(file, tables, rolling.messagesTable, [
+      id,
+      messageNames.chat,
+      role,
+      content,
+    ])
+    const rows = yield* tables.rows(rolling.messagesTable, chatColumn(columns), chat)
+    const inOrder = inOrderOfTime(rows, (row) => Either.getOrElse(timeOf(row), () => null))
+    return yield* Either.mapLeft(readMessages(inOrder.map((value) => ({ value }))), inFile(file))
+  })
+
+const fromTables = (sources: Sources): Effect.Effect<Found, ImportError | TranscriptError> => {
+  const { file, messages } = sources
+  return withTables(file, (tables) =>
+    Effect.gen(function* () {
+      const { id, chat, text, status, ids } = rolling.summaryNames
+      const columns = yield* requireColumns(file, tables, rolling.table, [id, chat, text, status, ids])
+      const column = chatColumn(columns)
+      const session = yield* pick(yield* chatsIn(tables, column, messages === undefined), sources)
+      const rows = yield* tables.rows(rolling.table, column, session)
+      const said =
+        messages === undefined
+          ? yield* tableMessages(file, tables, session)
+          : yield* readTranscript(messages.file, messages)
+      if (said === null) {
+        const problem = `there is no table "${rolling.messagesTable}"; give the messages with --messages`
+        return yield* new ImportError({ file, problem })
+      }
+      return yield* foundRolling(sources, session, rows, said)
+    }),
+  )
+}
+
+/** The chats of a file: those with summaries, and those that have messages alone. */
+const chatsIn = (tables: Tables, column: string, withMessages: boolean) =>
+  Effect.gen(function* () {
+    const summarized = yield* tables.values(rolling.table, column)
+    if (!withMessages || !tables.names.includes(rolling.messagesTable)) return summarized
+    const other = nameIn(yield* tables.columns(rolling.messagesTable), messageNames.chat)
+    if (other === undefined) return summarized
+    return [...new Set([...summarized, ...(yield* tables.values(rolling.messagesTable, other))])]
+  })
+
+const foundRolling = (
+  { file }: Sources,
+  session: string,
+  rows: ReadonlyArray<unknown>,
+  messages: ReadonlyArray<OldMessage>,
+): Either.Either<Found, ImportError> =>
+  Either.mapBoth(rolling.read(rows, messages), {
+    onLeft: inFile(file),
+    onRight: (state) => ({ session, state }),
+  })
+
+const fromDocument: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, messages } = sources
+    const source = yield* readJson(file)
+    const value = source.kind === "document" ? source.value : undefined
+    const all = yield* Either.mapLeft(rolling.readDocument(value, messages !== undefined), inFile(file))
+    const chats = rolling.chatsOf(all)
+    const session = chats.length === 0 ? nameOf(file) : yield* pick(chats, sources)
+    if (chats.length === 0 && sources.thread !== undefined) {
+      return yield* new ImportError({ file, problem: "nothing in it has a chat_id; leave --thread out" })
+    }
+    const chat = rolling.ofChat(all, session)
+    const said =
+      messages === undefined
+        ? yield* Either.mapLeft(readMessages(chat.messages.map((one) => ({ value: one }))), inFile(file))
+        : yield* readTranscript(messages.file, messages)
+    return yield* foundRolling(sources, session, chat.summaries, said)
+  })
+
+const fromRolling: Reader = (sources) =>
+  Effect.gen(function* () {
+    yield* refuse("rolling", sources, ["summary"])
+    return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
+  })
+
+/** The programs whose state can be read, named after the reference designs 1, 3 and 4. */
+export const programs: ReadonlyMap<string, Reader> = new Map([
+  ["sliding-window", fromSlidingWindow],
+  ["split-turn", fromSplitTurn],
+  ["rolling", fromRolling],
+])
+
+/** Whether a state has no text for what it says was summarized. */
+export const isConsolidated = (state: Found["state"]): state is Consolidated => "through" in state

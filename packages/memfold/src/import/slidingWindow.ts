@@ -1,0 +1,74 @@
+/**
+ * Reference design 1: one file a conversation, as a JSON object or as JSON Lines that begin with a line of metadata.
+ * What was consolidated went to another file; only how far it reached stands here.
+ */
+import type { Message } from "@memfold/core"
+import { Either } from "effect"
+import type { ChatEntry } from "../transcript/chat.js"
+import { isObject, type JsonObject, type Problem, type Source } from "../transcript/source.js"
+import { readMessages } from "./messages.js"
+import { readOldTime, timeAllowed } from "./time.js"
+
+/** The messages, and up to where they were consolidated when. */
+export interface Consolidated {
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly through: number
+  /** In milliseconds since the epoch; `null` if the file does not say. */
+  readonly at: number | null
+}
+
+const allowed =
+  'an object with "messages" and "last_consolidated", or JSON Lines whose first line is {"_type":"metadata",…}'
+
+interface Parts {
+  readonly head: JsonObject
+  readonly entries: ReadonlyArray<ChatEntry>
+}
+
+const isMetadata = (value: unknown): value is JsonObject => isObject(value) && value["_type"] === "metadata"
+
+const partsOf = (source: Source): Either.Either<Parts, Problem> => {
+  if (source.kind === "lines") {
+    const [first, ...rest] = source.lines
+    if (source.broken !== undefined) return Either.left(source.broken)
+    return isMetadata(first?.value)
+      ? Either.right({ head: first.value, entries: rest })
+      : Either.left({ line: 1, problem: "the first line is no metadata", allowed })
+  }
+  const { value } = source
+  // A conversation in which nothing has been said yet is one line.
+  if (isMetadata(value)) return Either.right({ head: value, entries: [] })
+  if (!isObject(value) || !Array.isArray(value["messages"])) {
+    return Either.left({ problem: "it is no state of a sliding window", allowed })
+  }
+  return Either.right({ head: value, entries: value["messages"].map((one: unknown) => ({ value: one })) })
+}
+
+const readThrough = ({ last_consolidated: through }: JsonObject, total: number) => {
+  if (through === undefined || through === null) {
+    return Either.left({
+      problem: "it has no last_consolidated; a transcript without one goes through memfold replay",
+    })
+  }
+  if (typeof through !== "number" || !Number.isInteger(through) || through < 0 || through > total) {
+    const is = typeof through === "number" ? String(through) : "no number"
+    return Either.left({
+      problem: `last_consolidated is ${is}, and there are ${total} messages`,
+      allowed: `0 to ${total}`,
+    })
+  }
+  return Either.right(through)
+}
+
+/** Reads a state file of reference design 1. */
+export const read = (source: Source): Either.Either<Consolidated, Problem> =>
+  Either.gen(function* () {
+    const { head, entries } = yield* partsOf(source)
+    const messages = (yield* readMessages(entries)).map(({ message }) => message)
+    const through = yield* readThrough(head, messages.length)
+    const at = yield* Either.mapLeft(readOldTime(head["last_consolidated_at"]), () => ({
+      problem: "last_consolidated_at is no time",
+      allowed: timeAllowed,
+    }))
+    return { messages, through, at }
+  })

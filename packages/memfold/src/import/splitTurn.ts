@@ -1,0 +1,78 @@
+/**
+ * Reference design 3: a table of summaries, each of the whole conversation up to an index. The messages were in a
+ * checkpointer, and come from a transcript.
+ */
+import { type Message, Wording } from "@memfold/core"
+import { Either } from "effect"
+import type { JsonObject, Problem } from "../transcript/source.js"
+import { idOf } from "./fields.js"
+import type { OldState, OldSummary } from "./OldState.js"
+import { inOrderOfTime, readOldTime, timeAllowed } from "./time.js"
+
+export const table = "summaries"
+export const thread = "thread_id"
+
+/** The columns it cannot do without. */
+export const required = ["summary_id", thread, "summary_text", "compact_up_to_index", "is_active"] as const
+
+/** How the two parts of a split turn's summary were joined. */
+const seam = Wording.conversationSummary.beforeTurnPrefix
+
+const isTrue = (value: unknown): boolean => value === true || value === 1 || /^(true|1)$/i.test(String(value))
+
+const textIn = (row: JsonObject, column: string): Either.Either<string, string> => {
+  const value = row[column] ?? ""
+  return typeof value === "string" ? Either.right(value) : Either.left(`${column} is no text`)
+}
+
+/** The two parts of a split turn's summary; of any other, the whole. */
+const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turnPrefix">, string> =>
+  Either.gen(function* () {
+    const text = yield* textIn(row, "summary_text")
+    const turnPrefix = yield* textIn(row, "split_turn_prefix")
+    if (!isTrue(row["is_split_turn"])) return { text }
+    const at = text.indexOf(seam)
+    if (at !== -1) return { text: text.slice(0, at), turnPrefix: text.slice(at + seam.length) }
+    return turnPrefix === "" ? { text } : { text, turnPrefix }
+  })
+
+const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, string> =>
+  Either.gen(function* () {
+    const to = row["compact_up_to_index"]
+    if (typeof to !== "number" || !Number.isInteger(to) || to < 0) {
+      return yield* Either.left("compact_up_to_index is no index of a message")
+    }
+    const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
+    // One that gave way may be from before the conversation was rewound.
+    if (to > total && status === "active") {
+      return yield* Either.left(
+        `compact_up_to_index is ${to}, and there are ${total} messages; give the whole transcript with --messages`,
+      )
+    }
+    const at = yield* Either.mapLeft(
+      readOldTime(row["created_at"]),
+      () => `created_at is no time; allowed: ${timeAllowed}`,
+    )
+    const then = row["compacted_at"]
+    return {
+      id: idOf(row["summary_id"]) ?? "",
+      status,
+      ...(yield* partsOf(row)),
+      covers: to === 0 || to > total ? [] : [{ from: 0, to }],
+      at,
+      total: typeof then === "number" && Number.isInteger(then) ? then : null,
+    }
+  })
+
+/** The state of one thread: its rows, and the messages it had. */
+export const read = (
+  rows: ReadonlyArray<JsonObject>,
+  messages: ReadonlyArray<Message.Message>,
+): Either.Either<OldState, Problem> =>
+  Either.all(
+    rows.map((row, position) =>
+      Either.mapLeft(readRow(row, messages.length), (wrong) => ({
+        problem: `summary "${idOf(row["summary_id"]) ?? position}": ${wrong}`,
+      })),
+    ),
+  ).pipe(Either.map((summaries) => ({ messages, summaries: inOrderOfTime(summaries, ({ at }) => at) })))

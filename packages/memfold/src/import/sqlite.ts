@@ -1,0 +1,114 @@
+/** Reading the SQLite files of other programs. They are opened for looking only. */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
+import type { JsonObject } from "../transcript/source.js"
+import { chatNames, nameIn } from "./fields.js"
+import { ImportError } from "./ImportError.js"
+
+/** The tables of a file. */
+export interface Tables {
+  readonly names: ReadonlyArray<string>
+  /** The columns of a table; none if there is no such table. */
+  readonly columns: (table: string) => Effect.Effect<ReadonlyArray<string>, ImportError>
+  /** The distinct values of a column, as text. */
+  readonly values: (table: string, column: string) => Effect.Effect<ReadonlyArray<string>, ImportError>
+  /** The rows whose column has this value as text, as they were inserted. */
+  readonly rows: (
+    table: string,
+    column: string,
+    value: string,
+  ) => Effect.Effect<ReadonlyArray<JsonObject>, ImportError>
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** A value as text. A whole number is written as one, also where a program stored it as a float. */
+const asText = (column: string): string => {
+  const name = quoted(column)
+  return `CAST(CASE WHEN typeof(${name}) = 'real' THEN CAST(${name} AS INTEGER) ELSE ${name} END AS TEXT)`
+}
+
+const codes: ReadonlyArray<readonly [prefix: string, problem: string]> = [
+  ["SQLITE_NOTADB", "it is not a SQLite database"],
+  ["SQLITE_CORRUPT", "it is damaged; restore it from a backup, or try sqlite3's .recover"],
+  ["SQLITE_BUSY", "it is locked by another process; try again when that one is done"],
+  ["SQLITE_CANTOPEN", "it cannot be opened; copy it to a folder that can be written to"],
+]
+
+const problemOf = (error: unknown): string => {
+  const cause = error instanceof SqlError ? error.cause : error
+  const { code = "", message = "SQLite gave no reason" } = (cause ?? {}) as {
+    readonly code?: unknown
+    readonly message?: unknown
+  }
+  const known = codes.find(([prefix]) => String(code).startsWith(prefix))
+  return known?.[1] ?? `it cannot be read (${String(message)})`
+}
+
+/** Opens a file and reads from it; it is closed afterwards, whatever happened. */
+export const withTables = <A, E>(
+  file: string,
+  use: (tables: Tables) => Effect.Effect<A, E>,
+): Effect.Effect<A, E | ImportError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const failed = (error: unknown) => Effect.fail(new ImportError({ file, problem: problemOf(error) }))
+      // The client would switch the file to WAL; it is not ours to change.
+      const client = yield* SqliteClient.make({ filename: file, readonly: true, disableWAL: true }).pipe(
+        Effect.provide(Reactivity.layer),
+        Effect.catchAllDefect(failed),
+      )
+      const query = (sql: string, parameters: ReadonlyArray<unknown> = []) =>
+        client
+          .unsafe<Record<string, unknown>>(sql, parameters)
+          .pipe(Effect.catchAll(failed), Effect.catchAllDefect(failed))
+      const names = (yield* query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")).map(
+        ({ name }) => String(name),
+      )
+      return yield* use({
+        names,
+        columns: (table) =>
+          Effect.map(query(`PRAGMA table_info(${quoted(table)})`), (rows) =>
+            rows.map((row) => String(row["name"])),
+          ),
+        values: (table, column) =>
+          Effect.map(
+            query(
+              `SELECT DISTINCT ${asText(column)} AS value FROM ${quoted(table)}
+               WHERE ${quoted(column)} IS NOT NULL ORDER BY 1`,
+            ),
+            (rows) => rows.map(({ value }) => String(value)),
+          ),
+        rows: (table, column, value) =>
+          query(`SELECT * FROM ${quoted(table)} WHERE ${asText(column)} = ?`, [value]),
+      })
+    }),
+  )
+
+/** The columns of a table that has to be there, with all of these. */
+export const requireColumns = (
+  file: string,
+  tables: Tables,
+  table: string,
+  required: ReadonlyArray<ReadonlyArray<string>>,
+): Effect.Effect<ReadonlyArray<string>, ImportError> =>
+  Effect.gen(function* () {
+    if (!tables.names.includes(table)) {
+      const has = tables.names.length === 0 ? "it has none" : `it has ${tables.names.slice(0, 8).join(", ")}`
+      return yield* new ImportError({ file, problem: `there is no table "${table}"; ${has}` })
+    }
+    const columns = yield* tables.columns(table)
+    const missing = required.find((names) => nameIn(columns, names) === undefined)
+    if (missing !== undefined) {
+      const problem = `table "${table}" has no column "${missing[0]}"`
+      const allowed = missing.length === 1 ? undefined : missing.join(", ")
+      return yield* new ImportError({ file, problem, ...(allowed === undefined ? {} : { allowed }) })
+    }
+    return columns
+  })
+
+/** The name that the column of the conversation has. */
+export const chatColumn = (columns: ReadonlyArray<string>): string =>
+  nameIn(columns, chatNames) ?? chatNames[0]

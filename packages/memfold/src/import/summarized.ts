@@ -1,0 +1,54 @@
+import {
+  CurrentSummarizer,
+  Fold,
+  InMemoryEventLog,
+  Memory,
+  type Message,
+  Strategy,
+  type Summarizer,
+  Trigger,
+} from "@memfold/core"
+import { Effect } from "effect"
+
+/** A summary that was written now, or why there is none. */
+export type Summarized =
+  | { readonly _tag: "Written"; readonly text: string; readonly calls: number }
+  | { readonly _tag: "Raw"; readonly why: string }
+
+/**
+ * Summarizes the messages in `[0, to)` once, by the compaction protocol in a memory of its own: chunked, tried again,
+ * and refused where the result is empty or not smaller. `messages` reach far enough for `to` to cut no group.
+ */
+export const summarized = (
+  messages: ReadonlyArray<Message.Message>,
+  to: number,
+  { session, summarizer }: { readonly session: string; readonly summarizer: Summarizer.Service },
+): Effect.Effect<Summarized, Memory.MemoryError> =>
+  Effect.gen(function* () {
+    const strategy = Strategy.make({
+      name: "import",
+      when: Trigger.never,
+      keep: { describe: `the messages from ${to} on`, from: () => to },
+      fold: Fold.rolling,
+    })
+    const memory = yield* Memory.make({ strategy, compaction: "manual" }).pipe(
+      Effect.provideService(CurrentSummarizer, summarizer),
+    )
+    yield* memory.append(session, messages)
+    const outcome = yield* memory.compact(session)
+    switch (outcome._tag) {
+      case "Committed": {
+        const { segments, calls } = outcome.committed
+        return { _tag: "Written", text: segments.map(({ text }) => text).join("\n\n"), calls } as const
+      }
+      case "Failed":
+        return {
+          _tag: "Raw",
+          why: `the summarizer failed (${outcome.error.reason}): ${outcome.error.detail}`,
+        } as const
+      case "Idle":
+      case "Lost":
+      case "Pruned":
+        return { _tag: "Raw", why: "there was nothing to summarize" } as const
+    }
+  }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer))

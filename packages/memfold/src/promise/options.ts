@@ -1,0 +1,64 @@
+/** The options of `createMemory`, checked for programs without a type checker, and turned into parts. */
+import { type Hooks, type Strategy, Wording } from "@memfold/core"
+import { Duration, Effect, Either, Layer, Option, Schema } from "effect"
+import { strategyNamed } from "../parts.js"
+import { codecs, type Formats } from "./formats.js"
+import type { AsyncHooks, CreateOptions } from "./PromiseMemory.js"
+
+/** An option of {@link createMemory} is not what it can be. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  option: Schema.String,
+  allowed: Schema.String,
+}) {
+  override get message(): string {
+    return `createMemory: "${this.option}" has to be ${this.allowed}`
+  }
+}
+
+export const same = <E>(error: E): E => error
+
+/** The strategy that is meant, by itself or by its name with settings. */
+export const strategyOf = (
+  given: Strategy.Strategy | string,
+  sources: Pick<Strategy.Sources, "request" | "file">,
+): Strategy.Strategy => {
+  if (typeof given === "string") return Either.getOrThrowWith(strategyNamed(given, sources), same)
+  if (sources.request === undefined && sources.file === undefined) return given
+  throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
+}
+
+const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual"])
+const durations = ["summarizerTimeout", "lease", "backOff"] as const
+
+/** What a type checker would have found, for programs without one: a wrong option throws before anything is done. */
+export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
+  const { store, strategy, format, compaction, wording } = options
+  const refuse = (option: string, allowed: string) => {
+    throw new InvalidOption({ option, allowed })
+  }
+  if (typeof store !== "string" && !Layer.isLayer(store)) refuse("store", "memory:, sqlite:PATH, or a layer")
+  if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
+  if (!modes.has(compaction)) refuse("compaction", "background, inline, or manual")
+  if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {
+    refuse("strategy", "a strategy, or the name of one")
+  }
+  if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
+    refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
+  }
+  for (const name of durations) {
+    const given = options[name]
+    if (given !== undefined && Option.isNone(Duration.decodeUnknown(given))) {
+      refuse(name, 'a duration, such as "30 seconds" or a number of milliseconds')
+    }
+  }
+}
+
+/** Hooks that return promises, as the engine's. One that throws dies there, and has said nothing. */
+export const hooksOf = ({ beforeCompaction, afterCompaction }: AsyncHooks): Hooks => ({
+  ...(beforeCompaction === undefined
+    ? {}
+    : { beforeCompaction: (planned) => Effect.promise(async () => await beforeCompaction(planned)) }),
+  ...(afterCompaction === undefined
+    ? {}
+    : { afterCompaction: (ended) => Effect.promise(async () => await afterCompaction(ended)) }),
+})
