@@ -1,7 +1,11 @@
 /** `npm run bench [-- NAME…]`: the named benchmarks, or all of them. */
+import { backlog } from "./backlog.js"
 import { history } from "./history.js"
 
-const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([["history", () => history(2)]])
+const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
+  ["history", () => history(2)],
+  ["backlog", () => backlog(2)],
+])
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !benchmarks.has(name))

@@ -313,6 +313,14 @@ const commit = (
     return answer
   }).pipe(Effect.withSpan("memfold.commit"))
 
+/**
+ * The messages after which a failed compaction is tried again, for a conversation that is faster than the clock: a
+ * limit that forces a compaction must not be put off for ever (reference design 1). A try costs what is raw, so the
+ * tries become rarer with it, and an append costs the same on average.
+ */
+const retryAfter = (failures: number, raw: number): number =>
+  Math.max(8 * 2 ** Math.min(failures, 3), Math.ceil(raw / 4))
+
 const fail = (
   { sessions, settings }: Dependencies,
   started: CompactionStarted,
@@ -337,8 +345,7 @@ const fail = (
                   reason: error.reason,
                   detail: error.detail,
                   retryAt: now + pause,
-                  // A conversation whose clock stands still goes on trying, ever more rarely.
-                  retryTotal: state.total + 8 * 2 ** Math.min(failures, 20),
+                  retryTotal: state.total + retryAfter(failures, state.raw.length),
                 },
               ],
         answer: undefined,

@@ -1,0 +1,570 @@
+/** Reference design 2, the A/B rounds, row by row; the rows are in docs/conformance.md. */
+import { CurrentSummarizer, InMemoryEventLog, Memory, Message, type Summarizer } from "@memfold/core"
+import { Effect, Layer } from "effect"
+import { writeFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import { type Extractor, layer as memoryLayers, rules } from "../../layers/src/index.js"
+import { createMemory, type CreateOptions, type PromiseMemory, Rounds } from "../src/index.js"
+import * as Replay from "../src/cli/replay.js"
+import { chat, commandLine, contentsOf, inFolder, layoutOf, watched } from "./talk.js"
+
+const open = (options: Partial<CreateOptions> = {}) =>
+  createMemory({
+    store: "memory:",
+    strategy: "rounds",
+    summarizer: "echo",
+    compaction: "inline",
+    ...options,
+  })
+
+/** The rounds `[first, last]`, counted from 1: a user message and an assistant message each. */
+const rounds = (first: number, last: number) => chat(2 * (last - first + 1), 2 * (first - 1))
+
+/** What stands in a layout, in rounds counted from 1. */
+const inRounds = (layout: Parameters<typeof layoutOf>[0]["layout"]): string => {
+  const names: Readonly<Record<string, string>> = { summary: "Session" }
+  return layout
+    .map(({ section, from, to }) => `${names[section] ?? section}(${from / 2 + 1}..${to / 2})`)
+    .join(" + ")
+}
+
+interface Row {
+  readonly action: string
+  readonly compressedThrough: number
+  readonly uncompressed: string
+  readonly sent: string
+}
+
+/** The reference's table for a conversation of so many rounds, one message after another. */
+const table = async (memory: PromiseMemory<"openai">, last: number): Promise<ReadonlyArray<Row>> => {
+  const rows: Array<Row> = []
+  let through = 0
+  for (let k = 1; k <= last; k++) {
+    for (const message of rounds(k, k)) await memory.append("s", message)
+    const state = await memory.state("s")
+    const before = through
+    through = state.compressedThroughRound
+    rows.push({
+      action: through === before ? "" : `${before + 1}..${through}`,
+      compressedThrough: through,
+      uncompressed: `${through + 1}..${through + state.raw.length / 2}`,
+      sent: inRounds((await memory.context("s")).layout),
+    })
+  }
+  return rows
+}
+
+/** A and B as they work out, in a conversation of 30 rounds: what stays raw, and what goes at a time. */
+const inForce = async (memory: PromiseMemory<"openai">) => {
+  for (let k = 1; k <= 30; k++) {
+    await memory.append("s", rounds(k, k))
+    const { compressedThroughRound } = await memory.state("s")
+    if (compressedThroughRound > 0) return { A: k - compressedThroughRound, B: compressedThroughRound }
+  }
+  return null
+}
+
+/** Uses a memory with layers; what is learned in a session `user/…` is the user's, and of one scope. */
+const withLayers = <A>(
+  use: (memory: Memory.Service) => Effect.Effect<A, Error>,
+  {
+    extractor = rules,
+    summarizer = watched().summarizer,
+  }: { readonly extractor?: Extractor; readonly summarizer?: Summarizer.Service } = {},
+): Promise<A> => {
+  const layers = memoryLayers({
+    extractor,
+    userOf: (session) => session.split("/")[0],
+    scopeOf: () => "garden",
+  })
+  const live = Memory.layer({ strategy: Rounds(), compaction: "inline" }).pipe(
+    Layer.provide(layers),
+    Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
+    Layer.provide(InMemoryEventLog.layer),
+  )
+  return Effect.runPromise(Effect.flatMap(Memory.Memory, use).pipe(Effect.provide(live)))
+}
+
+/** A round in which something is said about the user, one about an invoice, one about a file. */
+const introduction = [
+  Message.user("Hi, my name is Ada. I love espresso."),
+  Message.assistant("Nice to meet you, Ada. What can I do for you today?"),
+]
+const invoice = [
+  Message.user("Please check the total of the greenhouse invoice, number 4471."),
+  Message.assistant(
+    "The invoice is wrong by 12 euros, the heating was counted twice.\n\nNext steps:\n1. Write to the supplier\n2. Ask for a new invoice",
+  ),
+]
+const list: ReadonlyArray<Message.Message> = [
+  {
+    role: "user",
+    parts: [
+      { type: "file", mediaType: "application/pdf", uri: "file:///plants.pdf", name: "plants.pdf" },
+      { type: "text", text: "How many orchids are in this list of plants?" },
+    ],
+  },
+  Message.assistant("There are 40 ferns and 12 orchids in the list."),
+]
+
+/** The rounds `[first, last]` as messages. */
+const plain = (first: number, last: number) =>
+  rounds(first, last).map(({ role, content }) =>
+    (role === "user" ? Message.user : Message.assistant)(content),
+  )
+
+/** An extractor that finds nothing, and remembers which rounds it was shown. */
+const shown = () => {
+  const looks: Array<ReadonlyArray<string>> = []
+  const extractor: Extractor = {
+    name: "shown",
+    extract: ({ messages }) =>
+      Effect.sync(() => {
+        looks.push(messages.map((message) => Message.text(message)))
+        return []
+      }),
+  }
+  return { looks, extractor }
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe("parameters", () => {
+  it("2.1 the defaults do: nothing has to be set", async () => {
+    expect(await inForce(open())).toEqual({ A: 4, B: 3 })
+  })
+
+  it("2.2 A (fullContextTurns), 4: at least so many rounds are raw after a compaction", async () => {
+    for (const [a, settings] of [
+      [4, {}],
+      [6, { fullContextTurns: 6 }],
+      [1, { fullContextTurns: 1 }],
+    ] as const) {
+      const memory = open({ settings })
+      const left: Array<number> = []
+      for (const { action, uncompressed } of await table(memory, 20)) {
+        const [first = 0, last = 0] = uncompressed.split("..").map(Number)
+        if (action !== "") left.push(last - first + 1)
+      }
+      expect(new Set(left)).toEqual(new Set([a]))
+    }
+  })
+
+  it("2.3 B (cachedContextTurns), 3: so many rounds become one block", async () => {
+    for (const [settings, blocks] of [
+      [{}, ["block 1..3", "block 4..6", "block 7..9"]],
+      [{ cachedContextTurns: 4 }, ["block 1..4", "block 5..8"]],
+    ] as const) {
+      const memory = open({ settings })
+      await memory.append("s", rounds(1, 13))
+      const { summary } = await memory.state("s")
+      expect(summary?.segments.map(({ kind, from, to }) => `${kind} ${from / 2 + 1}..${to / 2}`)).toEqual(
+        blocks,
+      )
+    }
+  })
+
+  it("2.4 a round is one user message and one assistant message", async () => {
+    const memory = open()
+    const messages = rounds(1, 7)
+    for (const message of messages.slice(0, -1)) await memory.append("s", message)
+    expect((await memory.state("s")).compressedThroughRound).toBe(0)
+    await memory.append("s", messages.slice(-1))
+    expect(await memory.state("s")).toMatchObject({ compressedThroughRound: 3, through: 6 })
+  })
+})
+
+describe("below the threshold", () => {
+  it("2.5 with K < A + B, all raw messages are sent", async () => {
+    const memory = open()
+    for (let k = 1; k < 7; k++) {
+      await memory.append("s", rounds(k, k))
+      expect((await memory.context("s")).messages).toEqual(rounds(1, k))
+    }
+  })
+
+  it("2.6 with K < A + B, nothing is extracted into session memory", async () => {
+    const model = watched()
+    const memory = open({ summarizer: model.summarizer })
+    await memory.append("s", rounds(1, 6))
+    await memory.settle("s")
+    expect(model.requests).toEqual([])
+    expect(await memory.summaries("s")).toEqual([])
+  })
+})
+
+describe("the trigger", () => {
+  it("2.7 uncompressed rounds = K - compressedThrough", async () => {
+    const memory = open()
+    const found = await table(memory, 16)
+    expect(found.flatMap(({ action }, index) => (action === "" ? [] : [index + 1]))).toEqual([7, 10, 13, 16])
+  })
+
+  it("2.8 the condition: uncompressedRounds >= A + B", async () => {
+    const settings = { fullContextTurns: 2, cachedContextTurns: 5 }
+    const actions = (await table(open({ settings }), 7)).map(({ action }) => action)
+    expect(actions).toEqual(["", "", "", "", "", "", "1..5"])
+  })
+
+  it("2.9 each compaction takes exactly B rounds, the oldest", async () => {
+    const model = watched()
+    const memory = open({ summarizer: model.summarizer })
+    await memory.append("s", rounds(1, 15))
+    expect(model.requests.map(({ messages }) => messages.length)).toEqual([6, 6, 6])
+    expect(model.requests.map(({ messagesFrom, to }) => [messagesFrom, to])).toEqual([
+      [0, 6],
+      [6, 12],
+      [12, 18],
+    ])
+  })
+})
+
+describe("what is sent", () => {
+  it("2.10 the order: user memory, scope memory, session memory, all raw, the current message", async () => {
+    const { messages, layout } = await withLayers((memory) =>
+      Effect.gen(function* () {
+        yield* memory.append("ada/1", [...introduction, ...invoice, ...list])
+        yield* memory.append("ada/1", plain(4, 7))
+        yield* memory.append("ada/1", Message.user("What was wrong with the invoice?"))
+        return yield* memory.context("ada/1")
+      }),
+    )
+    expect(layout.map(({ section }) => section)).toEqual([
+      "user-memory",
+      "scope-memory",
+      "summary",
+      "raw",
+      "current",
+    ])
+    const texts = messages.map((message) => Message.text(message))
+    expect(texts.slice(0, 3).map((text) => text.split("\n")[0])).toEqual([
+      "[User Memory]",
+      "[Scope Memory]",
+      "[Session Memory]",
+    ])
+    expect(texts.slice(3)).toEqual([
+      ...rounds(4, 7).map(({ content }) => content),
+      "What was wrong with the invoice?",
+    ])
+  })
+
+  it("2.11 [User Memory]: what is known of the user, as far as it fits the question", async () => {
+    const recalled = await withLayers((memory) =>
+      Effect.gen(function* () {
+        yield* memory.append("ada/1", introduction)
+        const about = (session: string, question: string) =>
+          Effect.gen(function* () {
+            yield* memory.append(session, Message.user(question))
+            const { messages } = yield* memory.context(session)
+            return Message.text(messages[0]!)
+          })
+        return {
+          coffee: yield* about("ada/2", "Where do I get a good espresso here?"),
+          other: yield* about("ada/3", "When do ferns need water?"),
+          stranger: yield* about("bob/1", "Where do I get a good espresso here?"),
+        }
+      }),
+    )
+    expect(recalled).toEqual({
+      coffee: "[User Memory]\n- Name: Ada\n- Likes: espresso",
+      other: "[User Memory]\n- Name: Ada",
+      stranger: expect.stringMatching(/^\[Scope Memory\]/) as string,
+    })
+  })
+
+  it("2.12 [Scope Memory]: what is known of the scope, as far as it fits the question", async () => {
+    const recalled = await withLayers((memory) =>
+      Effect.gen(function* () {
+        yield* memory.append("ada/1", [...invoice, ...list])
+        const about = (session: string, question: string) =>
+          Effect.gen(function* () {
+            yield* memory.append(session, Message.user(question))
+            const { messages, layout } = yield* memory.context(session)
+            return [layout[0]?.section, Message.text(messages[0]!)]
+          })
+        return {
+          invoice: yield* about("bob/1", "Has the invoice been paid?"),
+          orchids: yield* about("bob/2", "Do we have any orchids?"),
+          neither: yield* about("bob/3", "Will it rain tomorrow?"),
+        }
+      }),
+    )
+    expect(recalled.invoice[0]).toBe("scope-memory")
+    expect(recalled.invoice[1]).toContain("12 euros")
+    expect(recalled.invoice[1]).not.toContain("orchids")
+    expect(recalled.orchids[1]).toContain("12 orchids")
+    expect(recalled.orchids[1]).not.toContain("12 euros")
+    expect(recalled.neither).toEqual(["current", "Will it rain tomorrow?"])
+  })
+
+  it("2.13 [Session Memory]: the list of the compressed blocks", async () => {
+    const memory = open({ summarizer: async ({ user }) => `about ${/question \d+/.exec(user)?.[0]}` })
+    await memory.append("s", rounds(1, 10))
+    expect(contentsOf(await memory.context("s"))[0]).toBe(
+      "[Session Memory]\nabout question 0\n\nabout question 6",
+    )
+  })
+
+  it("2.14 the blocks stand in the order of time, the oldest first", async () => {
+    const memory = open()
+    await memory.append("s", rounds(1, 19))
+    expect(contentsOf(await memory.context("s"))[0]).toBe(
+      "[Session Memory]\n[0,6)\n\n[6,12)\n\n[12,18)\n\n[18,24)\n\n[24,30)",
+    )
+  })
+
+  it("2.15 all uncompressed rounds are sent raw", async () => {
+    const memory = open()
+    await memory.append("s", rounds(1, 9))
+    expect((await memory.context("s")).messages.slice(1)).toEqual(rounds(4, 9))
+  })
+
+  it("2.16 the current user message stands last", async () => {
+    const memory = open()
+    await memory.append("s", rounds(1, 7))
+    await memory.append("s", { role: "user", content: "And now?" })
+    const context = await memory.context("s")
+    expect(context.messages.at(-1)).toEqual({ role: "user", content: "And now?" })
+    expect(layoutOf(context)).toEqual(["summary [0,6)", "raw [6,14)", "current [14,15)"])
+  })
+})
+
+describe("the rhythm, with A = 4 and B = 3", () => {
+  it("2.17 K = 1..6: nothing is compacted, all is raw", async () => {
+    expect(await table(open(), 6)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((k) => ({
+        action: "",
+        compressedThrough: 0,
+        uncompressed: `1..${k}`,
+        sent: `raw(1..${k})`,
+      })),
+    )
+  })
+
+  it("2.18 K = 7: 1..3 is compacted; Session(1..3) + raw(4..7)", async () => {
+    expect((await table(open(), 7)).at(-1)).toEqual({
+      action: "1..3",
+      compressedThrough: 3,
+      uncompressed: "4..7",
+      sent: "Session(1..3) + raw(4..7)",
+    })
+  })
+
+  it("2.19 K = 8: nothing is compacted; Session(1..3) + raw(4..8)", async () => {
+    expect((await table(open(), 8)).at(-1)).toEqual({
+      action: "",
+      compressedThrough: 3,
+      uncompressed: "4..8",
+      sent: "Session(1..3) + raw(4..8)",
+    })
+  })
+
+  it("2.20 K = 9: nothing is compacted; Session(1..3) + raw(4..9)", async () => {
+    expect((await table(open(), 9)).at(-1)).toEqual({
+      action: "",
+      compressedThrough: 3,
+      uncompressed: "4..9",
+      sent: "Session(1..3) + raw(4..9)",
+    })
+  })
+
+  it("2.21 K = 10: 4..6 is compacted; Session(1..6) + raw(7..10)", async () => {
+    expect((await table(open(), 10)).at(-1)).toEqual({
+      action: "4..6",
+      compressedThrough: 6,
+      uncompressed: "7..10",
+      sent: "Session(1..6) + raw(7..10)",
+    })
+  })
+})
+
+describe("the layers of memory", () => {
+  it("2.22 User: after each round, who the user is and what they prefer; no session memory", async () => {
+    const [facts, summaries] = await withLayers((memory) =>
+      Effect.gen(function* () {
+        yield* memory.append("ada/1", introduction)
+        return [yield* memory.facts("ada/1"), yield* memory.summaries("ada/1")] as const
+      }),
+    )
+    const ofUser = facts.filter(({ layer }) => layer === "user")
+    expect(ofUser.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      "profile: Name: Ada",
+      "preference: Likes: espresso",
+    ])
+    expect(summaries).toEqual([])
+  })
+
+  it("2.23 Scope: after each round, a digest of it, plans, documents", async () => {
+    const steps = await withLayers((memory) =>
+      Effect.forEach([introduction, invoice, list], (round) =>
+        Effect.gen(function* () {
+          yield* memory.append("ada/1", round)
+          const facts = yield* memory.facts("ada/1")
+          return facts.filter(({ layer }) => layer === "scope").map(({ kind }) => kind)
+        }),
+      ),
+    )
+    expect(steps).toEqual([
+      ["digest"],
+      ["digest", "digest", "plan"],
+      ["digest", "digest", "plan", "digest", "document"],
+    ])
+  })
+
+  it("2.24 Session: when a batch is compacted, the log of the compressed rounds", async () => {
+    const seen = await withLayers((memory) =>
+      Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], (k) =>
+        Effect.gen(function* () {
+          yield* memory.append("ada/1", plain(k, k))
+          const { summary } = yield* memory.state("ada/1")
+          return summary?.segments.map(({ kind, from, to }) => `${kind} ${from / 2 + 1}..${to / 2}`) ?? []
+        }),
+      ),
+    )
+    expect(seen).toEqual([[], [], [], [], [], [], ["block 1..3"], ["block 1..3"]])
+  })
+
+  it("2.25 after a round, only user and scope memory are extracted, from that round", async () => {
+    const model = watched()
+    const { looks, extractor } = shown()
+    await withLayers(
+      (memory) =>
+        Effect.gen(function* () {
+          for (const k of [1, 2, 3]) {
+            for (const message of plain(k, k)) yield* memory.append("ada/1", message)
+          }
+        }),
+      { extractor, summarizer: model.summarizer },
+    )
+    expect(looks).toEqual([1, 2, 3].map((k) => rounds(k, k).map(({ content }) => content)))
+    expect(model.requests).toEqual([])
+  })
+})
+
+describe("configuration", () => {
+  it("2.26 PRIZM_FULL_CONTEXT_TURNS takes the place of A's default", async () => {
+    vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "6")
+    expect(await inForce(open())).toEqual({ A: 6, B: 3 })
+  })
+
+  it("2.27 PRIZM_CACHED_CONTEXT_TURNS takes the place of B's default", async () => {
+    vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "1")
+    expect(await inForce(open())).toEqual({ A: 4, B: 1 })
+  })
+
+  it("2.28 agent-tools.json, agent.contextWindow: the stored settings, before the environment", () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "agent-tools.json")
+      const contextWindow = { fullContextTurns: 5, cachedContextTurns: 2 }
+      writeFileSync(path, JSON.stringify({ tools: ["shell"], agent: { name: "prizm", contextWindow } }))
+      vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "9")
+      vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "9")
+      const settings = JSON.parse(await readFile(path, "utf8")) as object
+      expect(await inForce(open({ settings }))).toEqual({ A: 5, B: 2 })
+      expect(
+        await inForce(open({ settings: { agent: { contextWindow: { fullContextTurns: 5 } } } })),
+      ).toEqual({ A: 5, B: 9 })
+    }))
+
+  it("2.29 a request's fullContextTurns and cachedContextTurns come before all of them", async () => {
+    vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "9")
+    const file = { agent: { contextWindow: { fullContextTurns: 5, cachedContextTurns: 2 } } }
+    const memory = open({ settings: file })
+    const request = { settings: { fullContextTurns: 1, cachedContextTurns: 1 } }
+    await memory.append("both", rounds(1, 1), request)
+    expect((await memory.state("both")).compressedThroughRound).toBe(0)
+    await memory.append("both", rounds(2, 2), request)
+    expect((await memory.state("both")).compressedThroughRound).toBe(1)
+    // What a request leaves open is as set elsewhere: B = 2.
+    await memory.append("one", rounds(1, 3), { settings: { fullContextTurns: 1 } })
+    expect((await memory.state("one")).compressedThroughRound).toBe(2)
+  })
+
+  it("2.30 what a request asks for holds for that request alone", async () => {
+    const memory = open()
+    await memory.append("s", rounds(1, 2), { settings: { fullContextTurns: 1, cachedContextTurns: 1 } })
+    expect((await memory.state("s")).compressedThroughRound).toBe(1)
+    await memory.append("s", rounds(3, 7))
+    expect((await memory.state("s")).compressedThroughRound).toBe(1)
+    await memory.append("s", rounds(8, 8))
+    expect((await memory.state("s")).compressedThroughRound).toBe(4)
+    const manual = open({ compaction: "manual" })
+    await manual.append("s", rounds(1, 6))
+    expect(await manual.settle("s")).toEqual([])
+    const request = { settings: { fullContextTurns: 3 } }
+    expect(await manual.settle("s", request)).toMatchObject([{ committed: { through: 6 } }])
+    expect(await manual.compact("s", request)).toMatchObject({ _tag: "Idle" })
+  })
+
+  it("2.31 what a client saved in agent-tools.json works from the command line", () =>
+    inFolder(async (folder) => {
+      const settings = join(folder, "agent-tools.json")
+      const contextWindow = { fullContextTurns: 2, cachedContextTurns: 2 }
+      writeFileSync(settings, JSON.stringify({ agent: { contextWindow } }))
+      const transcript = join(folder, "chat.json")
+      writeFileSync(transcript, JSON.stringify(rounds(1, 6)))
+      const options = ["--strategy", "rounds", "--settings", settings, "--summarizer", "echo", "--json"]
+      const lines = await commandLine(Replay.command, transcript, ...options)
+      const compactions = lines
+        .map((line) => JSON.parse(line) as { type: string; after: number; from: number; to: number })
+        .filter(({ type }) => type === "compaction")
+      expect(compactions.map(({ after, from, to }) => [after, from, to])).toEqual([
+        [7, 0, 4],
+        [11, 4, 8],
+      ])
+    }))
+})
+
+describe("implementation", () => {
+  it("2.33 addSessionMemoryFromRounds: one call extracts a batch of rounds into session memory", async () => {
+    const model = watched()
+    const memory = open({ summarizer: model.summarizer })
+    await memory.append("s", rounds(1, 7))
+    expect(model.requests).toMatchObject([{ kind: "block", from: 0, to: 6, previous: undefined }])
+    expect(model.requests[0]?.messages.map(({ parts }) => parts)).toEqual(
+      rounds(1, 3).map(({ content }) => [{ type: "text", text: content }]),
+    )
+    await memory.append("s", rounds(8, 10))
+    expect(model.requests[1]).toMatchObject({ kind: "block", from: 6, to: 12, previous: undefined })
+  })
+
+  it("2.34 sessionOnly: a compaction extracts session memory, and nothing for the other layers", async () => {
+    const model = watched()
+    const { looks, extractor } = shown()
+    const last = await withLayers(
+      (memory) =>
+        Effect.gen(function* () {
+          for (let k = 1; k <= 6; k++) yield* memory.append("ada/1", plain(k, k))
+          yield* memory.append("ada/1", plain(7, 7))
+          const after = looks.length
+          const outcome = yield* memory.compact("ada/1")
+          return { after, outcome }
+        }),
+      { extractor, summarizer: model.summarizer },
+    )
+    expect(model.requests.map(({ kind, from, to }) => [kind, from, to])).toEqual([["block", 0, 6]])
+    expect(looks).toEqual([1, 2, 3, 4, 5, 6, 7].map((k) => rounds(k, k).map(({ content }) => content)))
+    expect(last).toEqual({ after: 7, outcome: { _tag: "Idle", why: "nothing-to-take" } })
+  })
+
+  it("2.35 compressedThroughRound: the progress is stored, and survives a restart", () =>
+    inFolder(async (folder) => {
+      const store = `sqlite:${join(folder, "chats.db")}`
+      const memory = open({ store })
+      await memory.append("s", rounds(1, 10))
+      expect((await memory.state("s")).compressedThroughRound).toBe(6)
+      await memory.close()
+      const again = open({ store })
+      expect((await again.state("s")).compressedThroughRound).toBe(6)
+      await again.append("s", rounds(11, 12))
+      expect((await again.state("s")).compressedThroughRound).toBe(6)
+      await again.append("s", rounds(13, 13))
+      expect((await again.state("s")).compressedThroughRound).toBe(9)
+      expect(inRounds((await again.context("s")).layout)).toBe("Session(1..9) + raw(10..13)")
+      await again.close()
+    }))
+})

@@ -1,0 +1,154 @@
+/** What the tests of designs 3 and 4 share: files that are opened again, and messages of known sizes. */
+import { EventLog, Message } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Effect, Layer, Stream } from "effect"
+import { execFile } from "node:child_process"
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll } from "vitest"
+import { withDriver } from "../../store-sqlite/test/support.js"
+import type { PromiseMemory } from "../src/index.js"
+
+/** Paths of files in a folder that is gone after the tests of a file: new ones, and copies of others. */
+export const files = () => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-conformance-"))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  let count = 0
+  const fresh = (extension = "db") => join(folder, `${++count}.${extension}`)
+  const copyOf = (file: string) => {
+    const copy = fresh()
+    copyFileSync(file, copy)
+    return copy
+  }
+  return { folder, fresh, copyOf }
+}
+
+/** A row as any program with SQLite reads it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** What SQL finds in a file. */
+export const rows = (file: string, sql: string, ...parameters: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
+  withDriver(file, (driver) => driver.prepare(sql).all(...parameters))
+
+/** Changes a file behind memfold's back. */
+export const change = (file: string, sql: string): void => withDriver(file, (driver) => driver.exec(sql))
+
+/** Uses a memory, and closes it. */
+export const using = async <Memory extends Pick<PromiseMemory<never>, "close">, A>(
+  memory: Memory,
+  use: (memory: Memory) => Promise<A>,
+): Promise<A> => {
+  try {
+    return await use(memory)
+  } finally {
+    await memory.close()
+  }
+}
+
+/** Appends messages, each by itself. */
+export const each = async (
+  memory: Pick<PromiseMemory<"memfold">, "append">,
+  session: string,
+  messages: ReadonlyArray<Message.Message>,
+): Promise<void> => {
+  for (const message of messages) await memory.append(session, message)
+}
+
+/** The texts of messages. */
+export const textsOf = ({ messages }: { readonly messages: ReadonlyArray<Message.Message> }) =>
+  messages.map((message) => Message.text(message))
+
+/** What {@link spied} sees: reads of the log, the records they brought, and tries to commit a summary. */
+export interface Seen {
+  reads: number
+  records: number
+  saves: number
+}
+
+/**
+ * The log of a file, whose reads and whose tries to commit a summary are counted. `before` is told of each of them
+ * before it is made.
+ */
+export const spied = (
+  file: string,
+  before: (operation: "read" | "save", seen: Seen) => void = () => {},
+  options: Partial<SqliteEventLog.Options> = {},
+) => {
+  const seen: Seen = { reads: 0, records: 0, saves: 0 }
+  const tell = (operation: "read" | "save") =>
+    Effect.sync(() => {
+      if (operation === "read") seen.reads++
+      else seen.saves++
+      before(operation, seen)
+    })
+  const watch = (log: EventLog.Service): EventLog.Service => ({
+    ...log,
+    read: (session, range) =>
+      Stream.unwrap(
+        Effect.as(
+          tell("read"),
+          log.read(session, range).pipe(Stream.tap(() => Effect.sync(() => seen.records++))),
+        ),
+      ),
+    append: (session, records, how) =>
+      records.some(({ type }) => type === "SummaryCommitted")
+        ? Effect.zipRight(tell("save"), log.append(session, records, how))
+        : log.append(session, records, how),
+  })
+  const store = Layer.scoped(
+    EventLog.EventLog,
+    Effect.map(SqliteEventLog.make({ filename: file, ...options }), watch),
+  )
+  return { seen, store }
+}
+
+/** Makes each summary's commit fail as on a full disk, until {@link makeRoom}. */
+export const fillDisk = (file: string): void =>
+  change(
+    file,
+    `CREATE TRIGGER disk_full BEFORE INSERT ON events WHEN NEW.type = 'SummaryCommitted'
+     BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
+  )
+
+export const makeRoom = (file: string): void => change(file, "DROP TRIGGER disk_full")
+
+/** Makes a file's events unreadable, until {@link giveEvents}. */
+export const takeEvents = (file: string): void => change(file, "ALTER TABLE events RENAME TO taken")
+
+export const giveEvents = (file: string): void => change(file, "ALTER TABLE taken RENAME TO events")
+
+/**
+ * Damages every stored summary of a file: the data of its event, set to what an SQL expression gives. The snapshots
+ * go, since they have the summaries once more; and so do checksums, so that the damage is found by what the data say.
+ */
+export const damage = (file: string, data: string): void => {
+  const hasChecksums = rows(file, "PRAGMA table_info(events)").some(({ name }) => name === "checksum")
+  const set = `data = ${data}${hasChecksums ? ", checksum = NULL" : ""}`
+  change(file, `DELETE FROM snapshots; UPDATE events SET ${set} WHERE type = 'SummaryCommitted'`)
+}
+
+/** How a call of the command line ended. */
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
+
+/** Runs the command line, as a process of its own. */
+export const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
+  new Promise((resolve) => {
+    const options = { maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1" } }
+    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+  })
+
+/** Makes something once, when it is first asked for. */
+export const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
