@@ -6,7 +6,7 @@
  *                   └────► render ─► context
  * ```
  */
-import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Predicate, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Stream } from "effect"
 import { type AtOptions, Memory, type Options, type Service, type StrategyOptions } from "./api/Memory.js"
 import { checkCommit, checked, checkSession, plain } from "./api/input.js"
 import { awaitBudget } from "./compact/awaitBudget.js"
@@ -14,17 +14,17 @@ import * as Background from "./compact/Background.js"
 import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
 import { defaultSettings, run } from "./compact/Compaction.js"
 import { settle } from "./compact/settle.js"
-import type { MessageAppended } from "./event/Event.js"
 import { learn } from "./layers/learn.js"
 import { due, MemoryLayers } from "./layers/MemoryLayers.js"
 import { remember } from "./layers/remember.js"
 import { EventLog } from "./log/EventLog.js"
-import type { Message } from "./message/Message.js"
-import { place } from "./message/Structure.js"
 import { guarded, ofMessage, TokenCounter } from "./message/TokenCounter.js"
+import { couldNotRun } from "./observe/couldNotRun.js"
 import * as metrics from "./observe/metrics.js"
+import { lookInShadow } from "./observe/shadow.js"
 import { subscribe } from "./observe/subscribe.js"
 import { decide } from "./policy/decide.js"
+import { entering } from "./policy/entering.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { render } from "./render/Render.js"
 import { make as makeSessions } from "./session/Sessions.js"
@@ -37,33 +37,6 @@ import { revert } from "./time/revert.js"
 
 export * from "./api/Memory.js"
 export { InvalidInput } from "./api/input.js"
-
-/** Nobody waits for what goes wrong in the background: it is logged and counted, and the messages stay raw. */
-const couldNotRun = (session: string) => (cause: Cause.Cause<unknown>) =>
-  Effect.zipRight(
-    metrics.count(metrics.backgroundFailures, {
-      kind: Option.match(Cause.failureOption(cause), {
-        onNone: () => "defect",
-        onSome: (error) => (Predicate.hasProperty(error, "_tag") ? String(error._tag) : "error"),
-      }),
-    }),
-    Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
-  )
-
-/** The events of an append: each message in its place, and pinned where the strategy says so. */
-const pinning = (
-  { pin }: Strategy,
-  before: SessionState,
-  counted: ReadonlyArray<{ readonly message: Message; readonly tokens: number }>,
-): ReadonlyArray<MessageAppended> => {
-  let structure = before.structure
-  return counted.map(({ message, tokens }, position) => {
-    const index = before.total + position
-    const pinned = pin?.pins(message, structure) === true
-    structure = pin === undefined ? structure : place(structure, index, message).structure
-    return { _tag: "MessageAppended", index, message: pinned ? { ...message, pinned } : message, tokens }
-  })
-}
 
 /** A memory over the event log, the summarizer and the token counter of the context. */
 export const make = Effect.fnUntraced(function* (options: Options) {
@@ -108,27 +81,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     { finish: options.shutdown ?? Duration.zero },
   )
 
-  /** What the strategy in the shadow would do, when that is something else. */
-  const lookInShadow = (state: SessionState, due: boolean, now: number): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (options.shadow === undefined) return Effect.void
-      const { name } = options.shadow
-      const decision = decide(options.shadow, state, { now })
-      const agrees = (decision._tag === "Due") === due
-      const counted = metrics.count(metrics.shadowDecisions, { strategy: name, agrees: String(agrees) })
-      if (agrees) return counted
-      const range =
-        decision._tag === "Due"
-          ? `[${decision.plan.from},${decision.plan.to}) (${decision.plan.reason})`
-          : "nothing"
-      return Effect.zipRight(
-        counted,
-        Effect.logDebug(`the shadow strategy would compact ${range}`).pipe(
-          Effect.annotateLogs({ session: state.session, shadow: name }),
-        ),
-      )
-    })
-
   /**
    * Leaves at once when nothing is due, which is nearly always: deciding costs no read. The messages are durable:
    * whatever goes wrong now, a strategy that throws included, is not the append's failure.
@@ -137,7 +89,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const decision = decide(strategy, state, { now })
-      yield* lookInShadow(state, decision._tag === "Due", now)
+      if (options.shadow !== undefined) yield* lookInShadow(options.shadow, state, decision, now)
       if (compaction === "manual" || compaction === "off") return
       const toCompact = decision._tag === "Due" || decision.why === "running"
       const toLearn = layers !== null && due(state) !== null
@@ -187,7 +139,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const { answer, state, appended } = yield* sessions.transact(
         session,
         (before) => ({
-          events: pinning(strategy, before, counted),
+          events: entering(strategy, before, counted),
           answer: { from: before.total, to: before.total + counted.length },
         }),
         { commit },

@@ -45,7 +45,11 @@ const output: fc.Arbitrary<string> = fc.oneof(
 
 const json = fc.jsonValue({ maxDepth: 1 }).map((value): unknown => JSON.parse(JSON.stringify(value)))
 
-const pinned = fc.option(fc.constant(true), { freq: 12, nil: undefined })
+/** Once in so many times. (`fc.option` has it the other way round: its `freq` is how seldom there is nothing.) */
+const onceIn = <A>(times: number, arbitrary: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> =>
+  fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+
+const pinned = onceIn(12, fc.constant(true))
 
 /** A message without the fields that are `undefined`. */
 const message = (
@@ -73,14 +77,11 @@ const reasoningPart = fc
     ...(signature === undefined ? {} : { signature }),
   }))
 
-const usage = fc.option(
+const usage = onceIn(
+  10,
   fc.record({ input: fc.integer({ min: 1, max: 4_000 }), output: fc.integer({ min: 3, max: 200 }) }),
-  { freq: 10, nil: undefined },
 )
-const metadata = fc.option(fc.dictionary(fc.constantFrom("trace", "model"), json, { maxKeys: 1 }), {
-  freq: 12,
-  nil: undefined,
-})
+const metadata = onceIn(12, fc.dictionary(fc.constantFrom("trace", "model"), json, { maxKeys: 1 }))
 
 type Piece = ReadonlyArray<Message.Message>
 
@@ -132,9 +133,9 @@ const call = fc.record({
 /** How one call is answered: with its id or without one, named or not, well or with an error. */
 const answer = fc.record({
   output,
-  anonymous: fc.option(fc.constant(true), { freq: 8, nil: false }),
+  anonymous: onceIn(8, fc.constant(true)),
   named: fc.boolean(),
-  isError: fc.option(fc.constant(true), { freq: 8, nil: undefined }),
+  isError: onceIn(8, fc.constant(true)),
 })
 
 /**
@@ -320,11 +321,11 @@ const take: fc.Arbitrary<Named<Take.Take>> = fc.oneof(
   fc.integer({ min: 1, max: 3 }).map((count): Named<Take.Take> => [`${count} rounds`, Take.rounds(count)]),
 )
 
-const split: fc.Arbitrary<Split.Split | undefined> = fc.option(
+const split: fc.Arbitrary<Split.Split | undefined> = onceIn(
+  3,
   fc
     .record({ above: fc.integer({ min: 0, max: 200 }), prefix: fc.integer({ min: 0, max: 200 }) })
     .map(({ above, prefix }) => Split.tailAbove(above, { prefix })),
-  { freq: 3, nil: undefined },
 )
 
 /** A rule of pruning. */
@@ -348,7 +349,8 @@ const rules: fc.Arbitrary<ReadonlyArray<Named<Prune.Prune>>> = fc.array(prune, {
   maxLength: 2,
 })
 
-const notes: fc.Arbitrary<Notes.Notes | undefined> = fc.option(
+const notes: fc.Arbitrary<Notes.Notes | undefined> = onceIn(
+  3,
   fc.record(
     {
       failures: fc.record({ most: upTo(3), characters: fc.integer({ min: 1, max: 60 }) }),
@@ -356,7 +358,6 @@ const notes: fc.Arbitrary<Notes.Notes | undefined> = fc.option(
     },
     { requiredKeys: [] },
   ),
-  { freq: 3, nil: undefined },
 )
 
 const parts = {
@@ -370,8 +371,8 @@ const parts = {
   split,
   prune: fc.oneof(fc.constant<ReadonlyArray<Named<Prune.Prune>>>([]), rules),
   notes,
-  pin: fc.option(fc.constant(Pin.firstUserMessage), { freq: 5, nil: undefined }),
-  maxMessages: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 5, nil: undefined }),
+  pin: onceIn(5, fc.constant(Pin.firstUserMessage)),
+  maxMessages: onceIn(5, fc.integer({ min: 1, max: 20 })),
 }
 
 /** A strategy of these parts. Its name says what it is made of. */

@@ -153,13 +153,7 @@ export const apply = (
   run: Run,
   owner: Owner,
   list: ReadonlyArray<Change>,
-): Effect.Effect<boolean, SqlError> =>
-  Effect.gen(function* () {
-    for (const change of list) {
-      if (!(yield* applyOne(run, owner, change))) return false
-    }
-    return true
-  })
+): Effect.Effect<boolean, SqlError> => Effect.every(list, (change) => applyOne(run, owner, change))
 
 const applyOne = (run: Run, owner: Owner, { recorded, messages }: Change) =>
   Effect.gen(function* () {

@@ -81,7 +81,7 @@ describe("a damaged summary", () => {
       expect(lines[0]).not.toContain("secret")
       expect(yield* findings(log)).toEqual([])
 
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* listening(memory.settle("s"))).toEqual({ answer: [], lines: [] })
       expect(yield* Effect.map(events(memory), (all) => all.length)).toBe(5)
     }).pipe(Effect.scoped),
   )

@@ -118,6 +118,10 @@ describe("an invalidation", () => {
       ["s2", "invalid", null],
       ["s3", "invalid", null],
     ])
+    // What they said can be read all the same.
+    expect(summaries(...third, invalidated(12)).map(({ text }) => text)).toEqual(
+      summaries(...third).map(({ text }) => text),
+    )
   })
 
   it("of what is no summary, or of one a second time, changes nothing", () => {

@@ -55,9 +55,11 @@ export const revert = (
       const { answer } = yield* sessions.transact(session, (state) => {
         // Somebody has committed since: what is to be taken back is looked up again.
         if (state.version !== version) return { events: [], answer: false }
-        const { running, total } = state
+        const { running, total, heldUntil } = state
         const held: ReadonlyArray<Event> =
-          hold === 0 ? [] : [{ _tag: "CompactionsHeld", until: total + hold }]
+          hold === 0 && heldUntil <= total
+            ? []
+            : [{ _tag: "CompactionsHeld", until: hold === 0 ? 0 : total + hold }]
         // What runs now goes on from the very summary that is taken back.
         const released: ReadonlyArray<Event> =
           running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]

@@ -83,8 +83,8 @@ describe("modelExtractor", () => {
       const { ask, asked } = modelThat(answer)
       const many = Array.from({ length: 20 }, (_, at) =>
         at % 2 === 0
-          ? Message.user(`question ${at}. ${"x".repeat(400)}`)
-          : Message.assistant(`answer ${at}.`),
+          ? Message.user(`question ${at}.`)
+          : Message.assistant(`answer ${at}. ${"x".repeat(250 + 20 * at)}`),
       )
       const found = yield* extract({ ask, maxCharacters: 1_000 }, many, [], 100)
       expect(asked.length).toBeGreaterThan(3)

@@ -78,6 +78,13 @@ describe("promptFor", () => {
     )
   })
 
+  it("takes another word where the one it would take is in the text", () => {
+    // Found by trying: the word for this text is in it.
+    const said = "abcdef 16144413"
+    expect(markOf(promptFor([Message.user(said)], [], undefined).user)).toBe("abcdefx1")
+    expect(markOf(promptFor([Message.user(`${said}.`)], [], undefined).user)).not.toContain("abcdef")
+  })
+
   it("gives the same prompt for the same input", () => {
     const given = [[Message.user("a")], [known("f", "b")], undefined] as const
     expect(promptFor(...given)).toEqual(promptFor(...given))

@@ -17,11 +17,11 @@ export interface Prompt {
 /** In UTF-16 units: of a longer part, its beginning and its end are shown. What a tool said matters less. */
 const limits = { said: 8_000, tool: 1_500, fact: 300 }
 
-/** FNV-1a as eight hexadecimal digits: the same text gives the same word on every machine. */
+/** FNV-1a as six hexadecimal digits: the same text gives the same word on every machine. */
 const hash = (text: string): string => {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-  return (value >>> 0).toString(16).padStart(8, "0")
+  return (value >>> 0).toString(16).padStart(8, "0").slice(2)
 }
 
 /** A word that is nowhere in the text, in upper or lower case. */

@@ -201,6 +201,10 @@ describe("documents", () => {
         read("1", "missing.md"),
         result({ id: "1", output: "no such file", isError: true }),
         read("2", "never answered.md"),
+        user("go on"),
+        // The id of a call that was never answered, used again.
+        call([{ id: "2", name: "bash", arguments: '{"command":"ls"}' }]),
+        result({ id: "2", output: "a list" }),
         call([{ id: "3", name: "write", arguments: '{"path":"c.md"}' }]),
         result({ id: "3", output: "written" }),
         assistant("ok"),

@@ -39,7 +39,7 @@ export const sentences = (lines: ReadonlyArray<Line>): ReadonlyArray<Sentence> =
   let inside = false
   for (const line of lines) {
     // A quotation that is never closed ends with its paragraph.
-    
+    if (line.begins) inside = false
     inside = split(line, inside, found)
   }
   return found

@@ -223,6 +223,14 @@ describe("cumulative summaries", () => {
     expect(result.summaries[0]?.notes).toEqual(["it covers more than a newer one, which ends at 20"])
   })
 
+  it("of which two are active count as the newer one says, though it covers less", () => {
+    const result = imported({ ...old, summaries: [summary("a", 30), summary("b", 20)] })
+    expect(became(result)).toEqual([
+      ["a", "left-out"],
+      ["b", "active", 0, 20],
+    ])
+  })
+
   it("keep the active one where a superseded one is newer", () => {
     const result = imported({
       ...old,
@@ -320,6 +328,15 @@ describe("several active summaries of ranges that follow one another", () => {
     expect(result.summaries[1]?.notes).toEqual(["message 10 before it is in no summary"])
   })
 
+  it("give way to a newer one that speaks of their messages", () => {
+    const result = imported({ ...old, summaries: [...old.summaries, block("d", 10, 35)] })
+    expect(segments(result)).toEqual([
+      ["block", 0, 10, "what a says"],
+      ["block", 10, 35, "what d says"],
+    ])
+    expect(became(result).map(([, is]) => is)).toEqual(["active", "superseded", "superseded", "active"])
+  })
+
   it("cover nothing twice where they overlap", () => {
     const result = imported({ ...old, summaries: [block("a", 0, 10), block("b", 5, 15), block("c", 2, 8)] })
     expect(became(result)).toEqual([
@@ -396,6 +413,18 @@ describe("an invalid summary", () => {
     ])
   })
 
+  it("changes nothing for those that come after it", () => {
+    const x = block("x", 10, 20, { status: "invalid" })
+    const alone = imported({ messages: chat(40), summaries: [block("a", 0, 10), x] })
+    expect(segments(alone)).toEqual([["history", 0, 10, "what a says"]])
+    const followed = imported({ messages: chat(40), summaries: [block("a", 0, 10), x, block("b", 10, 20)] })
+    expect(became(followed)).toEqual([
+      ["a", "active", 0, 10],
+      ["x", "invalid", 10, 20],
+      ["b", "active", 10, 20],
+    ])
+  })
+
   it("leaves everything raw where it is the only one", () => {
     const result = imported({ messages: chat(10), summaries: [summary("x", 5, { status: "invalid" })] })
     expect(result.state).toMatchObject({ through: 0, summary: null })
@@ -418,10 +447,24 @@ describe("a split turn", () => {
       ["history", 0, 10, "history"],
       ["turn-prefix", 10, 14, "prefix"],
     ])
+    expect(result.events.find(({ event }) => event._tag === "CompactionStarted")?.event).toMatchObject({
+      tailFrom: 10,
+      parts: [
+        { kind: "history", from: 0, to: 10 },
+        { kind: "turn-prefix", from: 10, to: 14 },
+      ],
+    })
     const { messages: shown } = await withImport(result, (memory) => memory.context("s"))
     expect(Message.text(shown[0]!)).toBe(
       "[Conversation Summary]\nhistory\n\n---\n\n**Turn Context (split turn):**\n\nprefix",
     )
+  })
+
+  it("may end where the next round begins", () => {
+    expect(segments(imported({ messages: chat(20), summaries: [split(10)] }))).toEqual([
+      ["history", 0, 8, "history"],
+      ["turn-prefix", 8, 10, "prefix"],
+    ])
   })
 
   it("has no history in a conversation of one turn", () => {

@@ -37,18 +37,13 @@ interface Held {
 
 const startOf = ({ covers }: Held): number => covers[0]?.from ?? Number.POSITIVE_INFINITY
 
-const isActive = ({ summary }: Held): boolean => summary.status === "active"
-
 const endOf = ({ pieces }: Step): number => pieces.at(-1)?.to ?? 0
 
 /** One after the other from the start on, up to the first hole. What is covered already is not covered twice. */
 const tile = (held: ReadonlyArray<Held>): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let end = 0
-  const sorted = held.toSorted(
-    (one, other) => startOf(one) - startOf(other) || Number(isActive(other)) - Number(isActive(one)),
-  )
-  for (const { summary, covers } of sorted) {
+  for (const { summary, covers } of held.toSorted((one, other) => startOf(one) - startOf(other))) {
     const to = runEnd(covers, end)
     if (to > end) pieces.push({ summary, from: end, to })
     end = to
