@@ -190,7 +190,11 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       }
       yield* run("PRAGMA foreign_keys = ON")
       yield* run(`PRAGMA synchronous = ${synchronous}`)
-      if (!readonly) yield* run("PRAGMA journal_mode = WAL").pipe(waitingForLock(busy))
+      if (!readonly) {
+        yield* run("PRAGMA journal_mode = WAL").pipe(waitingForLock(busy))
+        // What is overwritten or deleted must not stay behind on a free page (law L15).
+        yield* run("PRAGMA secure_delete = ON")
+      }
       return version
     }).pipe(Effect.scoped, failing("open"))
 

@@ -134,15 +134,12 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const append: EventLog.Service["append"] = (session, records, options) =>
       write("append", session, [], records, options)
 
-    // What is overwritten must not stay on a free page, nor in the write-ahead log.
+    // What is overwritten must not stay in the write-ahead log either.
     const rewrite: EventLog.Service["rewrite"] = (session, rewritten, records, options) =>
-      database
-        .query("rewrite", "PRAGMA secure_delete = ON", [])
-        .pipe(
-          Effect.zipRight(write("rewrite", session, rewritten, records, options)),
-          Effect.zipLeft(database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", [])),
-          named(session),
-        )
+      write("rewrite", session, rewritten, records, options).pipe(
+        Effect.zipLeft(database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", [])),
+        named(session),
+      )
 
     const page = (session: string, from: number, to: number, reverse: boolean) =>
       database

@@ -167,7 +167,7 @@ describe("in every log", () => {
         const { summary } = Session.fold(Session.empty("s"), unique)
         expect(active.map(({ id }) => id)).toEqual(summary === null ? [] : [summary.id])
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     )
   })
 
@@ -192,6 +192,6 @@ describe("in every log", () => {
         expect(records.at(-1)?.total ?? 0).toBe(records.length === 0 ? 0 : state.committedTotal)
         expect(moments.at(-1)?.state.summary ?? null).toEqual(state.summary)
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     ))
 })

@@ -1,9 +1,9 @@
 import { LanguageModel } from "@effect/ai"
 import { describe, expect, it } from "@effect/vitest"
-import { MemoryLayers, Message, type Session } from "@memfold/core"
+import { MemoryLayers, Message, type Prompt, type Session } from "@memfold/core"
 import { Data, Effect, Exit, Stream } from "effect"
 import { known, sessionOf } from "../../test/facts.js"
-import { modelExtractor, type ModelOptions, type Prompt } from "./modelExtractor.js"
+import { modelExtractor, type ModelOptions } from "./modelExtractor.js"
 
 const messages = [Message.user("I like tea, and my secret word is xyzzy"), Message.assistant("Noted.")]
 
@@ -27,8 +27,8 @@ const answer = JSON.stringify({
 
 /** A model that always answers the same, and what it was asked. */
 const modelThat = (answers: string) => {
-  const asked: Array<Prompt> = []
-  const ask = (prompt: Prompt) =>
+  const asked: Array<Prompt.Prompt> = []
+  const ask = (prompt: Prompt.Prompt) =>
     Effect.sync(() => {
       asked.push(prompt)
       return answers

@@ -1,12 +1,9 @@
 /** The extractor that asks a language model, through one function: any provider, any library. */
-import { type Message, MemoryLayers, type Session } from "@memfold/core"
+import { type Message, MemoryLayers, type Prompt, type Session } from "@memfold/core"
 import { Cause, Effect, Either } from "effect"
 import type { Extractor, NewFact } from "../Extractor.js"
 import { factsIn } from "./answer.js"
-import type { Prompt } from "./prompt.js"
 import { promptFor, sizeOf } from "./prompt.js"
-
-export type { Prompt } from "./prompt.js"
 
 /**
  * - `ask`: sends a prompt to a model and answers with its text. Whatever it fails with is not shown to anybody,
@@ -17,7 +14,7 @@ export type { Prompt } from "./prompt.js"
  *   More rounds than fit are asked about one after the other.
  */
 export interface ModelOptions {
-  readonly ask: (prompt: Prompt) => Effect.Effect<string, unknown>
+  readonly ask: (prompt: Prompt.Prompt) => Effect.Effect<string, unknown>
   readonly name?: string
   readonly instructions?: string
   readonly maxCharacters?: number

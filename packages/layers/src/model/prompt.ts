@@ -5,14 +5,8 @@
  * What was said is data. It stands between marks with a word that occurs nowhere in it, and the system prompt says
  * that nothing inside is to be obeyed. That makes injection harder; no prompt can rule it out.
  */
-import type { Message, Session } from "@memfold/core"
+import type { Message, Prompt, Session } from "@memfold/core"
 import { head, oneLine, tail } from "../text.js"
-
-/** A prompt in two parts, as every chat model takes it. */
-export interface Prompt {
-  readonly system: string
-  readonly user: string
-}
 
 /** In UTF-16 units: of a longer part, its beginning and its end are shown. What a tool said matters less. */
 const limits = { said: 8_000, tool: 1_500, fact: 300 }
@@ -116,7 +110,7 @@ export const promptFor = (
   messages: ReadonlyArray<Message.Message>,
   known: ReadonlyArray<Session.KnownFact>,
   instructions: string | undefined,
-): Prompt => {
+): Prompt.Prompt => {
   const facts = knownFacts(known)
   const mark = markFor(`${facts}\n${transcript(messages, "")}`)
   const wanted = instructions?.trim() ?? ""

@@ -68,6 +68,7 @@ describe("scores", () => {
           }
         },
       ),
+      { numRuns: 50 },
     )
   })
 

@@ -4,6 +4,9 @@ const wordRuns = /[\p{L}\p{M}\p{Nd}]+/gu
 const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
 
+/** Scripts before Thai all write spaces; most texts are done with this. */
+const spaced = /^[\u0000-\u0dff]+$/
+
 /** The segmenter's time grows faster than the length of what it is given, so longer runs are given in pieces. */
 const longestRun = 100
 
@@ -54,6 +57,10 @@ export const words = (text: string): ReadonlyArray<string> => {
     }
   }
   for (const [run] of text.normalize("NFKC").toLowerCase().matchAll(wordRuns)) {
+    if (spaced.test(run)) {
+      add(run)
+      continue
+    }
     let from = 0
     for (const match of run.matchAll(unspaced)) {
       if (match.index > from) add(run.slice(from, match.index))

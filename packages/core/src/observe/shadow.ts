@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { type Decision, decide } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { SessionState } from "../session/SessionState.js"
+import * as metrics from "./metrics.js"
+
+/**
+ * Has a strategy decide that does nothing, and reports where the acting one decided otherwise. A shadow that throws
+ * is nobody's failure.
+ */
+export const lookInShadow = (
+  shadow: Strategy,
+  state: SessionState,
+  acting: Decision,
+  now: number,
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const decision = decide(shadow, state, { now })
+    const agrees = decision._tag === acting._tag
+    const counted = metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
+    if (agrees) return counted
+    const range =
+      decision._tag === "Due"
+        ? `[${decision.plan.from},${decision.plan.to}) (${decision.plan.reason})`
+        : "nothing"
+    return Effect.zipRight(
+      counted,
+      Effect.logDebug(`the shadow strategy would compact ${range}`).pipe(
+        Effect.annotateLogs({ session: state.session, shadow: shadow.name }),
+      ),
+    )
+  }).pipe(Effect.catchAllDefect(() => metrics.count(metrics.backgroundFailures, { kind: "shadow" })))

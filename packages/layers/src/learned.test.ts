@@ -1,0 +1,54 @@
+import { Message } from "@memfold/core"
+import { describe, expect, it } from "vitest"
+import { known, sessionOf } from "../test/facts.js"
+import type { NewFact } from "./Extractor.js"
+import { settled, unknownOf } from "./learned.js"
+
+const messages = [Message.user("a"), Message.assistant("b")]
+const rounds = { state: sessionOf(messages), from: 0, to: 2, messages }
+
+const place = (text: string): NewFact => ({ layer: "user", kind: "profile", text, key: "place" })
+const plain = (text: string): NewFact => ({ layer: "user", kind: "profile", text })
+
+describe("settled", () => {
+  const texts = (...found: ReadonlyArray<NewFact>) => settled(found, "user", rounds).map(({ text }) => text)
+
+  it("keeps the last of each key and of each text, where it was said last", () => {
+    expect(texts(place("Graz"), plain("x"), place("Vienna"))).toEqual(["x", "Vienna"])
+    expect(texts(plain("x"), plain("y"), plain("x"))).toEqual(["y", "x"])
+    // A text that spells a key is no key.
+    expect(texts(place("Graz"), plain("place"))).toEqual(["Graz", "place"])
+  })
+
+  it("names facts by session, rounds, layer and place alone", () => {
+    const ids = settled([plain("x"), plain("y")], "user", rounds).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(2)
+    expect(settled([plain("other"), plain("words")], "user", rounds).map(({ id }) => id)).toEqual(ids)
+    const others = [
+      settled([{ ...plain("x"), layer: "scope" }], "scope", rounds),
+      settled([plain("x")], "user", { ...rounds, to: 3 }),
+      settled([plain("x")], "user", { ...rounds, state: sessionOf(messages, { session: "other" }) }),
+      settled([plain("x")], "user", { ...rounds, state: { ...rounds.state, clears: 1 } }),
+      settled([plain("x")], "user", { ...rounds, state: { ...rounds.state, startedAt: 1 } }),
+    ].map(([fact]) => fact?.id)
+    expect(new Set([...ids, ...others]).size).toBe(7)
+  })
+})
+
+describe("unknownOf", () => {
+  it("leaves out what says the same as a known fact, and nothing else", () => {
+    const [fact] = settled([place("Graz")], "user", rounds)
+    const same = known("k", "Graz", { layer: "user", kind: "profile", key: "place" })
+    const of = (...facts: ReadonlyArray<typeof same>) => unknownOf(fact === undefined ? [] : [fact], facts)
+    expect(of()).toHaveLength(1)
+    expect(of(same)).toHaveLength(0)
+    for (const change of [
+      { text: "Vienna" },
+      { kind: "note" },
+      { key: "origin" },
+      { layer: "scope" as const },
+    ]) {
+      expect(of({ ...same, ...change })).toHaveLength(1)
+    }
+  })
+})
