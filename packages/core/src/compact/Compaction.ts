@@ -3,13 +3,7 @@
  * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
  */
 import { Clock, Duration, Effect, Metric } from "effect"
-import type {
-  CompactionStarted,
-  Event,
-  Segment,
-  SummaryCommitted,
-  ToolOutputsPruned,
-} from "../event/Event.js"
+import type { CompactionStarted, Event, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
 import { makeId } from "../event/id.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead, ofMessage } from "../message/TokenCounter.js"

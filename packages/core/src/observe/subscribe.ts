@@ -1,4 +1,4 @@
-import { Duration, Effect, Stream } from "effect"
+import { type Duration, Effect, Stream } from "effect"
 import type { Recorded } from "../event/EventCodec.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 

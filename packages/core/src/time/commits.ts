@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { type Effect, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import type { Recorded } from "../event/EventCodec.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"

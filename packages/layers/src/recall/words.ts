@@ -5,7 +5,7 @@ const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
 
 /** Scripts before Thai all write spaces; most texts are done with this. */
-const spaced = /^[\u0000-\u0dff]+$/
+const spaced = /^[!-\u0dff]+$/
 
 /** The segmenter's time grows faster than the length of what it is given, so longer runs are given in pieces. */
 const longestRun = 100
