@@ -1,6 +1,6 @@
 /**
- * `memfold import` and `memfold summaries` as their users meet them: files as the older programs wrote them, the
- * built program, exit codes, and what is on which stream.
+ * `memfold import` and `memfold summaries` as their users meet them: files as the older programs wrote
+ * them, the built program, exit codes, and what is on which stream.
  */
 import { execFile } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"

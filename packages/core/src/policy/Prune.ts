@@ -18,6 +18,9 @@ export interface Prune {
   readonly tail: number
 }
 
+/** Amounts of characters are whole numbers; what is none counts as none. */
+const whole = (amount: number): number => (amount > 0 ? Math.floor(amount) : 0)
+
 /**
  * Leaves the two ends of long outputs, and says how much is missing between them.
  *
@@ -29,7 +32,10 @@ export const softTrim = (options: {
   readonly above?: number
   readonly head?: number
   readonly tail?: number
-}): Prune => ({ method: "soft-trim", above: 4_000, head: 1_500, tail: 1_500, ...options })
+}): Prune => {
+  const { above, head, tail, ...rest } = { above: 4_000, head: 1_500, tail: 1_500, ...options }
+  return { method: "soft-trim", above: whole(above), head: whole(head), tail: whole(tail), ...rest }
+}
 
 /** Leaves a note in place of outputs longer than `above` characters (200). */
 export const hardClear = (options: { readonly keep: Keep; readonly above?: number }): Prune => ({

@@ -7,14 +7,22 @@ import type { Entry } from "./SessionState.js"
 export const prunedText = (
   output: string,
   { head, tail, note }: Pick<PrunedOutput, "head" | "tail" | "note">,
-): string => output.slice(0, head) + note + (tail === 0 ? "" : output.slice(-tail))
+): string =>
+  // A redacted output is shorter than what is to be left of it.
+  head + tail >= output.length && output.length > 0
+    ? output
+    : output.slice(0, head) + note + (tail === 0 ? "" : output.slice(-tail))
 
 /** A message with one of its outputs pruned, and `metadata.memfold` to say so (reference design 3). */
 const withPruned = (message: Message, pruned: PrunedOutput): Message => {
   const part = message.parts[pruned.part]
   if (part?.type !== "tool-result") return message
   const parts = message.parts.with(pruned.part, { ...part, output: prunedText(part.output, pruned) })
-  const memfold = { pruned: true, originalLength: pruned.originalLength, prunedMethod: pruned.method }
+  // An output may be trimmed first and cleared later: it was as long as it was.
+  const before =
+    (message.metadata?.["memfold"] as { originalLength?: number } | undefined)?.originalLength ?? 0
+  const originalLength = Math.max(before, pruned.originalLength)
+  const memfold = { pruned: true, originalLength, prunedMethod: pruned.method }
   const { usage: _usage, ...rest } = message
   return { ...rest, parts, metadata: { ...message.metadata, memfold } }
 }

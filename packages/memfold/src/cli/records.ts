@@ -23,7 +23,10 @@ export const contextRecord = (format: ContextFormat, context: Render.Context) =>
   tokens: context.tokens,
 })
 
-/** `after` is the index of the message after which it ran, `pruned` the number of tool outputs shortened with it. */
+/**
+ * `after` is the index of the message after which it ran, `pruned` the number of tool outputs shortened
+ * with it.
+ */
 export const compactionRecord = (
   after: number,
   { started, committed, supersedes, pruned }: Extract<Outcome, { _tag: "Committed" }>,

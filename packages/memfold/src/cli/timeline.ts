@@ -15,7 +15,9 @@ const roleColor = {
 /** Outputs longer than this are folded: what is left out is told by its length. */
 const foldedAbove = 400
 
-/** How much of a message's tool outputs its line cannot show (reference design 3: long outputs are folded). */
+/**
+ * How much of a message's tool outputs its line cannot show (reference design 3: long outputs are folded).
+ */
 const folded = (message: Message.Message): string => {
   const hidden = Message.results(message)
     .map(({ output }) => output.length)
@@ -113,7 +115,8 @@ export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
 const shownAround = 3
 
 /**
- * The lines of a replay, given step by step. Of a long quiet stretch, the first and the last messages are shown.
+ * The lines of a replay, given step by step. Of a long quiet stretch, the first and the last messages are
+ * shown.
  */
 export class Timeline {
   private quiet: Array<MessageStep> = []

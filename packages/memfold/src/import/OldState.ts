@@ -1,6 +1,6 @@
 /**
- * What an older program knew of one conversation, whichever program it was: its messages, and the summaries it had
- * made of them.
+ * What an older program knew of one conversation, whichever program it was: its messages, and the summaries
+ * it had made of them.
  */
 import type { Message, Session } from "@memfold/core"
 import type { Range } from "./ranges.js"

@@ -5,8 +5,8 @@ export interface Boundaries {
   /** The nearest boundary at or before an index: the start of the group that it would cut. */
   readonly before: (index: number) => number
   /**
-   * How many messages have to be there for a boundary to be seen as one: where a tool call was never answered, only
-   * the user message after it tells that its group has ended.
+   * How many messages have to be there for a boundary to be seen as one: where a tool call was never
+   * answered, only the user message after it tells that its group has ended.
    */
   readonly seenAt: (boundary: number) => number
   /** Where the newest round before an index begins; `null` where there is none. */

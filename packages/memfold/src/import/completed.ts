@@ -16,8 +16,8 @@ export interface Completed {
 }
 
 /**
- * The state of a sliding window with the text of its summary: as given, or written now, once. Where it cannot be
- * written, the messages stay raw.
+ * The state of a sliding window with the text of its summary: as given, or written now, once. Where it
+ * cannot be written, the messages stay raw.
  */
 export const completed = (
   { messages, through, at, text }: Consolidated,

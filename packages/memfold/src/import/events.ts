@@ -1,6 +1,6 @@
 /**
- * An old state as the events of a session: what would be in its log, had it been kept with memfold from the start.
- * Pure.
+ * An old state as the events of a session: what would be in its log, had it been kept with memfold from the
+ * start. Pure.
  */
 import { type Event, type Message, Session, TokenCounter, Wording } from "@memfold/core"
 import { type Boundaries, boundariesOf } from "./boundaries.js"
@@ -53,8 +53,8 @@ interface PlacedStep extends Step {
 }
 
 /**
- * The messages that were there when a summary was made: as it says, or as the times tell where every message has
- * one; otherwise as few as can be.
+ * The messages that were there when a summary was made: as it says, or as the times tell where every
+ * message has one; otherwise as few as can be.
  */
 const thereAt = (messages: ReadonlyArray<Message.Message>, { total, at }: OldSummary): number => {
   if (total !== null) return total <= messages.length ? total : 0
@@ -73,7 +73,7 @@ const whole = (pieces: ReadonlyArray<Piece>, boundaries: Boundaries): ReadonlyAr
   return moved.slice(0, moved.findLastIndex(({ from, to }) => from < to) + 1)
 }
 
-/** Every step in its place, in order. A step after which nothing would be another way than before is none. */
+/** Every step in its place, in order; without those of whose own summary nothing is left. */
 const placed = (
   steps: ReadonlyArray<Step>,
   messages: ReadonlyArray<Message.Message>,
@@ -221,8 +221,8 @@ const withIds = (summaries: ReadonlyArray<OldSummary>): ReadonlyArray<OldSummary
 }
 
 /**
- * The events of an old state: its messages, and after those that were there when it was made, each summary that has
- * a place among the others, with the old times. The session goes on from there.
+ * The events of an old state: its messages, and after those that were there when it was made, each summary
+ * that has a place among the others, with the old times. The session goes on from there.
  */
 export const eventsOf = (old: OldState, options: ImportOptions): Imported => {
   const { messages } = old

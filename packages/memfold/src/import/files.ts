@@ -51,8 +51,8 @@ export const readJson = (file: string): Effect.Effect<Source, ImportError> =>
   Effect.flatMap(readText(file), (text) => Either.mapLeft(readSource(text), inFile(file)))
 
 /**
- * The messages of a transcript. Chat Completions messages keep their ids, which is what rolling summaries list; no
- * other format has any.
+ * The messages of a transcript. Chat Completions messages keep their ids, which is what rolling summaries
+ * list; no other format has any.
  */
 export const readTranscript = (
   file: string,

@@ -1,10 +1,10 @@
 /**
  * Which summaries an older program had in force, one step after the other.
  *
- * Memfold has one active summary, which reaches from the start without a hole. Older programs had tables in which
- * anything could stand: several active summaries for one stretch after the other, each newer one for the whole
- * conversation once more, ranges with holes in them. Here they are put in order; what cannot be is left out, with
- * the reason, and its messages stay raw.
+ * Memfold has one active summary, which reaches from the start without a hole. Older programs had tables in
+ * which anything could stand: several active summaries for one stretch after the other, each newer one for
+ * the whole conversation once more, ranges with holes in them. Here they are put in order; what cannot be
+ * is left out, with the reason, and its messages stay raw.
  */
 import type { Message } from "@memfold/core"
 import type { OldState, OldSummary } from "./OldState.js"
@@ -39,7 +39,10 @@ const startOf = ({ covers }: Held): number => covers[0]?.from ?? Number.POSITIVE
 
 const endOf = ({ pieces }: Step): number => pieces.at(-1)?.to ?? 0
 
-/** One after the other from the start on, up to the first hole. What is covered already is not covered twice. */
+/**
+ * One after the other from the start on, up to the first hole. What is covered already is not covered
+ * twice.
+ */
 const tile = (held: ReadonlyArray<Held>): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let end = 0
@@ -52,8 +55,8 @@ const tile = (held: ReadonlyArray<Held>): ReadonlyArray<Piece> => {
 }
 
 /**
- * Leading system messages are shown verbatim whether covered or not; a summary that begins right behind them begins
- * at the start.
+ * Leading system messages are shown verbatim whether covered or not; a summary that begins right behind
+ * them begins at the start.
  */
 const fromStart = (
   covers: ReadonlyArray<Range>,
@@ -66,9 +69,9 @@ const fromStart = (
 }
 
 /**
- * What a newer summary takes the place of: those that were superseded, by whichever came next; and those whose
- * messages it speaks of itself. Of two that both begin at the start, the newer one holds. A superseded one never
- * took the place of one that is active still.
+ * What a newer summary takes the place of: those that were superseded, by whichever came next; and those
+ * whose messages it speaks of itself. Of two that both begin at the start, the newer one holds. A
+ * superseded one never took the place of one that is active still.
  */
 const replacedBy = (newer: Held, older: ReadonlyArray<Held>): ReadonlyArray<Held> =>
   older.filter(
@@ -78,7 +81,10 @@ const replacedBy = (newer: Held, older: ReadonlyArray<Held>): ReadonlyArray<Held
         (contains(newer.covers, one.covers) || (startOf(newer) === 0 && startOf(one) === 0))),
   )
 
-/** A rolling summary speaks of what it was merged from, too, whether or not it lists those messages once more. */
+/**
+ * A rolling summary speaks of what it was merged from, too, whether or not it lists those messages once
+ * more.
+ */
 const merged = (newer: Held, replaced: ReadonlyArray<Held>): Held =>
   startOf(newer) === 0
     ? newer
@@ -128,8 +134,8 @@ const whyNot = ({ covers }: Held, pieces: ReadonlyArray<Piece>): string => {
 }
 
 /**
- * Coverage never moves back (law L3): what covers more than a newer one is left out, and so is an invalid one that
- * covers less than what was covered before it.
+ * Coverage never moves back (law L3): what covers more than a newer one is left out, and so is an invalid
+ * one that covers less than what was covered before it.
  */
 const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<OldSummary, string>): Steps => {
   const why = new Map(leftOut)

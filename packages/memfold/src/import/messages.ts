@@ -1,5 +1,6 @@
 /**
- * The messages of an old state: Chat Completions messages in the main, with ids and times under several names.
+ * The messages of an old state: Chat Completions messages in the main, with ids and times under several
+ * names.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -46,8 +47,8 @@ const unpacked = (value: unknown): unknown => {
 }
 
 /**
- * A record as its message on the wire. What no provider knows stays beside the message, for people to look up, and
- * is never sent: `tools_used`, a row's id.
+ * A record as its message on the wire. What no provider knows stays beside the message, for people to look
+ * up, and is never sent: `tools_used`, a row's id.
  */
 const wireOf = (record: JsonObject): { readonly wire: JsonObject; readonly beside: JsonObject } => {
   const columns = Object.keys(record)
@@ -101,8 +102,8 @@ export const timeOf = (record: unknown): Either.Either<number | null, void> =>
   isObject(record) ? readOldTime(fieldOf(record, messageNames.time)) : Either.right(null)
 
 /**
- * A message without the size of the prompt it answered: that prompt was the older program's. What it takes itself
- * holds anywhere.
+ * A message without the size of the prompt it answered: that prompt was the older program's. What it takes
+ * itself holds anywhere.
  */
 export const withoutPromptSize = (message: Message.Message): Message.Message =>
   message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }

@@ -1,6 +1,6 @@
 /**
- * Reference design 4: a table of summaries, each with the ids of its messages and one of three statuses; the messages
- * in a table beside it, in a transcript, or in one JSON file with the summaries.
+ * Reference design 4: a table of summaries, each with the ids of its messages and one of three statuses;
+ * the messages in a table beside it, in a transcript, or in one JSON file with the summaries.
  */
 import { Either } from "effect"
 import { isObject, type JsonObject, type Problem } from "../transcript/source.js"

@@ -1,6 +1,6 @@
 /**
- * Reference design 1: one file a conversation, as a JSON object or as JSON Lines that begin with a line of metadata.
- * What was consolidated went to another file; only how far it reached stands here.
+ * Reference design 1: one file a conversation, as a JSON object or as JSON Lines that begin with a line of
+ * metadata. What was consolidated went to another file; only how far it reached stands here.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"

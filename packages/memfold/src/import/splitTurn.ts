@@ -1,6 +1,6 @@
 /**
- * Reference design 3: a table of summaries, each of the whole conversation up to an index. The messages were in a
- * checkpointer, and come from a transcript.
+ * Reference design 3: a table of summaries, each of the whole conversation up to an index. The messages
+ * were in a checkpointer, and come from a transcript.
  */
 import { type Message, Wording } from "@memfold/core"
 import { Either } from "effect"

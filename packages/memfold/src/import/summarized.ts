@@ -16,8 +16,9 @@ export type Summarized =
   | { readonly _tag: "Raw"; readonly why: string }
 
 /**
- * Summarizes the messages in `[0, to)` once, by the compaction protocol in a memory of its own: chunked, tried again,
- * and refused where the result is empty or not smaller. `messages` reach far enough for `to` to cut no group.
+ * Summarizes the messages in `[0, to)` once, by the compaction protocol in a memory of its own: chunked,
+ * tried again, and refused where the result is empty or not smaller. `messages` reach far enough for `to`
+ * to cut no group.
  */
 export const summarized = (
   messages: ReadonlyArray<Message.Message>,

@@ -5,12 +5,15 @@ import { readTime, timeAllowed as isoOrMillis } from "../transcript/time.js"
 /** What a time in an old state may look like. */
 export const timeAllowed = `${isoOrMillis}, or seconds`
 
-/** Numbers below this are seconds: as milliseconds they would lie before 1973, as seconds they reach to 5138. */
+/**
+ * Numbers below this are seconds: as milliseconds they would lie before 1973, as seconds they reach to
+ * 5138.
+ */
 const firstMillis = 1e11
 
 /**
- * Milliseconds since the epoch, as a whole number; `null` for a time that is missing. Left, without a reason, for
- * what is no time.
+ * Milliseconds since the epoch, as a whole number; `null` for a time that is missing. Left, without a
+ * reason, for what is no time.
  */
 export const readOldTime = (value: unknown): Either.Either<number | null, void> => {
   if (value === undefined || value === null || value === "") return Either.right(null)
@@ -19,7 +22,10 @@ export const readOldTime = (value: unknown): Either.Either<number | null, void> 
   return Either.map(readTime(millis), Math.trunc)
 }
 
-/** Every time, those that are missing taken from the one before, else from the one after, else from `otherwise`. */
+/**
+ * Every time, those that are missing taken from the one before, else from the one after, else from
+ * `otherwise`.
+ */
 export const filled = (
   times: ReadonlyArray<number | null | undefined>,
   otherwise: number,
