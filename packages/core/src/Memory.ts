@@ -68,12 +68,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     hooks: options.hooks ?? {},
   })
 
-  /** Learns before it compacts: what a summary covers can only be read in the log. */
+  /** Learns before anything is compacted: what a summary covers can only be read in the log. */
+  const learnFirst = (session: string) => (layers === null ? Effect.void : learn(sessions, layers, session))
   const work = (session: string, strategy: Strategy) =>
-    Effect.andThen(
-      layers === null ? Effect.void : learn(sessions, layers, session),
-      settle(dependencies(strategy), session),
-    )
+    Effect.zipRight(learnFirst(session), settle(dependencies(strategy), session))
 
   const background = yield* Background.make<Strategy>(
     (session, strategy) =>
@@ -204,7 +202,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.flatMap(load(session), () =>
         compaction === "off"
           ? Effect.succeed<Outcome>({ _tag: "Idle", why: "off" })
-          : run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+          : Effect.zipRight(
+              learnFirst(session),
+              run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+            ),
       ),
     revert: (session, { to = null, hold = 20 } = {}) =>
       Effect.flatMap(load(session), () => revert(sessions, session, { to, hold, reason: "reverted" })),
@@ -214,7 +215,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           ? Effect.succeed([])
           : revert(sessions, session, { to: null, hold: 0, reason: "recompacted" }).pipe(
               Effect.catchTag("UnknownSummary", Effect.die),
-              Effect.zipRight(settle(dependencies(strategyOf(request)), session)),
+              Effect.zipRight(work(session, strategyOf(request))),
             ),
       ),
     fork: (session, to, { at } = {}) =>

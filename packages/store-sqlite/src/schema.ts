@@ -80,16 +80,23 @@ const second = [
   `CREATE UNIQUE INDEX summaries_one_active ON summaries (session) WHERE is_active = 1`,
   `CREATE INDEX summaries_by_thread ON summaries (thread_id, is_active, created_at)`,
   `CREATE INDEX summaries_by_time ON summaries (created_at)`,
-  // Nothing is covered beyond the messages there were, whatever an unusable summary says.
+  // The indices of the messages are written out by the thousand, since a long session has many summaries of many
+  // messages. Nothing is covered beyond the messages there were, whatever an unusable summary says.
   `CREATE VIEW compressed_summaries AS
      SELECT summary_id AS id, thread_id AS chat_id, status,
        strftime('%Y-%m-%d %H:%M:%f', at / 1000.0, 'unixepoch') AS compressed_at,
        summary_text AS summary,
-       (WITH RECURSIVE covered (message) AS (
-          SELECT 0 WHERE min(compact_up_to_index, compacted_at) > 0
-          UNION ALL
-          SELECT message + 1 FROM covered WHERE message + 1 < min(compact_up_to_index, compacted_at))
-        SELECT json_group_array(message) FROM covered) AS message_ids,
+       (WITH RECURSIVE
+          covered (messages) AS (SELECT min(compact_up_to_index, compacted_at)),
+          numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 999),
+          thousands (k) AS (
+            SELECT 0 UNION ALL SELECT k + 1 FROM thousands, covered WHERE (k + 1) * 1000 < messages)
+        SELECT '[' || coalesce(group_concat(
+          CASE WHEN k > 0 AND (k + 1) * 1000 <= messages
+            THEN replace((SELECT group_concat(printf('#%03d', n)) FROM numbers), '#', k)
+            ELSE (SELECT group_concat(k * 1000 + n) FROM numbers WHERE k * 1000 + n < messages)
+          END), '') || ']'
+        FROM thousands, covered) AS message_ids,
        superseded_by, tokens
      FROM summaries`,
 ]

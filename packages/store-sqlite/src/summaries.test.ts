@@ -276,6 +276,20 @@ describe("the table summaries", () => {
     expect(query(file, count, "chat-1")).toEqual([{ active_count: 1 }])
   })
 
+  it("counts out the messages of a summary, however many", async () => {
+    const file = newFile()
+    await withLog({ filename: file }, (log) =>
+      appendEvents(log, "chat-1", ...appended(said(1)), ...compaction(1, 1)),
+    )
+    for (const through of [0, 1, 10, 999, 1_000, 1_001, 1_999, 2_000, 2_001, 10_000, 12_345]) {
+      withDriver(file, (driver) =>
+        driver.exec(`UPDATE summaries SET compact_up_to_index = ${through}, compacted_at = 20000`),
+      )
+      const [row] = query(file, "SELECT message_ids FROM compressed_summaries")
+      expect(row).toEqual({ message_ids: JSON.stringify(Array.from({ length: through }, (_, n) => n)) })
+    }
+  })
+
   it("is searched by an index for the active summary of a thread", async () => {
     const file = newFile()
     await withLog({ filename: file }, (log) => log.version("chat-1"))

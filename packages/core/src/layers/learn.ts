@@ -3,6 +3,7 @@ import type { FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { due, type Service as MemoryLayers } from "./MemoryLayers.js"
+import { whyOf } from "./whyOf.js"
 
 interface Range {
   readonly from: number
@@ -53,8 +54,8 @@ export const learn = (
     const messages = state.raw.slice(range.from, range.to).map(({ message }) => message)
     const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
       Effect.catchAllCause((cause) =>
-        Effect.logWarning("nothing was learned from a round", cause).pipe(
-          Effect.annotateLogs({ session }),
+        Effect.logWarning("nothing was learned from a round").pipe(
+          Effect.annotateLogs({ session, why: whyOf(cause) }),
           Effect.as(null),
         ),
       ),
@@ -79,8 +80,8 @@ export const learn = (
       if (redacted.length > 0) {
         yield* Effect.forEach(redacted, (index) => layers.forget(state, index)).pipe(
           Effect.catchAllCause((cause) =>
-            Effect.logError("what was learned from a redacted message may still be known", cause).pipe(
-              Effect.annotateLogs({ session }),
+            Effect.logError("what was learned from a redacted message may still be known").pipe(
+              Effect.annotateLogs({ session, why: whyOf(cause) }),
             ),
           ),
         )

@@ -110,11 +110,11 @@ export interface SessionState {
   readonly learnedThrough: number
   /** How often the session was cleared: message 3 after a clear is another one than before. */
   readonly clears: number
-  /** The facts in force that were learned into this log, oldest first; the newest {@link mostFacts} of them. */
+  /** The facts in force that were learned into this log, oldest first; of each layer the newest {@link mostFacts}. */
   readonly facts: ReadonlyArray<KnownFact>
 }
 
-/** So many facts of a log are kept at hand; older ones stay in the log. */
+/** So many facts of a layer are kept at hand; older ones stay in the log. */
 export const mostFacts = 1_000
 
 /** A session of which nothing is known yet. */

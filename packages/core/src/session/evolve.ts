@@ -262,12 +262,18 @@ const factsLearned = (
       ({ id, key, layer }) =>
         id === older.id || (key !== undefined && key === older.key && layer === older.layer),
     )
-  const kept = facts.length === 0 ? state.facts : state.facts.filter((older) => !replaced(older))
-  return {
-    ...state,
-    learnedThrough: session === undefined ? Math.max(state.learnedThrough, to) : state.learnedThrough,
-    facts: [...kept, ...facts.map((fact) => ({ ...fact, at }))].slice(-mostFacts),
-  }
+  const learnedThrough = session === undefined ? Math.max(state.learnedThrough, to) : state.learnedThrough
+  if (facts.length === 0) return { ...state, learnedThrough }
+  const all = [...state.facts.filter((older) => !replaced(older)), ...facts.map((fact) => ({ ...fact, at }))]
+  return { ...state, learnedThrough, facts: all.length <= mostFacts ? all : newestOfEach(all) }
+}
+
+/** The newest facts of each layer: many digests must not push out what the user is called. */
+const newestOfEach = (facts: SessionState["facts"]): SessionState["facts"] => {
+  const newest = (layer: SessionState["facts"][number]["layer"]) =>
+    facts.filter((fact) => fact.layer === layer).slice(-mostFacts)
+  const kept = new Set([...newest("user"), ...newest("scope")])
+  return facts.filter((fact) => kept.has(fact))
 }
 
 const factRetired = (state: SessionState, { fact }: FactRetired): SessionState => ({

@@ -73,7 +73,9 @@ const tour = (
     yield* Console.log(
       heading(`The strategies on this conversation (context window of ${contextLimit} tokens)`),
     )
-    yield* Console.log(comparisonTable(yield* compare(loaded.messages, yield* allStrategies({ contextLimit }), summarizer)))
+    yield* Console.log(
+      comparisonTable(yield* compare(loaded.messages, yield* allStrategies({ contextLimit }), summarizer)),
+    )
 
     const here = JSON.stringify(contextRecord("openai", end.context).messages)
     const there = yield* messagesElsewhere(loaded.session, store)

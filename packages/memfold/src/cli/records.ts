@@ -44,6 +44,14 @@ export const compactionRecord = (
   tokensAfter: committed.tokensAfter,
 })
 
+/** A compaction that only shortened outputs of tools; `pruned` says how many. */
+export const prunedRecord = (after: number, { started, pruned }: Extract<Outcome, { _tag: "Pruned" }>) => ({
+  type: "pruned",
+  after,
+  reason: started.reason,
+  pruned: pruned.outputs.length,
+})
+
 export const totalsRecord = ({
   messages,
   compactions,

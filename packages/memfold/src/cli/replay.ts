@@ -6,7 +6,7 @@ import { type EndStep, type MessageStep, replay } from "../replay/replay.js"
 import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { compactionRecord, contextRecord, totalsRecord } from "./records.js"
+import { compactionRecord, contextRecord, prunedRecord, totalsRecord } from "./records.js"
 import { count, heading, percent, several } from "./terminal.js"
 import { Timeline } from "./timeline.js"
 import { type Loaded, loadAll } from "./transcripts.js"
@@ -20,10 +20,14 @@ export interface Job {
 }
 
 const jsonLines = (step: MessageStep | EndStep): ReadonlyArray<string> => {
-  const records =
+  const records: ReadonlyArray<object> =
     step._tag === "Message"
       ? step.outcomes.flatMap((outcome) =>
-          outcome._tag === "Committed" ? [compactionRecord(step.index, outcome)] : [],
+          outcome._tag === "Committed"
+            ? [compactionRecord(step.index, outcome)]
+            : outcome._tag === "Pruned"
+              ? [prunedRecord(step.index, outcome)]
+              : [],
         )
       : [contextRecord("openai", step.context), totalsRecord(step.totals)]
   return records.map((record) => JSON.stringify(record))
