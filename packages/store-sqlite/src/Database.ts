@@ -144,6 +144,11 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       (sql, parameters = []) =>
         // Preparing a statement throws where running it fails.
         Effect.suspend(() => connection.execute(sql, parameters, undefined)).pipe(
+          // The client remembers for minutes that a statement could not be prepared; by now it may be possible.
+          Effect.catchIf(
+            ({ message }) => message.startsWith("Failed to prepare"),
+            () => Effect.suspend(() => connection.executeUnprepared(sql, parameters, undefined)),
+          ),
           Effect.catchAllDefect((cause) => new SqlError({ cause, message: "Failed to run a statement" })),
         )
 

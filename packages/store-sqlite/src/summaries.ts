@@ -193,6 +193,7 @@ const summaryOf = (row: Row, { wording }: Event.SummaryCommitted): Option.Option
   Option.map(decodeSegments(row["segments"]), (segments) => ({
     id: "",
     through: integer(row, "compact_up_to_index"),
+    total: 0,
     segments,
     files: { read: [], modified: [] },
     wording,

@@ -87,7 +87,7 @@ export interface Remembered {
 
 /** Says on the first message kept raw what was compacted before it (reference design 3). No codec sends it on. */
 const marked = (messages: ReadonlyArray<Message>, state: SessionState): ReadonlyArray<Message> => {
-  const { summary, committedTotal, through } = state
+  const { summary, through } = state
   const [first, ...others] = messages
   if (summary === null || first === undefined) return messages
   const memfold = {
@@ -95,7 +95,7 @@ const marked = (messages: ReadonlyArray<Message>, state: SessionState): Readonly
     compressionTriggered: true,
     summaryId: summary.id,
     compactUpToIndex: through,
-    compactedAt: committedTotal,
+    compactedAt: summary.total,
     isSplitTurn: summary.segments.some(({ kind }) => kind === "turn-prefix"),
     compactedTime: summary.at,
   }

@@ -26,6 +26,8 @@ export interface Entry {
 export interface Summary {
   readonly id: string
   readonly through: number
+  /** How many messages there were when it was committed. */
+  readonly total: number
   readonly segments: ReadonlyArray<Segment>
   /** The files that tools read and changed in the messages it covers. */
   readonly files: Files

@@ -58,6 +58,7 @@ const Stored = Schema.Struct({
     Schema.Struct({
       id: Schema.String,
       through: Count,
+      total: Count,
       segments: Schema.Array(Segment),
       files: Files,
       wording: Wording,

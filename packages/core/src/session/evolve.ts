@@ -192,6 +192,7 @@ const summaryCommitted = (
     summary: {
       id: committed.summary,
       through,
+      total: state.total,
       segments: [...before.slice(0, carried), ...committed.segments],
       files: committed.files ?? noFiles,
       wording: committed.wording,

@@ -14,7 +14,7 @@ export const tiles = (
 }
 
 /**
- * Whether a commit goes with the summary it says it continues: the segments it carries over are there, and its own
+ * Whether a commit says something, and goes with the summary it says it continues: the segments it carries over are there, and its own
  * reach without a hole from their end to where it says it covers. A strategy that drops messages writes none.
  */
 export const fits = (
@@ -22,4 +22,5 @@ export const fits = (
   { carried, segments, through }: Pick<SummaryCommitted, "carried" | "segments" | "through">,
 ): boolean =>
   carried <= before.length &&
+  segments.every(({ text }) => text.trim() !== "") &&
   (segments.length === 0 || tiles(segments, before[carried - 1]?.to ?? 0) === through)
