@@ -1,48 +1,14 @@
 /**
  * The command line as its users meet it: the built program, real files, exit codes, and what is on which stream.
  */
-import { execFile, spawn } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
+import { inFolder, lines, program, sample, type Ran } from "./program.js"
 
-const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
-const sample = (name: string) => fileURLToPath(new URL(`../samples/${name}`, import.meta.url))
-
-let folder = ""
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "memfold-cli-"))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
-  new Promise((resolve) => {
-    const options = { cwd: folder, maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1" } }
-    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-  })
-
-const file = (name: string, text: string): string => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
-}
-
-const lines = (text: string): ReadonlyArray<Record<string, unknown>> =>
-  text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
+const { folder, memfold, file } = inFolder("cli")
 
 const chat = (messages: number, extra: (index: number) => object = () => ({})) =>
   Array.from({ length: messages }, (_, index) => ({

@@ -2,51 +2,16 @@
  * `memfold import` and `memfold summaries` as their users meet them: files as the older programs wrote
  * them, the built program, exit codes, and what is on which stream.
  */
-import { execFile } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { database, messagesColumns, rollingColumns, summariesColumns } from "./oldDatabases.js"
-
-const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
-const sample = (name: string) => fileURLToPath(new URL(`../samples/${name}`, import.meta.url))
+import { inFolder, lines, program, sample } from "./program.js"
 
 /** Every call is a process of its own, and others may be using the machine. */
 const timeout = 120_000
 
-let folder = ""
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "memfold-import-"))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
-  new Promise((resolve) => {
-    const options = { cwd: folder, maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1" } }
-    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-  })
-
-const file = (name: string, content: unknown): string => {
-  const path = join(folder, name)
-  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content))
-  return path
-}
-
-const lines = (text: string): ReadonlyArray<Record<string, unknown>> =>
-  text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
+const { folder, memfold, file } = inFolder("import")
 
 const storeIn = (name: string): string => `sqlite:${join(folder, name)}`
 

@@ -40,8 +40,11 @@ const hash = (text: string): string => {
   return (value >>> 0).toString(16).padStart(8, "0").slice(2)
 }
 
-/** A word that is nowhere in the text, in upper or lower case. */
-const markFor = (text: string): string => {
+/**
+ * A word that is nowhere in the text, in upper or lower case: for the marks around what is data. The same text gives
+ * the same word.
+ */
+export const markFor = (text: string): string => {
   const lower = text.toLowerCase()
   const base = hash(text)
   let mark = base
@@ -100,7 +103,8 @@ const transcript = (messages: ReadonlyArray<Message>, mark: string): string => {
   return entries.join("\n\n")
 }
 
-const enclosed = (name: string, mark: string, text: string): string =>
+/** A text between marks, see {@link markFor}. */
+export const enclosed = (name: string, mark: string, text: string): string =>
   `<${name}-${mark}>\n${text}\n</${name}-${mark}>`
 
 const task = (merge: boolean): string => {

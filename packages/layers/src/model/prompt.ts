@@ -5,28 +5,11 @@
  * What was said is data. It stands between marks with a word that occurs nowhere in it, and the system prompt says
  * that nothing inside is to be obeyed. That makes injection harder; no prompt can rule it out.
  */
-import type { Message, Prompt, Session } from "@memfold/core"
+import { type Message, Prompt, type Session } from "@memfold/core"
 import { head, oneLine, tail } from "../text.js"
 
 /** In UTF-16 units: of a longer part, its beginning and its end are shown. What a tool said matters less. */
 const limits = { said: 8_000, tool: 1_500, fact: 300 }
-
-/** FNV-1a as six hexadecimal digits: the same text gives the same word on every machine. */
-const hash = (text: string): string => {
-  let value = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-  return (value >>> 0).toString(16).padStart(8, "0").slice(2)
-}
-
-/** A word that is nowhere in the text, in upper or lower case. */
-const markFor = (text: string): string => {
-  const lower = text.toLowerCase()
-  const base = hash(text)
-  let mark = base
-  // Every round tries another word, and a text has fewer words than characters, so this ends.
-  for (let round = 1; lower.includes(mark); round++) mark = `${base}x${round}`
-  return mark
-}
 
 const shortened = (text: string, limit: number): string => {
   if (text.length <= limit) return text
@@ -83,9 +66,6 @@ const knownFacts = (known: ReadonlyArray<Session.KnownFact>): string =>
     )
     .join("\n")
 
-const enclosed = (name: string, mark: string, text: string): string =>
-  `<${name}-${mark}>\n${text}\n</${name}-${mark}>`
-
 const task = `You keep the long-term memory of an assistant. You are given the newest part of a conversation and the facts known before it. Find what is worth remembering beyond this conversation.
 
 Two layers:
@@ -112,7 +92,7 @@ export const promptFor = (
   instructions: string | undefined,
 ): Prompt.Prompt => {
   const facts = knownFacts(known)
-  const mark = markFor(`${facts}\n${transcript(messages, "")}`)
+  const mark = Prompt.markFor(`${facts}\n${transcript(messages, "")}`)
   const wanted = instructions?.trim() ?? ""
   return {
     system: [
@@ -123,9 +103,9 @@ export const promptFor = (
     ].join("\n\n"),
     user: [
       "The facts known so far:",
-      enclosed("facts", mark, facts === "" ? "none" : facts),
+      Prompt.enclosed("facts", mark, facts === "" ? "none" : facts),
       "The messages:",
-      enclosed("conversation", mark, transcript(messages, mark)),
+      Prompt.enclosed("conversation", mark, transcript(messages, mark)),
       "Write the JSON now.",
     ].join("\n\n"),
   }
