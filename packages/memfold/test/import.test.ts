@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { database, messagesColumns, rollingColumns, summariesColumns } from "./oldDatabases.js"
-import { inFolder, lines, program, sample } from "./program.js"
+import { inFolder, lines, sample } from "./program.js"
 
 /** Every call is a process of its own, and others may be using the machine. */
 const timeout = 120_000
