@@ -63,7 +63,8 @@ const matters: { readonly [Tag in Event.Event["_tag"]]: boolean } = {
   FactsLearned: false,
   FactRetired: false,
   CompactionsHeld: false,
-  MessageRedacted: true,
+  // What it is about has been rewritten, and the rows were made anew with that.
+  MessageRedacted: false,
   SessionCleared: true,
 }
 const followed: ReadonlySet<string> = new Set(
@@ -106,7 +107,6 @@ const changes = ({ running }: Progress, { event }: EventCodec.Recorded): boolean
       return running === event.compaction
     case "DamagedSummary":
     case "SummaryInvalidated":
-    case "MessageRedacted":
     case "SessionCleared":
       return true
     default:
@@ -145,9 +145,8 @@ export const follow = (
 }
 
 /**
- * Makes the changes of a batch. `false` if that takes more than the rows there are: a summary cannot be used, was
- * invalidated or rewritten, or somebody else wrote to the table. Then the session is to be made anew, see
- * {@link rebuild}.
+ * Makes the changes of a batch. `false` if that takes more than the rows there are: a summary was invalidated or
+ * cannot be used, or somebody else wrote to the table. Then the session is to be made anew, see {@link rebuild}.
  */
 export const apply = (
   run: Run,
