@@ -151,8 +151,10 @@ export const redact = (
   Effect.gen(function* () {
     const commit = yield* makeId
     for (;;) {
-      const { running } = yield* sessions.load(session)
+      const { running, version } = yield* sessions.load(session)
       const changes = yield* changesFor(log, sessions, counter, session, index)
+      // A compaction that started in between would not be released, and write down what is to be forgotten.
+      if (changes.version !== version) continue
       const { seq, invalidated } = changes
       if (seq === null) return yield* new UnknownMessage({ session, index, total: changes.total })
       const at = yield* Clock.currentTimeMillis

@@ -66,5 +66,7 @@ export const revert = (
         return { events: [...released, ...takenBack(gone, reason), ...held], answer: true }
       })
       if (answer) return gone.length
+      // The state at hand may be the older of the two, and a step that writes nothing is not told so by the log.
+      yield* sessions.load(session)
     }
   })
