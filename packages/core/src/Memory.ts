@@ -8,7 +8,7 @@
  */
 import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Stream } from "effect"
 import { type AtOptions, Memory, type Options, type Service, type StrategyOptions } from "./api/Memory.js"
-import { checkCommit, checked, checkSession, plain } from "./api/input.js"
+import { checkCommit, checkCount, checked, checkSession, plain } from "./api/input.js"
 import { awaitBudget } from "./compact/awaitBudget.js"
 import * as Background from "./compact/Background.js"
 import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
@@ -68,8 +68,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     hooks: options.hooks ?? {},
   })
 
+  /** How far the layers have failed to learn: the next try comes with the next round. */
+  const failedTo = new Map<string, number>()
+
   /** Learns before anything is compacted: what a summary covers can only be read in the log. */
-  const learnFirst = (session: string) => (layers === null ? Effect.void : learn(sessions, layers, session))
+  const learnFirst = (session: string) =>
+    layers === null
+      ? Effect.void
+      : Effect.flatMap(sessions.load(session), (state) => {
+          const range = due(state)
+          if (range === null || range.to <= (failedTo.get(session) ?? 0)) return Effect.void
+          return learn(sessions, layers, session).pipe(
+            Effect.tap((learned) =>
+              Effect.sync(() => (learned ? failedTo.delete(session) : failedTo.set(session, range.to))),
+            ),
+          )
+        })
   const work = (session: string, strategy: Strategy) =>
     Effect.zipRight(learnFirst(session), settle(dependencies(strategy), session))
 
@@ -90,7 +104,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       if (options.shadow !== undefined) yield* lookInShadow(options.shadow, state, decision, now)
       if (compaction === "manual" || compaction === "off") return
       const toCompact = decision._tag === "Due" || decision.why === "running"
-      const toLearn = layers !== null && due(state) !== null
+      const toLearn = layers !== null && (due(state)?.to ?? 0) > (failedTo.get(state.session) ?? 0)
       if (!toCompact && !toLearn && state.damaged.length === 0) return
       if (compaction === "background") return yield* background.look(state.session, strategy)
       yield* work(state.session, strategy)
@@ -102,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
 
   const load = (session: string, { at }: AtOptions = {}) =>
-    Effect.flatMap(checkSession(session), () =>
+    Effect.flatMap(Effect.zipRight(checkSession(session), checkCount(session, "at", at ?? 0)), () =>
       at === undefined ? sessions.load(session) : sessions.at(session, at),
     )
 
@@ -156,7 +170,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   /** Waits for compactions where the context is too large; a context of the past is what it was. */
   const withinBudget = (session: string, { at }: AtOptions, strategy: Strategy) =>
-    options.budget === undefined || at !== undefined || compaction === "off"
+    options.budget === undefined || at !== undefined || compaction === "off" || compaction === "manual"
       ? Effect.succeed(undefined)
       : awaitBudget(
           sessions,
@@ -208,7 +222,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             ),
       ),
     revert: (session, { to = null, hold = 20 } = {}) =>
-      Effect.flatMap(load(session), () => revert(sessions, session, { to, hold, reason: "reverted" })),
+      Effect.flatMap(Effect.zipRight(load(session), checkCount(session, "hold", hold)), () =>
+        revert(sessions, session, { to, hold, reason: "reverted" }),
+      ),
     recompact: (session, request = {}) =>
       Effect.flatMap(load(session), () =>
         compaction === "off"
@@ -220,7 +236,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       ),
     fork: (session, to, { at } = {}) =>
       Effect.zipRight(
-        Effect.zipRight(load(session), checkSession(to)),
+        Effect.zipRight(load(session, at === undefined ? {} : { at }), checkSession(to)),
         fork(log, sessions, session, { to, at }),
       ),
     redact: (session, index) =>

@@ -39,7 +39,7 @@ export type { Budget, BudgetOutcome } from "./compact/awaitBudget.js"
 export type { Hooks, Planned, Verdict } from "./compact/Hooks.js"
 export type { SubscribeOptions } from "./observe/subscribe.js"
 export { UnknownSummary } from "./time/revert.js"
-export { UnknownMessage } from "./time/redact.js"
+export { CannotRedact, UnknownMessage } from "./time/redact.js"
 export { CannotFork } from "./time/fork.js"
 export * as Metrics from "./observe/metrics.js"
 

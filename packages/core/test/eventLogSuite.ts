@@ -330,7 +330,7 @@ export const eventLogSuite = (
       test("takes the snapshot along", (log) =>
         Effect.gen(function* () {
           yield* log.append("s", records(3), { expected: 0, commit: "a" })
-          yield* log.saveSnapshot("s", { fold: 1, version: 3, data: "it has the words" })
+          yield* log.saveSnapshot("s", { fold: 1, version: 3, commit: "a", data: "it has the words" })
           yield* log.rewrite("s", [changed], records(1, 4), { expected: 3, commit: "b" })
           expect(Option.isNone(yield* log.loadSnapshot("s"))).toBe(true)
         }))
@@ -373,8 +373,9 @@ export const eventLogSuite = (
       test("are kept apart, whatever their ids look like", (log) =>
         Effect.gen(function* () {
           for (const [position, id] of oddIds.entries()) {
-            yield* log.append(id, records(1 + (position % 3), position * 10), { expected: 0, commit: "c" })
-            yield* log.saveSnapshot(id, { fold: 1, version: 1, data: `of ${position}` })
+            const version = 1 + (position % 3)
+            yield* log.append(id, records(version, position * 10), { expected: 0, commit: "c" })
+            yield* log.saveSnapshot(id, { fold: 1, version, commit: "c", data: `of ${position}` })
           }
           for (const [position, id] of oddIds.entries()) {
             const found = yield* read(log, id)
@@ -428,20 +429,38 @@ export const eventLogSuite = (
     })
 
     describe("a snapshot", () => {
-      const snapshot = (version: number, fold = 1): EventLog.Snapshot => ({
+      const snapshot = (version: number, commit = "a", fold = 1): EventLog.Snapshot => ({
         fold,
         version,
+        commit,
         data: `{"version": ${version}, "text": "单词 🎈 it's"}`,
       })
 
       test("is given back as it was, and replaced by a newer one", (log) =>
         Effect.gen(function* () {
-          yield* log.append("s", records(9), { expected: 0, commit: "a" })
+          yield* log.append("s", records(7), { expected: 0, commit: "a" })
           expect(yield* log.loadSnapshot("s")).toEqual(Option.none())
-          for (const one of [snapshot(3), snapshot(7), snapshot(7, 2), snapshot(9, 2)]) {
+          for (const one of [snapshot(7), snapshot(7, "a", 2)]) {
             yield* log.saveSnapshot("s", one)
             expect(yield* log.loadSnapshot("s")).toEqual(Option.some(one))
           }
+          yield* log.append("s", records(2, 8), { expected: 7, commit: "b" })
+          yield* log.saveSnapshot("s", snapshot(9, "b"))
+          expect(yield* log.loadSnapshot("s")).toEqual(Option.some(snapshot(9, "b")))
+        }))
+
+      test("of another log than there is now, or of a part of it, is ignored (L6, L15)", (log) =>
+        Effect.gen(function* () {
+          yield* log.append("s", records(7), { expected: 0, commit: "a" })
+          for (const one of [snapshot(6), snapshot(8), snapshot(7, "elsewhere"), snapshot(0)]) {
+            yield* log.saveSnapshot("s", one)
+            expect(yield* log.loadSnapshot("s")).toEqual(Option.none())
+          }
+          yield* log.saveSnapshot("s", snapshot(7))
+          yield* log.delete("s")
+          yield* log.append("s", records(7), { expected: 0, commit: "anew" })
+          yield* log.saveSnapshot("s", snapshot(7))
+          expect(yield* log.loadSnapshot("s")).toEqual(Option.none())
         }))
 
       test("of a session that does not exist is ignored, and makes none", (log) =>
@@ -467,8 +486,8 @@ export const eventLogSuite = (
         Effect.gen(function* () {
           yield* log.append("s", records(3), { expected: 0, commit: "a" })
           yield* log.append("t", records(2), { expected: 0, commit: "a" })
-          yield* log.saveSnapshot("s", { fold: 1, version: 3, data: "{}" })
-          yield* log.saveSnapshot("t", { fold: 1, version: 2, data: "{}" })
+          yield* log.saveSnapshot("s", { fold: 1, version: 3, commit: "a", data: "{}" })
+          yield* log.saveSnapshot("t", { fold: 1, version: 2, commit: "a", data: "{}" })
           expect(yield* log.delete("s")).toBe(true)
           expect(yield* log.delete("s")).toBe(false)
           expect(yield* log.delete("nobody")).toBe(false)
@@ -483,7 +502,7 @@ export const eventLogSuite = (
       test("lets a session begin anew, from 1 and without the commit ids of old", (log) =>
         Effect.gen(function* () {
           yield* log.append("s", records(3), { expected: 0, commit: "a" })
-          yield* log.saveSnapshot("s", { fold: 1, version: 3, data: "{}" })
+          yield* log.saveSnapshot("s", { fold: 1, version: 3, commit: "a", data: "{}" })
           yield* log.delete("s")
           const stale = yield* Effect.flip(log.append("s", records(1), { expected: 3, commit: "b" }))
           expect(stale).toMatchObject({ _tag: "VersionConflict", actual: 0 })

@@ -109,7 +109,7 @@ describe("createMemory", () => {
       [{ store: "memory:", format: "xx" }, "openai, anthropic, memfold"],
       [{ store: "memory:", strategy: "best" }, "sliding-window, rounds, split-turn, rolling-buffer"],
       [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
-      [{ store: "memory:", compaction: "later" }, "background, inline, or manual"],
+      [{ store: "memory:", compaction: "later" }, "background, inline, manual, or off"],
       [{ store: "memory:", lease: "2 parsecs" }, "a duration"],
     ]
     for (const [options, allowed] of wrong) expect(() => createMemory(options as never)).toThrow(allowed)

@@ -3,7 +3,19 @@
  */
 import { CurrentSummarizer, Memory, TokenCounter, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
-import { Cause, Effect, Either, Exit, Layer, Logger, ManagedRuntime, Runtime, Schema, Stream } from "effect"
+import {
+  Cause,
+  Deferred,
+  Effect,
+  Either,
+  Exit,
+  Layer,
+  Logger,
+  ManagedRuntime,
+  Runtime,
+  Schema,
+  Stream,
+} from "effect"
 import { codecs, type Formats } from "./promise/formats.js"
 import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
@@ -78,6 +90,7 @@ export const createMemory = <Format extends keyof Formats = "openai">(
   )
   let runtime = ManagedRuntime.make(layer)
   let closed = false
+  const closing = Effect.runSync(Deferred.make<void>())
 
   /** The running memory. What failed to open is opened anew by the next call. */
   const opened = async () => {
@@ -99,11 +112,14 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
   ): AsyncIterable<A> => ({
     async *[Symbol.asyncIterator]() {
-      yield* Stream.toAsyncIterableRuntime(Stream.unwrap(Effect.map(Memory.Memory, use)), await opened())
+      const all = Stream.unwrap(Effect.map(Memory.Memory, use)).pipe(Stream.interruptWhenDeferred(closing))
+      yield* Stream.toAsyncIterableRuntime(all, await opened())
     },
   })
   const close = async () => {
     closed = true
+    // Whoever iterates comes to the end of it; the store is closed behind them.
+    await Effect.runPromise(Deferred.succeed(closing, undefined))
     await runtime.dispose()
   }
 

@@ -26,7 +26,12 @@ eventLogSuite("a database in memory", () => layer({ filename: ":memory:" }))
 describe("a file", () => {
   it("has everything when it is opened again", async () => {
     const filename = newFile()
-    const snapshot = { fold: 1, version: 3, data: '{"half":"\\ud83d","nul":"\\u0000","emoji":"👩‍👩‍👧"}' }
+    const snapshot = {
+      fold: 1,
+      version: 3,
+      commit: "c1",
+      data: '{"half":"\\ud83d","nul":"\\u0000","emoji":"👩‍👩‍👧"}',
+    }
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
         yield* log.append("one", records(3, snapshot.data), { expected: 0, commit: "c1" })
@@ -110,7 +115,7 @@ describe("a file", () => {
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
         yield* log.append("one", records(3), { expected: 0, commit: "c1" })
-        yield* log.saveSnapshot("one", { fold: 1, version: 3, data: "{}" })
+        yield* log.saveSnapshot("one", { fold: 1, version: 3, commit: "c1", data: "{}" })
         expect(yield* log.delete("one")).toBe(true)
       }),
     )

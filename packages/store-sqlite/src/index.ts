@@ -134,10 +134,24 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const append: EventLog.Service["append"] = (session, records, options) =>
       write("append", session, [], records, options)
 
-    // What is overwritten must not stay in the write-ahead log either.
+    // What is overwritten must not stay in the write-ahead log either; as long as somebody reads from it, it does.
+    const truncated = (session: string) =>
+      database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", []).pipe(
+        Effect.filterOrFail(
+          ([row]) => row === undefined || integer(row, "busy") === 0,
+          () =>
+            new EventLog.LogError({
+              operation: "rewrite",
+              session,
+              reason:
+                "it is rewritten, but another process still reads the old words in the write-ahead log; do it again when that one is done",
+            }),
+        ),
+      )
+
     const rewrite: EventLog.Service["rewrite"] = (session, rewritten, records, options) =>
       write("rewrite", session, rewritten, records, options).pipe(
-        Effect.zipLeft(database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", [])),
+        Effect.zipLeft(truncated(session)),
         named(session),
       )
 
@@ -207,39 +221,40 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
           named(session),
         ),
-      saveSnapshot: (session, { fold, version, data }) =>
+      saveSnapshot: (session, { fold, version, commit, data }) =>
         database
           .write("saveSnapshot", (run) =>
-            // An older fold of the session never replaces a newer one.
             run(
-              `INSERT INTO snapshots (session, fold, version, data)
-               SELECT id, ?, ?, ? FROM sessions WHERE name = ? AND version >= ?
-               ON CONFLICT (session) DO UPDATE SET fold = excluded.fold, version = excluded.version, data = excluded.data
-               WHERE excluded.version >= snapshots.version`,
-              [fold, version, data, session, version],
+              `INSERT OR REPLACE INTO snapshots (session, fold, version, commit_id, data)
+               SELECT sessions.id, ?, ?, ?, ? FROM sessions JOIN events ON events.session = sessions.id
+               WHERE sessions.name = ? AND sessions.version = ? AND events.seq = ? AND events.commit_id = ?`,
+              [fold, version, commit, data, session, version, version, commit],
             ),
           )
           .pipe(Effect.asVoid, named(session)),
       loadSnapshot: (session) =>
-        database
-          .query(
-            "loadSnapshot",
-            `SELECT fold, snapshots.version AS version, data
-             FROM snapshots JOIN sessions ON sessions.id = snapshots.session WHERE sessions.name = ?`,
-            [session],
-          )
-          .pipe(
-            Effect.map(([row]) =>
-              row === undefined
-                ? Option.none()
-                : Option.some({
-                    fold: integer(row, "fold"),
-                    version: integer(row, "version"),
-                    data: text(row, "data"),
-                  }),
-            ),
-            named(session),
-          ),
+        database.schema < 2
+          ? Effect.succeed(Option.none())
+          : database
+              .query(
+                "loadSnapshot",
+                `SELECT fold, snapshots.version AS version, commit_id, data
+                 FROM snapshots JOIN sessions ON sessions.id = snapshots.session WHERE sessions.name = ?`,
+                [session],
+              )
+              .pipe(
+                Effect.map(([row]) =>
+                  row === undefined
+                    ? Option.none()
+                    : Option.some({
+                        fold: integer(row, "fold"),
+                        version: integer(row, "version"),
+                        commit: text(row, "commit_id"),
+                        data: text(row, "data"),
+                      }),
+                ),
+                named(session),
+              ),
       delete: (session) =>
         database
           .write("delete", (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]))

@@ -47,12 +47,15 @@ const first = [
  * - `summaries`: every summary and what has become of it. Its first columns are those of reference design 3; the key
  *   is the place of the commit in the log, since logs that were imported twice have the same ids twice
  * - `compressed_summaries`: the same as reference design 4 names it
+ * - `snapshots` get the commit of the last record in them; those from before are made anew
  * - `events` gets the checksum of each record; those from before have none
  * - `sessions` gets what the next summary depends on, and the version up to which `summaries` follows the log: where
  *   that is not the session's version, its rows are made anew (see `summaries.ts`)
  */
 const second = [
   `ALTER TABLE events ADD COLUMN checksum INTEGER`,
+  `DELETE FROM snapshots`,
+  `ALTER TABLE snapshots ADD COLUMN commit_id TEXT NOT NULL DEFAULT ''`,
   `ALTER TABLE sessions ADD COLUMN running TEXT`,
   `ALTER TABLE sessions ADD COLUMN pruning BOOLEAN NOT NULL DEFAULT FALSE`,
   `ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0`,

@@ -215,7 +215,7 @@ describe("files that are not to be written", () => {
         const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
           log.append("one", records(1), { expected: 3, commit: "second" }),
           log.append("new", records(1), { expected: 0, commit: "third" }),
-          log.saveSnapshot("one", { fold: 1, version: 3, data: "{}" }),
+          log.saveSnapshot("one", { fold: 1, version: 3, commit: "first", data: "{}" }),
           log.delete("one"),
         ]
         for (const attempt of attempts) {

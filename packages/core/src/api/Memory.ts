@@ -15,7 +15,7 @@ import type { SessionError } from "../session/Sessions.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 import type { SummaryRecord } from "../session/summaries.js"
 import type { CannotFork } from "../time/fork.js"
-import type { UnknownMessage } from "../time/redact.js"
+import type { CannotRedact, UnknownMessage } from "../time/redact.js"
 import type { UnknownSummary } from "../time/revert.js"
 import type { InvalidInput } from "./input.js"
 
@@ -126,7 +126,10 @@ export interface Service {
     session: string,
     options?: { readonly to?: string | null; readonly hold?: number },
   ) => Effect.Effect<number, MemoryError | UnknownSummary>
-  /** Takes every compaction back and compacts anew from the raw log, under another strategy where one is given. */
+  /**
+   * Takes every compaction back and compacts anew from the raw log, under another strategy where one is given. Should
+   * that fail, the session goes on with its raw messages; `compact` tries again.
+   */
   readonly recompact: (
     session: string,
     options?: StrategyOptions,
@@ -142,13 +145,17 @@ export interface Service {
   ) => Effect.Effect<number, MemoryError | CannotFork>
   /**
    * Forgets a message (law L15): its words leave the log, the summaries that cover it, and the facts learned from it.
-   * What was summarized with it is raw again, and compacted anew by the policy. Answers with how many summaries that
+   * What was summarized with it is raw again, and compacted anew by the policy. Messages from before a clear cannot be
+   * named any more: delete the session. Answers with how many summaries that
    * concerned. Copies of the store made before still have it.
    */
   readonly redact: (
     session: string,
     index: number,
-  ) => Effect.Effect<{ readonly invalidated: number }, MemoryError | UnknownMessage | LayersError>
+  ) => Effect.Effect<
+    { readonly invalidated: number },
+    MemoryError | UnknownMessage | CannotRedact | LayersError
+  >
   /** Starts the session over. The log keeps what was. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
   /** Removes the session with its log; `false` if there was none. */

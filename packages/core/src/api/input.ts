@@ -51,3 +51,13 @@ export const checkCommit = (session: string, commit: unknown): Effect.Effect<voi
   typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
+
+/** An amount of messages, or a version of a session. */
+export const checkCount = (
+  session: string,
+  name: string,
+  value: unknown,
+): Effect.Effect<void, InvalidInput> =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be a whole number, 0 or more` }))

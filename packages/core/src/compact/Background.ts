@@ -67,7 +67,7 @@ export const make = <Request>(
           const entry = { again: false, request, ended: Deferred.unsafeMake<void>(FiberId.none) }
           atWork.set(session, entry)
           return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
-        }),
+        }).pipe(Effect.uninterruptible),
       ended: (session) =>
         Effect.suspend(() => {
           const running = atWork.get(session)

@@ -204,7 +204,10 @@ const start = (
     const { sessions, strategy } = dependencies
     const now = yield* Clock.currentTimeMillis
     const compaction = yield* makeId
-    const { answer } = yield* sessions.transact<Started | IdleOutcome>(session, (before) => {
+    let begun: Started | null = null
+    const step = (before: SessionState): Step<Started | IdleOutcome> => {
+      // The answer to an earlier try got lost on its way: the lock is ours already.
+      if (begun !== null && before.running?.compaction === compaction) return { events: [], answer: begun }
       const decision = decide(strategy, before, { now, demanded })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
@@ -216,8 +219,10 @@ const start = (
         leaseUntil: now + leaseMillis(dependencies, before, plan),
         ...range,
       }
-      return { events: [started], answer: { _tag: "Started", started, plan, before } }
-    })
+      begun = { _tag: "Started", started, plan, before }
+      return { events: [started], answer: begun }
+    }
+    const { answer } = yield* persistently(sessions.transact(session, step, { commit: compaction }))
     return answer
   })
 
@@ -299,10 +304,11 @@ const commit = (
         ? { _tag: "Pruned", started, pruned: pruned.event }
         : { _tag: "Committed", started, committed, supersedes, pruned: pruned?.event ?? null }
 
-    const end = (state: SessionState): Step<Outcome> =>
-      state.running?.compaction === started.compaction
-        ? { events, answer: outcome }
-        : { events: [], answer: { _tag: "Lost", started } }
+    const end = (state: SessionState): Step<Outcome> => {
+      if (state.running?.compaction === started.compaction) return { events, answer: outcome }
+      // It is in already, when only the answer of an earlier try got lost.
+      return { events: [], answer: state.summary?.id === summary ? outcome : { _tag: "Lost", started } }
+    }
     const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
     return answer
   }).pipe(Effect.withSpan("memfold.commit"))

@@ -1,9 +1,15 @@
-import { Effect, Option, Stream } from "effect"
-import type { FactsLearned } from "../event/Event.js"
+import { Effect, Option, Schema, Stream } from "effect"
+import { Fact, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { due, type Service as MemoryLayers } from "./MemoryLayers.js"
 import { whyOf } from "./whyOf.js"
+
+/** What is no fact could not be written down: a layer that says such a thing has failed. */
+const checkFacts = Schema.validate(Schema.Array(Fact))
+
+/** So long compactions wait for what is learned from the rounds they may cover. */
+const patience = "2 minutes"
 
 interface Range {
   readonly from: number
@@ -41,18 +47,22 @@ const redactedBetween = (
  *
  * What was found is dropped, and the rounds are looked at anew, when another engine was faster with a part of them
  * (no round is learned from twice), and when one of their messages was redacted meanwhile (law L15).
+ *
+ * Answers whether the layers did what they were asked.
  */
 export const learn = (
   sessions: Sessions,
   layers: MemoryLayers,
   session: string,
-): Effect.Effect<void, SessionError> =>
+): Effect.Effect<boolean, SessionError> =>
   Effect.gen(function* () {
     const state = yield* sessions.load(session)
     const range = due(state)
-    if (range === null) return
+    if (range === null) return true
     const messages = state.raw.slice(range.from, range.to).map(({ message }) => message)
     const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
+      Effect.flatMap(checkFacts),
+      Effect.timeout(patience),
       Effect.catchAllCause((cause) =>
         Effect.logWarning("nothing was learned from a round").pipe(
           Effect.annotateLogs({ session, why: whyOf(cause) }),
@@ -60,7 +70,7 @@ export const learn = (
         ),
       ),
     )
-    if (facts === null) return
+    if (facts === null) return false
     const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: [...facts] }
     let checked: number | null = null
     for (;;) {
@@ -68,12 +78,12 @@ export const learn = (
         const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
         // Cleared, or deleted and begun anew: these rounds are no more.
         if (now.clears !== state.clears || now.startedAt !== state.startedAt) return nothing("gone")
-        if (now.learnedThrough > state.learnedThrough) return nothing("overtaken")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
+        if (now.learnedThrough > state.learnedThrough) return nothing("overtaken")
         return { events: [learned], answer: "learned" as const }
       })
       if (answer === "overtaken") return yield* learn(sessions, layers, session)
-      if (answer !== "touched") return
+      if (answer !== "touched") return true
       const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
         (index) => range.from <= index && index < range.to,
       )

@@ -60,6 +60,8 @@ export interface Snapshot {
   readonly fold: number
   /** The last sequence number folded in. */
   readonly version: number
+  /** The commit of that record: it says of which log this is a fold. */
+  readonly commit: string
   readonly data: string
 }
 
@@ -125,6 +127,10 @@ export interface Service {
   readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
   /** The last sequence number; 0 for a session that does not exist. */
   readonly version: (session: string) => Effect.Effect<number, LogError>
+  /**
+   * Keeps a snapshot if it is of the log as it is now: of its last record, and of the commit that record has. Any other
+   * is ignored, because the log may have been rewritten, or begun anew, since it was taken.
+   */
   readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
   readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
   /** Every session, ordered by id. */

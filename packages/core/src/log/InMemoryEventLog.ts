@@ -68,7 +68,9 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     saveSnapshot: (session, snapshot) =>
       Effect.sync(() => {
         const target = stored.get(session)
-        if (target !== undefined) target.snapshot = snapshot
+        const last = target?.records.at(-1)
+        if (target === undefined || last === undefined) return
+        if (last.seq === snapshot.version && last.commit === snapshot.commit) target.snapshot = snapshot
       }),
     loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
     sessions: Stream.suspend(() =>

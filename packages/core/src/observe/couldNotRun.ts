@@ -12,5 +12,14 @@ export const couldNotRun =
           onSome: (error) => (Predicate.hasProperty(error, "_tag") ? String(error._tag) : "error"),
         }),
       }),
-      Effect.logError("a compaction could not run", cause).pipe(Effect.annotateLogs({ session })),
+      Effect.logError("a compaction could not run").pipe(
+        Effect.annotateLogs({
+          session,
+          // What was thrown may quote anything; typed errors have no words of a conversation.
+          why: Option.match(Cause.failureOption(cause), {
+            onNone: () => "it threw",
+            onSome: (error) => (error instanceof Error ? error.message : "it failed"),
+          }),
+        }),
+      ),
     )

@@ -59,6 +59,8 @@ export interface Sessions {
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
   /** The last sequence number in the log. */
   readonly version: (session: string) => Effect.Effect<number, SessionError>
+  /** Says that this process has written to a session by another way. */
+  readonly announce: (session: string) => void
   /** Tells each time this process has written to a session; several writes may be told as one. */
   readonly changes: (session: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
@@ -66,7 +68,7 @@ export interface Sessions {
 /** A state, and the commit of the last event in it: the two together say which log it was folded from. */
 interface Known {
   readonly state: SessionState
-  /** `null` when nothing has been folded, or when a snapshot does not say. */
+  /** `null` when nothing has been folded. */
   readonly commit: string | null
 }
 
@@ -104,6 +106,10 @@ export const persistently = <A, E extends { readonly _tag: string }>(
     while: (error) => error._tag === "LogError",
     schedule: Schedule.jittered(Schedule.exponential("50 millis")),
   })
+
+/** After these, a state is as small as it gets: the moment to keep it. */
+const isLandmark = (event: Event): boolean =>
+  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
@@ -198,8 +204,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     Effect.gen(function* () {
       const snapshot = yield* loadSnapshot(session)
       const restored = Option.filter(snapshot, ({ version }) => to === undefined || version <= to).pipe(
-        Option.flatMap((usable) => Snapshot.restore(session, usable)),
-        Option.map((state): Known => ({ state, commit: null })),
+        Option.flatMap((usable) =>
+          Option.map(Snapshot.restore(session, usable), (state): Known => ({ state, commit: usable.commit })),
+        ),
       )
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
       return known ?? (yield* readAll(session, to))
@@ -241,9 +248,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       return remember(slot, before, known ?? (yield* open(session)))
     })
 
-  const saveSnapshot = (state: SessionState) =>
+  const saveSnapshot = (state: SessionState, commit: string) =>
     log
-      .saveSnapshot(state.session, Snapshot.take(state))
+      .saveSnapshot(state.session, Snapshot.take(state, commit))
       .pipe(
         Effect.catchAll((error) =>
           Effect.logWarning("a snapshot was not saved").pipe(
@@ -290,7 +297,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         }
         const after = fold(state, recorded)
         slot.known = { state: after, commit }
-        if (list.some((event) => event._tag === "SummaryCommitted")) yield* saveSnapshot(after)
+        if (list.some(isLandmark)) yield* saveSnapshot(after, commit)
         return { answer, state: after, appended }
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
 
@@ -313,6 +320,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     transact,
     version: (session) => persistently(log.version(session)),
     changes,
+    announce: changed,
     delete: (session) =>
       Effect.suspend(() => {
         const slot = slotOf(session)

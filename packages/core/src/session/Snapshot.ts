@@ -103,10 +103,11 @@ const decode = (data: string): Option.Option<typeof Stored.Type> => {
 
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 
-/** The snapshot of a state. */
-export const take = (state: SessionState): Snapshot => ({
+/** The snapshot of a state whose last event came with this commit. */
+export const take = (state: SessionState, commit = ""): Snapshot => ({
   fold: foldVersion,
   version: state.version,
+  commit,
   data: encode({ ...state, raw: stored(state.raw), roundStarts: stored(state.roundStarts) }),
 })
 

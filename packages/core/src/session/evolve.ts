@@ -65,7 +65,7 @@ type Reducer = (state: SessionState, recorded: Recorded) => SessionState
 /** A commit that is void ends its compaction, and no more. */
 const undone: Reducer = (state, { event }) =>
   "compaction" in event && state.running?.compaction === event.compaction
-    ? { ...state, running: null }
+    ? { ...state, running: null, failures: null }
     : state
 
 /** Leaving an event out does not compile. */

@@ -1,7 +1,7 @@
 import { Clock, Effect, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
 import { encode } from "../event/EventCodec.js"
-import type { NewRecord, Service as EventLog } from "../log/EventLog.js"
+import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
 /** A session cannot be begun as a copy: it is there already, or there is nothing to copy. */
@@ -12,6 +12,13 @@ export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
   override get message(): string {
     return `Session "${this.session}" cannot be forked: ${this.detail}`
   }
+}
+
+/** The records up to a version, and to the end of the batch that it is in: half of a batch is no state of a session. */
+const upTo = (records: ReadonlyArray<LogRecord>, at: number | undefined): ReadonlyArray<LogRecord> => {
+  if (at === undefined) return records
+  const commit = records.findLast(({ seq }) => seq <= at)?.commit
+  return records.filter((record) => record.seq <= at || record.commit === commit)
 }
 
 /**
@@ -25,7 +32,7 @@ export const fork = (
   { to, at }: { readonly to: string; readonly at: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
-    const records = [...(yield* Stream.runCollect(log.read(session, at === undefined ? {} : { to: at })))]
+    const records = upTo([...(yield* Stream.runCollect(log.read(session)))], at)
     const last = records.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
     const { running } = yield* sessions.at(session, last.seq)
@@ -58,5 +65,6 @@ export const fork = (
           Effect.fail(new CannotFork({ session, detail: `there is a session "${to}" already` })),
         ),
       )
+    sessions.announce(to)
     return version
   })

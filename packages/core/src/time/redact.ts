@@ -32,6 +32,16 @@ export class UnknownMessage extends Schema.TaggedError<UnknownMessage>()("Unknow
   }
 }
 
+/** The session holds what this memfold cannot read, and so cannot forget. */
+export class CannotRedact extends Schema.TaggedError<CannotRedact>()("CannotRedact", {
+  session: Schema.String,
+  seq: Schema.Number,
+}) {
+  override get message(): string {
+    return `Nothing was redacted in session "${this.session}": event ${this.seq} was written by a newer memfold and may hold the words; update memfold`
+  }
+}
+
 /**
  * A part without its words. Calls and results keep their ids, so that pairs stay pairs; what cannot be read here, or
  * lies elsewhere, becomes a note.
@@ -51,10 +61,14 @@ const withoutWords = (part: Part): ReadonlyArray<Part> => {
   }
 }
 
+/** A message of nothing would be left out by codecs, and with it a turn. */
+const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
+  parts.length === 0 ? [{ type: "text", text: redacted }] : parts
+
 /** A message without its words; its metadata may hold copies of them, and goes. */
 const withoutText = ({ role, parts, at, pinned }: Message): Message => ({
   role,
-  parts: parts.flatMap(withoutWords),
+  parts: noneEmpty(parts.flatMap(withoutWords)),
   ...(at === undefined ? {} : { at }),
   ...(pinned === undefined ? {} : { pinned }),
 })
@@ -68,10 +82,12 @@ const rewritten = (event: Recorded["event"], index: number, counter: TokenCounte
     case "MessageAppended": {
       if (event.index !== index) return null
       const message = withoutText(event.message)
+      if (JSON.stringify(message) === JSON.stringify(event.message)) return null
       return { ...event, message, tokens: ofMessage(counter, message) } satisfies MessageAppended
     }
     case "SummaryCommitted": {
-      if (!event.segments.some((segment) => covers(index, segment))) return null
+      // Its list of files goes back to the start, whatever its own segments cover.
+      if (event.through <= index) return null
       return {
         ...event,
         segments: event.segments.map((segment) =>
@@ -98,6 +114,8 @@ interface Changes {
   readonly seq: number | null
   readonly total: number
   readonly lastCommit: string
+  /** An event that cannot be read by this memfold. */
+  readonly unknown: number | null
 }
 
 const changesFor = (
@@ -134,6 +152,7 @@ const changesFor = (
         current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.seq ?? null,
       total: current.filter(({ event }) => event._tag === "MessageAppended").length,
       lastCommit: last?.commit ?? "",
+      unknown: current.find(({ event }) => event._tag === "UnknownEvent")?.seq ?? null,
     }
   })
 
@@ -147,7 +166,7 @@ export const redact = (
   counter: TokenCounter,
   session: string,
   index: number,
-): Effect.Effect<{ readonly invalidated: number }, SessionError | UnknownMessage> =>
+): Effect.Effect<{ readonly invalidated: number }, SessionError | UnknownMessage | CannotRedact> =>
   Effect.gen(function* () {
     const commit = yield* makeId
     for (;;) {
@@ -157,6 +176,9 @@ export const redact = (
       if (changes.version !== version) continue
       const { seq, invalidated } = changes
       if (seq === null) return yield* new UnknownMessage({ session, index, total: changes.total })
+      // Forgotten already; what was written since has never seen the words.
+      if (!changes.rewritten.some((one) => one.seq === seq)) return { invalidated: 0 }
+      if (changes.unknown !== null) return yield* new CannotRedact({ session, seq: changes.unknown })
       const at = yield* Clock.currentTimeMillis
       const first: NewRecord = {
         at,
@@ -179,6 +201,7 @@ export const redact = (
       )
       if (done) {
         yield* sessions.load(session)
+        sessions.announce(session)
         return { invalidated: invalidated.length }
       }
     }

@@ -26,7 +26,8 @@ const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArra
       const log = yield* InMemoryEventLog.make
       const read: EventLog.Service["read"] = (_session, { to = Number.POSITIVE_INFINITY } = {}) =>
         Stream.fromIterable(records.filter(({ seq }) => seq <= to))
-      return yield* Verify.session({ ...log, read }, "s")
+      const version = () => Effect.succeed(records.at(-1)?.seq ?? 0)
+      return yield* Verify.session({ ...log, read, version }, "s")
     }),
   )
 
@@ -190,6 +191,18 @@ describe("a tampered log is found out", () => {
     expect(await broken(records.toSpliced(14, 0, records[13]!))).toContain("contiguous at 14")
     expect(await broken([records[1]!, records[0]!, ...records.slice(2)])).toContain("contiguous at 2")
     expect(await broken(records.slice(1))).toContain("contiguous at 2")
+  })
+
+  it("contiguous: the store believes the log to be of another length", async () => {
+    const program = Effect.gen(function* () {
+      const store = yield* InMemoryEventLog.make
+      yield* store.append("s", [{ at: 0, type: "Dreamt", version: 9, data: "?" }], {
+        expected: 0,
+        commit: "c",
+      })
+      return yield* Verify.session({ ...store, version: () => Effect.succeed(3) }, "s")
+    })
+    expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", seq: 1 }])
   })
 
   it("contiguous: messages are missing, or one has another's index", async () => {

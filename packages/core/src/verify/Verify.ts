@@ -99,7 +99,16 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
         )
       }),
     )
+    const version = yield* log.version(name)
     return [
+      ...(version === end.seq
+        ? []
+        : findings(end, end.seq, [
+            [
+              "contiguous",
+              `the store says that the session is at version ${version}, its log ends at ${end.seq}`,
+            ],
+          ])),
       ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
       ...findings(end, end.seq, [...unmarkedProblem(end), ...contextProblems(end.state)]),
       ...(Option.isSome(snapshot)
@@ -111,7 +120,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
 /** A snapshot of this fold is what the log folds to at its version (law L6). It costs no data when it is not. */
 const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
   if (snapshot.fold !== foldVersion) return none
-  return state !== null && take(state).data === snapshot.data
+  return state !== null && take(state, snapshot.commit).data === snapshot.data
     ? none
     : [
         [

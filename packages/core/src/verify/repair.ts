@@ -3,7 +3,7 @@
  * are written anew, snapshots are made anew, locks of engines that are gone are given back. A damaged message cannot
  * be mended: its words are nowhere else.
  */
-import { Clock, Effect, Either, Option } from "effect"
+import { Clock, Effect, Either, Option, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
 import { make, type Sessions } from "../session/Sessions.js"
@@ -51,7 +51,10 @@ const mendSnapshot = (log: EventLog, sessions: Sessions, session: string, findin
     const stored = yield* log.loadSnapshot(session)
     const wrong = findings.some(({ rule }) => rule === "snapshot")
     if (Option.isNone(stored) || (!wrong && stored.value.fold === foldVersion)) return []
-    yield* log.saveSnapshot(session, take(yield* sessions.load(session)))
+    const state = yield* sessions.load(session)
+    const last = yield* log.read(session, { from: state.version, to: state.version }).pipe(Stream.runHead)
+    if (Option.isNone(last)) return []
+    yield* log.saveSnapshot(session, take(state, last.value.commit))
     return ["made the snapshot anew"]
   })
 
@@ -59,7 +62,8 @@ const mendSnapshot = (log: EventLog, sessions: Sessions, session: string, findin
 export const repair = (log: EventLog, session: string): Effect.Effect<Repair, LogError> =>
   Effect.gen(function* () {
     const found = yield* verify(log, session)
-    const sessions = make(log)
+    // A snapshot may be older than the damage, and hide it.
+    const sessions = make({ ...log, loadSnapshot: () => Effect.succeed(Option.none()) })
     const mended = yield* Effect.either(
       Effect.gen(function* () {
         const inLog = yield* mendLog(sessions, session)

@@ -1,4 +1,7 @@
 /** What a memory with Promises can do besides append and context. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { createMemory, Pin, Rounds, Strategy, Trigger, Keep, Fold } from "../index.js"
 
@@ -141,6 +144,42 @@ describe("what others have a say in", () => {
       if (seq === 4) break
     }
     expect(seen).toEqual([1, 2, 3, 4])
+  })
+
+  it("a subscription ends when the memory is closed, on any store", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "memfold-subscribe-"))
+    try {
+      for (const store of ["memory:", `sqlite:${join(folder, "s.db")}`]) {
+        const memory = createMemory({ ...options, store })
+        await memory.append("s", turn(0))
+        const seen: Array<number> = []
+        for await (const { seq } of memory.subscribe("s")) {
+          seen.push(seq)
+          if (seq === 2) void memory.close()
+        }
+        expect(seen).toEqual([1, 2])
+        await memory.close()
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it("wrong options throw at once, and say what they can be", async () => {
+    const wrong = (given: object) => () => createMemory({ ...options, ...given })
+    expect(wrong({ strat: 1 })).toThrow('"strat"')
+    expect(wrong({ summarizer: [] })).toThrow('"summarizer"')
+    expect(wrong({ layers: "yes" })).toThrow('"layers"')
+    expect(wrong({ budget: { tokens: -1 } })).toThrow('"budget"')
+    expect(wrong({ budget: { tokens: 10, timeout: "soonish" } })).toThrow('"budget"')
+    expect(wrong({ shutdown: "nonsense" })).toThrow('"shutdown"')
+    expect(() => createMemory(undefined as never)).toThrow('"options"')
+    await using memory = createMemory({ ...options, compaction: "off" })
+    await memory.append("s", [...turn(0), ...turn(1)])
+    expect(await memory.compact("s")).toEqual({ _tag: "Idle", why: "off" })
+    await expect(memory.context("s", { at: -1 })).rejects.toMatchObject({ _tag: "InvalidInput" })
+    await expect(memory.context("s", { at: "1" as never })).rejects.toMatchObject({ _tag: "InvalidInput" })
+    await expect(memory.revert("s", { hold: 0.5 })).rejects.toMatchObject({ _tag: "InvalidInput" })
   })
 
   it("memory layers learn and recall, and facts can be retired", async () => {

@@ -27,23 +27,65 @@ export const strategyOf = (
   throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
 }
 
-const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual"])
-const durations = ["summarizerTimeout", "lease", "backOff"] as const
+const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual", "off"])
+const durations = ["summarizerTimeout", "lease", "backOff", "shutdown"] as const
+
+/** The names of all options; a name nobody knows is a typing mistake. */
+const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
+  "store",
+  "strategy",
+  "settings",
+  "wording",
+  "summarizer",
+  "layers",
+  "tokenCounter",
+  "format",
+  "compaction",
+  "budget",
+  "hooks",
+  "shadow",
+  "shutdown",
+  "summarizerTimeout",
+  "summarizerRetries",
+  "lease",
+  "backOff",
+  "cachedSessions",
+])
 
 /** What a type checker would have found, for programs without one: a wrong option throws before anything is done. */
 export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
+  if (typeof options !== "object" || options === null) {
+    throw new InvalidOption({ option: "options", allowed: 'an object like { store: "sqlite:chats.db" }' })
+  }
   const { store, strategy, format, compaction, wording } = options
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }
   if (typeof store !== "string" && !Layer.isLayer(store)) refuse("store", "memory:, sqlite:PATH, or a layer")
   if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
-  if (!modes.has(compaction)) refuse("compaction", "background, inline, or manual")
+  if (!modes.has(compaction)) refuse("compaction", "background, inline, manual, or off")
   if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {
     refuse("strategy", "a strategy, or the name of one")
   }
   if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
     refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
+  }
+  const unknown = Object.keys(options).find((name) => !known.has(name))
+  if (unknown !== undefined) refuse(unknown, `one of the options: ${[...known].join(", ")}`)
+  const { budget, layers, summarizer } = options
+  if (Array.isArray(summarizer) && summarizer.length === 0) refuse("summarizer", "left out, or not empty")
+  if (
+    layers !== undefined &&
+    typeof layers !== "boolean" &&
+    (typeof layers !== "object" || layers === null)
+  ) {
+    refuse("layers", "true, false, or an object of options")
+  }
+  if (budget !== undefined) {
+    const { tokens, timeout = 0 } = budget
+    if (typeof tokens !== "number" || !(tokens > 0) || Option.isNone(Duration.decodeUnknown(timeout))) {
+      refuse("budget", 'an object like { tokens: 100_000, timeout: "20 seconds" }')
+    }
   }
   for (const name of durations) {
     const given = options[name]
