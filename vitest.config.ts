@@ -5,7 +5,12 @@ export default defineConfig({
   resolve: { conditions: ["@memfold/source"] },
   ssr: { resolve: { conditions: ["@memfold/source"], externalConditions: ["@memfold/source"] } },
   test: {
-    include: ["packages/**/src/**/*.test.ts", "packages/**/test/**/*.test.ts", "packages/memfold/conformance/*.test.ts", "examples/*.test.ts"],
+    include: [
+      "packages/**/src/**/*.test.ts",
+      "packages/**/test/**/*.test.ts",
+      "packages/memfold/conformance/*.test.ts",
+      "examples/*.test.ts",
+    ],
     environment: "node",
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.
     testTimeout: 120_000,

@@ -93,6 +93,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     { finish: options.shutdown ?? Duration.zero },
   )
 
+  /** What goes wrong here is nobody's failure. */
+  const forNobody =
+    (session: string) =>
+    <E>(effect: Effect.Effect<void, E>): Effect.Effect<void> =>
+      Effect.catchAllCause(effect, (cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.interrupt : couldNotRun(session)(cause),
+      )
+
   /**
    * Leaves at once when nothing is due, which is nearly always: deciding costs no read. The messages are durable:
    * whatever goes wrong now, a strategy that throws included, is not the append's failure.
@@ -108,12 +116,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       if (!toCompact && !toLearn && state.damaged.length === 0) return
       if (compaction === "background") return yield* background.look(state.session, strategy)
       yield* work(state.session, strategy)
-    }).pipe(
-      Effect.catchAllCause((cause) =>
-        Cause.isInterruptedOnly(cause) ? Effect.interrupt : couldNotRun(state.session)(cause),
-      ),
-      Effect.withSpan("memfold.decide"),
-    )
+    }).pipe(forNobody(state.session), Effect.withSpan("memfold.decide"))
+
+  /**
+   * A compaction that was asked for goes on to nothing by itself: what came due while it ran is looked at when it ends,
+   * however it ends (law L11).
+   */
+  const thenLook = <A, E>(session: string, strategy: Strategy, asked: Effect.Effect<A, E>) =>
+    compaction === "background"
+      ? Effect.ensuring(asked, background.look(session, strategy))
+      : Effect.zipLeft(
+          asked,
+          Effect.flatMap(sessions.load(session), (state) => lookAt(state, strategy)).pipe(forNobody(session)),
+        )
 
   const load = (session: string, { at }: AtOptions = {}) =>
     Effect.flatMap(Effect.zipRight(checkSession(session), checkCount(session, "at", at ?? 0)), () =>
@@ -216,9 +231,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.flatMap(load(session), () =>
         compaction === "off"
           ? Effect.succeed<Outcome>({ _tag: "Idle", why: "off" })
-          : Effect.zipRight(
-              learnFirst(session),
-              run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+          : thenLook(
+              session,
+              strategyOf(request),
+              Effect.zipRight(
+                learnFirst(session),
+                run(dependencies(strategyOf(request)), session, { demanded: true, instructions }),
+              ),
             ),
       ),
     revert: (session, { to = null, hold = 20 } = {}) =>

@@ -1565,7 +1565,7 @@ describe("risks", () => {
         `ATTACH '${chat}' AS newer`,
         `INSERT INTO sessions SELECT ${sessions} FROM newer.sessions`,
         `INSERT INTO events SELECT ${columns} FROM newer.events`,
-        "INSERT INTO snapshots SELECT * FROM newer.snapshots",
+        "INSERT INTO snapshots SELECT session, fold, version, data FROM newer.snapshots",
       ].join(";\n"),
     )
     const before = rows(file, `SELECT ${columns} FROM events`)

@@ -122,8 +122,16 @@ describe("what a person reads", () => {
     expect(out).not.toContain("\u001B")
   })
 
-  it("compare lists the four strategies and sending everything", async () => {
-    const names = ["sliding-window", "rounds", "split-turn", "rolling-buffer"]
+  it("compare lists the strategies and sending everything", async () => {
+    const names = [
+      "sliding-window",
+      "rounds",
+      "split-turn",
+      "rolling-buffer",
+      "window",
+      "token-buffer",
+      "summary-buffer",
+    ]
     const conversation = sample("coding-agent.jsonl")
     const { code, out } = await memfold("compare", conversation, "--set", "context_limit=16000")
     expect(code).toBe(0)

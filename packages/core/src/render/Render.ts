@@ -63,13 +63,17 @@ const sections = (section: SectionName, entries: ReadonlyArray<Entry>): Readonly
   return found
 }
 
-/** How far the system prompt reaches: the leading pinned system messages, before anything is in a summary. */
-const preambleEnd = ({ raw, through }: SessionState, openFrom: number): number => {
+/**
+ * How far the system prompt reaches: the leading pinned system messages, before anything is in a summary. One that
+ * calls a tool, which none should, is no part of it: its group goes on.
+ */
+const preambleEnd = (state: SessionState, openFrom: number): number => {
+  const { raw, through } = state
   if (through > 0) return through
   const isPreamble = (entry: Entry | undefined) => entry?.pinned === true && entry.message.role === "system"
   let end = 0
   while (end < openFrom && isPreamble(raw.at(end))) end++
-  return end
+  return boundaryBefore(state, end)
 }
 
 /** The summary as a message; none where a strategy drops messages without a word. */

@@ -158,31 +158,36 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       persistently,
     )
 
-  /** Folds the whole log: once, and a second time where it takes back what has been applied by then. */
+  /**
+   * Folds the whole log: once, and again as long as it takes back what has been applied by then. A long log is read in
+   * pages, so that what takes back can come in while it is read: only a pass that finds no more of it than the one
+   * before has read everything as it stands now.
+   */
   const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> => {
     const pass = (voids: Voids) =>
       Effect.suspend(() => {
         // All that is declared invalid: with one commit gone, another one may fit that is taken back, too.
         const found = new Set<number>()
-        let again = false
+        const rewinding = new Set<number>()
         return log.read(session, to === undefined ? {} : { to }).pipe(
           Stream.runFoldEffect<Known, LogRecord, DamagedEvent, never>(
             { state: empty(session), commit: null },
             (known, record) =>
               Effect.map(decode(record), (recorded) => {
-                const { event } = recorded
-                if (event._tag === "SummaryInvalidated" && event.seq < recorded.seq) found.add(event.seq)
-                again ||= rewinds(known.state, recorded)
+                const { event, seq } = recorded
+                if (event._tag === "SummaryInvalidated" && event.seq < seq) found.add(event.seq)
+                if (rewinds(known.state, recorded)) rewinding.add(seq)
                 return { state: evolve(known.state, recorded, voids), commit: record.commit }
               }),
           ),
-          Effect.map((known) => ({ known, found, again })),
+          Effect.map((known) => ({ known, found, rewinding })),
         )
       }).pipe(persistently)
-    return pass(new Set()).pipe(
-      Effect.flatMap((first) => (first.again ? pass(first.found) : Effect.succeed(first))),
-      Effect.map(({ known }) => known),
-    )
+    const passes = (voids: Voids, seen: ReadonlySet<number>): Effect.Effect<Known, SessionError> =>
+      Effect.flatMap(pass(voids), ({ known, found, rewinding }) =>
+        [...rewinding].every((seq) => seen.has(seq)) ? Effect.succeed(known) : passes(found, rewinding),
+      )
+    return passes(new Set(), new Set())
   }
 
   const unknown = (session: string): Known => ({ state: empty(session), commit: null })
@@ -283,10 +288,18 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const commit = options?.commit ?? (yield* makeId)
 
       const attempt = Effect.gen(function* () {
-        if (slot.known === null) yield* refresh(session, slot)
-        const known = slot.known ?? unknown(session)
+        const cached = slot.known !== null
+        if (!cached) yield* refresh(session, slot)
+        let known = slot.known ?? unknown(session)
+        let decided = step(known.state)
+        if (decided.events.length === 0 && cached) {
+          // Nothing would be written, so the log could not say that the state is an old one.
+          yield* refresh(session, slot)
+          known = slot.known ?? unknown(session)
+          decided = step(known.state)
+        }
         const { state } = known
-        const { events: list, answer } = step(state)
+        const { events: list, answer } = decided
         const [first, ...rest] = list
         if (first === undefined) return { answer, state, appended: null }
         const { appended, recorded } = yield* append(known, [first, ...rest], commit)

@@ -1,6 +1,6 @@
-import { Clock, Effect, Schema, Stream } from "effect"
+import { Clock, Effect, Either, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
-import { encode } from "../event/EventCodec.js"
+import { decode, encode } from "../event/EventCodec.js"
 import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
@@ -21,6 +21,26 @@ const upTo = (records: ReadonlyArray<LogRecord>, at: number | undefined): Readon
   return records.filter((record) => record.seq <= at || record.commit === commit)
 }
 
+const copyOf = ({ at, type, version, data, checksum }: LogRecord): NewRecord => ({
+  at,
+  type,
+  version,
+  data,
+  ...(checksum === undefined ? {} : { checksum }),
+})
+
+/**
+ * What was declared invalid because of a redaction that came after a version: a copy up to there has the summaries as
+ * they were left, without their words, and must not go on with them.
+ */
+const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<NewRecord> =>
+  records.flatMap((record) => {
+    if (record.seq <= to || record.type !== "SummaryInvalidated") return []
+    const event = Either.getOrNull(decode(record))?.event
+    const redacted = event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.seq <= to
+    return redacted ? [copyOf(record)] : []
+  })
+
 /**
  * Begins another session with the events of this one up to a version, all or nothing. The two go their own ways from
  * there: sequence numbers, times and summaries are the same, a compaction that ran at that point is not.
@@ -32,18 +52,13 @@ export const fork = (
   { to, at }: { readonly to: string; readonly at: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
-    const records = upTo([...(yield* Stream.runCollect(log.read(session)))], at)
+    const all = [...(yield* Stream.runCollect(log.read(session)))]
+    const records = upTo(all, at)
     const last = records.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
     const { running } = yield* sessions.at(session, last.seq)
     const now = yield* Clock.currentTimeMillis
-    const copies = records.map(({ at, type, version, data, checksum }): NewRecord => ({
-      at,
-      type,
-      version,
-      data,
-      ...(checksum === undefined ? {} : { checksum }),
-    }))
+    const copies = records.map(copyOf)
     const released: ReadonlyArray<NewRecord> =
       running === null
         ? []
@@ -56,7 +71,7 @@ export const fork = (
               } satisfies CompactionReleased),
             },
           ]
-    const [first, ...rest] = [...copies, ...released]
+    const [first, ...rest] = [...copies, ...wordless(all, last.seq), ...released]
     if (first === undefined) return 0
     const { version } = yield* log
       .append(to, [first, ...rest], { expected: 0, commit: `fork-${last.commit}-${last.seq}` })
