@@ -141,7 +141,7 @@ const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
 /** Runs the command line, as a process of its own. */
 export const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
   new Promise((resolve) => {
-    const options = { maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1" } }
+    const options = { maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } }
     execFile(process.execPath, [program, ...args], options, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )

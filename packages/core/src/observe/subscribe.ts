@@ -1,4 +1,4 @@
-import { type Duration, Effect, Option, Stream } from "effect"
+import { type Duration, Effect, Stream } from "effect"
 import type { Recorded } from "../event/EventCodec.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
@@ -9,19 +9,6 @@ export interface SubscribeOptions {
   /** What this process writes is seen at once; for what others write, the log is asked this often (1 second). */
   readonly every?: Duration.DurationInput
 }
-
-/** Whether the last event that was delivered is there no more: the session was deleted, and perhaps begun anew. */
-const anotherLog = (
-  sessions: Sessions,
-  session: string,
-  delivered: { readonly id: string; readonly seq: number } | null,
-): Effect.Effect<boolean, SessionError> =>
-  delivered === null
-    ? Effect.succeed(false)
-    : sessions.events(session, { from: delivered.seq, to: delivered.seq }).pipe(
-        Stream.runHead,
-        Effect.map((there) => Option.isNone(there) || there.value.id !== delivered.id),
-      )
 
 /**
  * The events of a session, those that are there and then those that come, each once and in order. There is no gap
@@ -38,25 +25,38 @@ export const subscribe = (
       // Listening begins before the first look, so that nothing falls between the two.
       const changes = yield* sessions.changes(session)
       let next = Math.max(from, 1)
+      /** The event before that one; `null` while it has not been seen. */
       let last: string | null = null
-      const look = Stream.suspend(() =>
-        Stream.unwrap(
-          Effect.map(
-            anotherLog(sessions, session, last === null ? null : { id: last, seq: next - 1 }),
-            (another) => {
-              if (another) next = 1
-              return sessions.events(session, { from: next }).pipe(
-                Stream.tap(({ seq, id }) =>
-                  Effect.sync(() => {
-                    next = seq + 1
-                    last = id
-                  }),
-                ),
-              )
-            },
+
+      const everything = sessions.events(session)
+      const heard = (events: Stream.Stream<Recorded, SessionError>) =>
+        Stream.tap(events, ({ seq, id }) =>
+          Effect.sync(() => {
+            next = seq + 1
+            last = id
+          }),
+        )
+      /** Reads on from the event before: if it is there no more, the session was deleted, and perhaps begun anew. */
+      const look = Stream.suspend(() => {
+        const start = next
+        if (start === 1) return heard(everything)
+        let goesOn = false
+        const before = last
+        const rest = sessions.events(session, { from: start - 1 }).pipe(
+          Stream.takeWhile(
+            ({ seq, id }) => (goesOn ||= seq === start - 1 && (before === null || before === id)),
           ),
-        ),
-      )
+          heard,
+          Stream.filter(({ seq }) => seq >= start),
+        )
+        const anew = Stream.suspend(() => {
+          if (goesOn || last === null) return Stream.empty
+          next = 1
+          last = null
+          return heard(everything)
+        })
+        return Stream.concat(rest, anew)
+      })
       const ticks = Stream.tick(every)
       return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => look, { concurrency: 1 }))
     }),

@@ -213,6 +213,7 @@ const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): Sess
 const damaged = (state: SessionState, commit: SessionState["damaged"][number]): SessionState => ({
   ...state,
   running: null,
+  failures: null,
   damaged: [...state.damaged, commit],
 })
 

@@ -207,7 +207,7 @@ describe("fork", () => {
 })
 
 describe("redact (L15)", () => {
-  const secret = "my number is 555-0199"
+  const secret = "my name is Rumpelstiltskin"
 
   /** Everything a store has of a session, as one text. */
   const everything = Effect.gen(function* () {
@@ -240,16 +240,16 @@ describe("redact (L15)", () => {
         expect((yield* memory.state("s")).summary?.segments[0]?.text).toContain(secret)
 
         expect(yield* memory.redact("s", 0)).toEqual({ invalidated: 2 })
-        expect(yield* everything).not.toContain("555")
+        expect(yield* everything).not.toContain("Rumpelstiltskin")
         expect(yield* memory.state("s")).toMatchObject({ through: 0, total: 10, summary: null })
         expect(texts((yield* memory.context("s")).messages)).toEqual(["[redacted]", ...texts(said(9, 1))])
         expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["invalid", "invalid"])
         yield* clean
 
         expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed" }])
-        expect(yield* everything).not.toContain("555")
+        expect(yield* everything).not.toContain("Rumpelstiltskin")
         for (let at = 1; at <= (yield* memory.state("s")).version; at++) {
-          expect(JSON.stringify(yield* memory.context("s", { at }))).not.toContain("555")
+          expect(JSON.stringify(yield* memory.context("s", { at }))).not.toContain("Rumpelstiltskin")
         }
         yield* clean
       }).pipe(Effect.provide(withMemory(manual, parrot))),
@@ -266,7 +266,7 @@ describe("redact (L15)", () => {
       ])
       yield* memory.redact("s", 1)
       yield* memory.redact("s", 2)
-      expect(yield* everything).not.toContain("555")
+      expect(yield* everything).not.toContain("Rumpelstiltskin")
       const { messages } = yield* memory.context("s")
       expect(messages.flatMap(Message.calls)).toMatchObject([{ id: "c1", name: "find", arguments: "{}" }])
       expect(messages.flatMap(Message.results)).toMatchObject([{ id: "c1", output: "[redacted]" }])

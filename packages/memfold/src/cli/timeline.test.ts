@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util"
 import { type Event, Message, type Outcome } from "@memfold/core"
 import { describe, expect, it } from "vitest"
 import { committed, started } from "../../../core/test/sessions.js"
@@ -30,7 +31,8 @@ const outcome = (rest: Partial<Committed> = {}): Committed => ({
   ...rest,
 })
 
-const first = (one: Outcome) => outcomeLines(one)[0]?.trim()
+// Colours are for whoever looks; these tests read, wherever they run.
+const first = (one: Outcome) => stripVTControlCharacters(outcomeLines(one)[0] ?? "").trim()
 
 describe("the badges of a compaction (reference design 3)", () => {
   it("say that it compressed, and what else it did", () => {
@@ -62,18 +64,19 @@ describe("the badges of a compaction (reference design 3)", () => {
 })
 
 describe("a message's line", () => {
-  const result = (output: string) => messageLine(3, Message.result({ id: "1", name: "read_file", output }))
+  const line = (message: Message.Message) => stripVTControlCharacters(messageLine(3, message))
+  const result = (output: string) => line(Message.result({ id: "1", name: "read_file", output }))
 
   it("folds a long tool output, and says how much is folded", () => {
-    const line = result("one line and\nthe next ".repeat(500))
-    expect(line.split("\n")).toHaveLength(1)
-    expect(line.length).toBeLessThanOrEqual(100)
-    expect(line).toContain("← read_file one line and the next")
-    expect(line).toMatch(/… {2}▸ 11,000 characters$/)
+    const folded = result("one line and\nthe next ".repeat(500))
+    expect(folded.split("\n")).toHaveLength(1)
+    expect(folded.length).toBeLessThanOrEqual(100)
+    expect(folded).toContain("← read_file one line and the next")
+    expect(folded).toMatch(/… {2}▸ 11,000 characters$/)
   })
 
   it("shows a short one as it is", () => {
     expect(result("14 °C, rain")).toMatch(/← read_file {1,2}14 °C, rain$/)
-    expect(messageLine(3, Message.assistant("words ".repeat(500)))).not.toContain("▸")
+    expect(line(Message.assistant("words ".repeat(500)))).not.toContain("▸")
   })
 })

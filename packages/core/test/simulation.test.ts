@@ -1,0 +1,37 @@
+/**
+ * The engine as a whole, in worlds where everything goes wrong: several engines on one log, crashes, clocks that
+ * disagree, stores and summarizers that fail. One seed is one run; every law is checked after every step.
+ */
+import { afterAll, describe, expect, it } from "vitest"
+import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
+import { simulate } from "./simulation/simulation.js"
+
+const blocks = 20
+const each = 100
+
+describe("the simulation", () => {
+  let tally = nothing
+  let millis = 0
+  afterAll(() => console.log(summary(tally, millis)))
+
+  it.each(Array.from({ length: blocks }, (_, block) => 1 + block * each))(
+    `keeps all laws, L1 to L15: seeds from %i on`,
+    (from) => {
+      const began = performance.now()
+      tally = simulateAll(from, each, { ...tally, failed: null })
+      millis += performance.now() - began
+      expect(tally.failed === null ? "" : failure(tally.failed)).toBe("")
+    },
+  )
+
+  it("is the same run, step by step, for the same seed", () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const lines = (): ReadonlyArray<string> => {
+        const told: Array<string> = []
+        simulate(seed, (line) => told.push(line))
+        return told
+      }
+      expect(lines()).toEqual(lines())
+    }
+  })
+})

@@ -1,0 +1,515 @@
+/**
+ * What really happened: every record that the log took, in the order it took them. Nobody's answer is needed for that,
+ * so whoever claims something can be held to it. Each time the log has taken something, the laws that can be seen in
+ * it are checked.
+ */
+import { Effect, Either, Option, Stream } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
+import * as View from "../../src/policy/View.js"
+import * as Snapshot from "../../src/session/Snapshot.js"
+import { checkContext, checkPrefix } from "./contexts.js"
+import { type Naive, naive } from "./naive.js"
+import { marksIn, marksOf } from "./talk.js"
+import { must, Violation } from "./violation.js"
+import type { Process, World } from "./world.js"
+
+/** The messages of an append, under the commit id its client gave. Where they stand is known once they do. */
+export interface Batch {
+  readonly commit: string
+  readonly session: string
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly applied: Array<{
+    readonly incarnation: number
+    readonly from: number
+    readonly to: number
+    readonly version: number
+    readonly step: number
+  }>
+}
+
+/** A session from its first event to its deletion. */
+export interface Truth {
+  readonly session: string
+  /** How often it was deleted before. */
+  readonly incarnation: number
+  /** How often its records were rewritten. */
+  generation: number
+  records: Array<EventLog.LogRecord>
+  events: Array<EventCodec.Recorded>
+  /** The state at each version, from 0 on. */
+  states: Array<Session.SessionState>
+  /** How far the summary reached at each version, when it was the newest. */
+  readonly through: Array<number>
+  /** When each event was written, in the run's time. */
+  readonly written: Array<number>
+  naive: Naive
+  /** The contexts that were rendered, by version. */
+  readonly contexts: Map<number, Render.Context>
+  readonly commits: Set<string>
+  /** The marks of messages that were redacted. */
+  readonly forgotten: Set<string>
+  /** Snapshots that were saved and may still be lying about. */
+  snapshots: Array<EventLog.Snapshot>
+}
+
+/** A moment, to ask later what has happened since. */
+export interface Moment {
+  readonly step: number
+  readonly time: number
+  readonly incarnation: number
+  readonly generation: number
+  readonly version: number
+}
+
+/** What the log took. */
+export interface Taken {
+  readonly process: Process
+  readonly session: string
+  readonly records: ReadonlyArray<EventLog.NewRecord>
+  readonly commit: string
+  readonly rewritten: ReadonlyArray<EventLog.Rewritten> | null
+  readonly appended: EventLog.Appended
+}
+
+const begun = (session: string, incarnation: number): Truth => ({
+  session,
+  incarnation,
+  generation: 0,
+  records: [],
+  events: [],
+  states: [Session.empty(session)],
+  through: [0],
+  written: [],
+  naive: naive([]),
+  contexts: new Map(),
+  commits: new Set(),
+  forgotten: new Set(),
+  snapshots: [],
+})
+
+/** Whether two states say the same, however they came about. */
+export const sameState = (one: Session.SessionState, other: Session.SessionState): boolean => {
+  const plain = (state: Session.SessionState) => ({
+    ...state,
+    raw: state.raw.slice(),
+    roundStarts: state.roundStarts.slice(),
+  })
+  return isDeepStrictEqual(plain(one), plain(other))
+}
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+export class History {
+  private readonly truths = new Map<string, Truth>()
+  readonly batches = new Map<string, Batch>()
+  /** Which process a compaction belongs to, and what had gone wrong there by then. */
+  readonly owners = new Map<string, { readonly process: Process; readonly faults: number }>()
+  readonly deletions: Array<{ readonly session: string; readonly step: number; readonly process: Process }> =
+    []
+  readonly redactions: Array<{
+    readonly session: string
+    readonly step: number
+    readonly marks: ReadonlyArray<string>
+  }> = []
+  private readonly counted = new Map<string, number>()
+
+  constructor(
+    private readonly world: World,
+    private readonly log: EventLog.Service,
+    private readonly strategies: ReadonlyMap<string, Strategy.Strategy>,
+  ) {}
+
+  count(what: string, times = 1): void {
+    this.counted.set(what, (this.counted.get(what) ?? 0) + times)
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.counted
+  }
+
+  of(session: string): Truth {
+    const known = this.truths.get(session) ?? begun(session, 0)
+    this.truths.set(session, known)
+    return known
+  }
+
+  /** The sessions that are there. */
+  get sessions(): ReadonlyArray<Truth> {
+    return [...this.truths.values()].filter(({ records }) => records.length > 0)
+  }
+
+  moment(session: string): Moment {
+    const { incarnation, generation, records } = this.of(session)
+    return { step: this.world.steps, time: this.world.now, incarnation, generation, version: records.length }
+  }
+
+  /** The log deleted a session. */
+  deleted(process: Process, session: string): void {
+    const { incarnation } = this.of(session)
+    this.truths.set(session, begun(session, incarnation + 1))
+    this.deletions.push({ session, process, step: this.world.steps })
+    this.count("deletions")
+  }
+
+  /** The log took records. */
+  taken({ process, session, records, commit, rewritten, appended }: Taken): void {
+    const truth = this.of(session)
+    const from = truth.records.length + 1
+    must(
+      appended.from === from && appended.version === from + records.length - 1,
+      "L12",
+      () =>
+        `the log of ${session} took events ${appended.from} to ${appended.version} where ${from} was next`,
+    )
+    if (rewritten !== null) this.rewrite(truth, rewritten, records)
+    const tail = records.map((record, at) => tidy({ ...record, session, seq: from + at, commit }))
+    must(!truth.commits.has(commit), "L12", () => `commit ${commit} is applied to ${session} a second time`)
+    truth.commits.add(commit)
+    truth.records.push(...tail)
+    const events = tail.map((record) =>
+      Either.getOrElse(EventCodec.decode(record), ({ message }) => {
+        throw new Violation("decodable", message)
+      }),
+    )
+    truth.events.push(...events)
+    for (const _ of events) truth.written.push(this.world.now)
+    this.messages(truth, events, commit)
+    this.fold(truth, from)
+    const read = naive(truth.events)
+    const problem = read.problems.find(({ seq }) => seq >= from)
+    // A copy comes all at once, with what was taken back and what took it back.
+    const copied = from === 1 && commit.startsWith("fork-")
+    if (problem !== undefined && !copied)
+      throw new Violation(problem.law, `${problem.detail} (event ${problem.seq})`)
+    this.coverage(truth, read, events)
+    truth.naive = read
+    for (const { event, seq } of events) {
+      this.count(event._tag)
+      if (event._tag === "CompactionStarted" && !copied) {
+        this.owners.set(event.compaction, { process, faults: process.faults })
+        this.plan(truth, seq)
+      }
+      if (event._tag === "SummaryCommitted" && !copied) {
+        must(
+          read.boundaries.includes(event.through),
+          "L5",
+          () => `the summary ${event.summary} ends at ${event.through}, within a group`,
+        )
+      }
+      // A copy of a log says what was redacted in the original: it must be so in the copy.
+      if (event._tag === "MessageRedacted")
+        for (const mark of this.marksAt(truth, event.seq)) truth.forgotten.add(mark)
+    }
+    this.agree(truth)
+    this.context(truth, from - 1)
+    this.redacted(truth, rewritten === null ? tail : truth.records)
+    this.world.trace(
+      () => `${process.name}: ${session} ${from}: ${events.map(({ event }) => summarized(event)).join(", ")}`,
+    )
+  }
+
+  /** The log took a snapshot, or was asked to. */
+  snapshotSaved(session: string): void {
+    const truth = this.of(session)
+    const stored = Option.getOrNull(Effect.runSync(this.log.loadSnapshot(session)))
+    if (stored === null) return
+    this.redacted(truth, [])
+    const state = truth.states[stored.version]
+    const restored = Option.getOrNull(Snapshot.restore(session, stored))
+    must(
+      restored !== null && state !== undefined && sameState(restored, state),
+      "L6",
+      () => `the snapshot of ${session} at ${stored.version} is not the fold of its log`,
+      () => ({ restored, state }),
+    )
+    if (truth.snapshots.at(-1)?.version !== stored.version) truth.snapshots.push(stored)
+  }
+
+  /** The whole log of a session, as it is stored. */
+  private read(session: string): ReadonlyArray<EventLog.LogRecord> {
+    return [...Effect.runSync(Stream.runCollect(this.log.read(session)))].map(tidy)
+  }
+
+  /** What was stored before is what is stored now (law L10). */
+  unchanged(truth: Truth): void {
+    must(
+      same(this.read(truth.session), truth.records),
+      "L10",
+      () => `the log of ${truth.session} is not what was written to it`,
+    )
+  }
+
+  private marksAt({ records }: Truth, seq: number): ReadonlyArray<string> {
+    return marksIn(records[seq - 1]?.data ?? "")
+  }
+
+  /** Records were rewritten, for a redaction and for nothing else. */
+  private rewrite(
+    truth: Truth,
+    rewritten: ReadonlyArray<EventLog.Rewritten>,
+    records: ReadonlyArray<EventLog.NewRecord>,
+  ): void {
+    const { session } = truth
+    must(
+      records.some(({ type }) => type === "MessageRedacted"),
+      "L10",
+      () => `records of ${session} are rewritten, and no redaction says so`,
+    )
+    const changes = new Map(rewritten.map((change) => [change.seq, change]))
+    const before = truth.records
+    const marks = records.flatMap(({ type, data }) =>
+      type === "MessageRedacted"
+        ? this.marksAt(truth, (JSON.parse(data) as { readonly seq: number }).seq)
+        : [],
+    )
+    for (const mark of marks) truth.forgotten.add(mark)
+    this.redactions.push({ session, step: this.world.steps, marks })
+    truth.records = before.map((record) => {
+      const change = changes.get(record.seq)
+      return change === undefined ? record : tidy({ ...record, ...change })
+    })
+    must(
+      same(this.read(session).slice(0, before.length), truth.records),
+      "L10",
+      () => `a redaction changed more of ${session} than it said`,
+    )
+    truth.generation++
+    truth.snapshots = []
+    truth.contexts.clear()
+    truth.events = truth.records.map((record) => Either.getOrThrow(EventCodec.decode(record)))
+    truth.states = [Session.empty(session)]
+    this.fold(truth, 1)
+    truth.naive = naive(truth.events)
+  }
+
+  /** Messages come from clients, each once, all of a batch together; or they are copied by a fork. */
+  private messages(truth: Truth, events: ReadonlyArray<EventCodec.Recorded>, commit: string): void {
+    const appended = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event] : []))
+    if (appended.length === 0) return
+    const batch = this.batches.get(commit)
+    if (batch === undefined) {
+      const isFork = events[0]?.seq === 1 && commit.startsWith("fork-")
+      must(isFork, "L12", () => `${truth.session} got messages that nobody appended, in commit ${commit}`)
+      this.count("forks")
+      return
+    }
+    const { session, incarnation } = truth
+    must(
+      batch.session === session && batch.applied.every((one) => one.incarnation !== incarnation),
+      "L12",
+      () => `the batch ${commit} is applied to ${session}, and was appended once to ${batch.session}`,
+    )
+    const bare = ({ pinned: _pinned, ...message }: Message.Message) => message
+    must(
+      isDeepStrictEqual(
+        appended.map(({ message }) => bare(message)),
+        batch.messages.map(bare),
+      ),
+      "L12",
+      () => `the batch ${commit} of ${session} is not stored as it was appended`,
+    )
+    const from = appended[0]?.index ?? 0
+    const version = events.at(-1)?.seq ?? 0
+    batch.applied.push({ incarnation, from, to: from + appended.length, version, step: this.world.steps })
+    this.count("messages", appended.length)
+  }
+
+  /** The states from an event on. */
+  private fold(truth: Truth, from: number): void {
+    for (const recorded of truth.events.slice(from - 1)) {
+      const before = truth.states[recorded.seq - 1]!
+      const again = Session.rewinds(before, recorded)
+      truth.states[recorded.seq] = again
+        ? Session.fold(Session.empty(truth.session), truth.events.slice(0, recorded.seq))
+        : Session.evolve(before, recorded)
+    }
+  }
+
+  /** Coverage never moves back by itself. */
+  private coverage(truth: Truth, now: Naive, events: ReadonlyArray<EventCodec.Recorded>): void {
+    const through = now.active?.through ?? 0
+    const before = truth.naive.active?.through ?? 0
+    const meant = events.some(({ event }) => ["SummaryInvalidated", "SessionCleared"].includes(event._tag))
+    must(
+      through >= before || meant,
+      "L3",
+      () => `the coverage of ${truth.session} moves from ${before} to ${through}`,
+    )
+    for (const { seq } of events) truth.through[seq] = through
+  }
+
+  /** What a compaction took the lock for leaves the tail alone, and cuts no group. */
+  private plan(truth: Truth, seq: number): void {
+    const recorded = truth.events[seq - 1]!
+    const { event: started } = recorded
+    const { boundaries } = truth.naive
+    if (started._tag !== "CompactionStarted") return
+    const strategy = this.strategies.get(started.strategy)
+    if (strategy === undefined) throw new Violation("L10", `no strategy is called ${started.strategy}`)
+    const state = truth.states[seq - 1]!
+    const view = View.make(state, recorded.at)
+    const asked = Math.min(Math.max(Math.floor(strategy.keep.from(view)), state.through), state.total)
+    const tailFrom = Math.max(boundaries.findLast((boundary) => boundary <= asked) ?? 0, state.through)
+    const splits = strategy.split !== undefined && view.tokens(tailFrom, state.total) > strategy.split.above
+    must(
+      started.tailFrom === tailFrom,
+      "L2",
+      () => `the tail begins at ${tailFrom}, not at ${started.tailFrom}`,
+    )
+    must(
+      started.to <= tailFrom || (splits && started.parts.at(-1)?.kind === "turn-prefix"),
+      "L2",
+      () => `the compaction ${started.compaction} reaches to ${started.to}, the tail begins at ${tailFrom}`,
+    )
+    must(
+      boundaries.includes(started.to),
+      "L5",
+      () => `the compaction ${started.compaction} ends at ${started.to}, within a group`,
+    )
+  }
+
+  /** The fold says what a naive reader says. */
+  private agree(truth: Truth): void {
+    const { session, naive: read, states, events } = truth
+    const state = states.at(-1)!
+    const expected = {
+      version: events.length,
+      total: read.messages.length,
+      through: read.active?.through ?? 0,
+      raw: [read.active?.through ?? 0, read.messages.length],
+      summary: read.active?.id,
+      segments: read.active?.segments,
+      running: read.running?.compaction,
+    }
+    const actual = {
+      version: state.version,
+      total: state.total,
+      through: state.through,
+      raw: [state.raw.from, state.raw.to],
+      summary: state.summary?.id,
+      segments: state.summary?.segments,
+      running: state.running?.compaction,
+    }
+    must(
+      same(actual, expected),
+      "L6",
+      () => `the fold of ${session} is ${JSON.stringify(actual)}, its log says ${JSON.stringify(expected)}`,
+    )
+    const cut = new Set(read.pruned.map(({ index }) => index))
+    for (const { index, message } of state.raw) {
+      const said = read.messages[index]?.message
+      must(
+        cut.has(index) || same(message, said),
+        "L4",
+        () => `message ${index} of ${session} is not what was said`,
+      )
+    }
+    if (events.length % 8 !== 0) return
+    const again = Session.fold(Session.empty(session), events)
+    must(
+      sameState(again, state),
+      "L6",
+      () => `the fold of ${session} from its start is another than the one event by event`,
+      () => ({ again, state }),
+    )
+  }
+
+  /** The context of the newest version, and that of the batch before. */
+  private context(truth: Truth, before: number): void {
+    const state = truth.states.at(-1)!
+    const context = Render.render(state)
+    checkContext(truth.naive, state, context)
+    const earlier = truth.contexts.get(before)
+    const changed = truth.events
+      .slice(before)
+      .some(({ event }) =>
+        [
+          "SummaryCommitted",
+          "ToolOutputsPruned",
+          "SummaryInvalidated",
+          "SessionCleared",
+          "MessageRedacted",
+        ].includes(event._tag),
+      )
+    if (earlier !== undefined && !changed) checkPrefix(truth.session, earlier, context)
+    truth.contexts.set(state.version, context)
+  }
+
+  /** What was redacted is nowhere. */
+  private redacted(truth: Truth, records: ReadonlyArray<EventLog.LogRecord>): void {
+    if (truth.forgotten.size === 0) return
+    const { session, forgotten } = truth
+    for (const { seq, type, data } of records) {
+      const found = marksIn(data).find((mark) => forgotten.has(mark))
+      must(
+        found === undefined,
+        "L15",
+        () => `${found} was redacted from ${session}; event ${seq} (${type}) has it`,
+      )
+    }
+    const snapshot = Option.getOrNull(Effect.runSync(this.log.loadSnapshot(session)))
+    const found = marksIn(snapshot?.data ?? "").find((mark) => forgotten.has(mark))
+    must(
+      found === undefined,
+      "L15",
+      () => `${found} was redacted from ${session}; its snapshot at ${snapshot?.version} has it`,
+    )
+  }
+
+  /** Ends the run if an answer, asked for after a redaction, has what was redacted. */
+  forgottenIn(truth: Truth, what: string, answer: unknown, since: Moment): void {
+    if (truth.forgotten.size === 0 || truth.incarnation !== since.incarnation) return
+    const gone = new Set(
+      this.redactions
+        .filter(({ session, step }) => session === truth.session && step < since.step)
+        .flatMap(({ marks }) => marks)
+        .filter((mark) => truth.forgotten.has(mark)),
+    )
+    const found = marksOf(answer).find((mark) => gone.has(mark))
+    must(found === undefined, "L15", () => `${found} was redacted from ${truth.session}; ${what} has it`)
+  }
+}
+
+/** Records in one form, so that they can be compared. */
+const tidy = ({
+  session,
+  seq,
+  commit,
+  at,
+  type,
+  version,
+  data,
+  checksum,
+}: EventLog.LogRecord): EventLog.LogRecord => ({
+  session,
+  seq,
+  commit,
+  at,
+  type,
+  version,
+  data,
+  ...(checksum === undefined ? {} : { checksum }),
+})
+
+/** An event in a few words. */
+const summarized = (event: EventCodec.AnyEvent): string => {
+  switch (event._tag) {
+    case "MessageAppended":
+      return `${event.index} ${event.message.role}${event.message.pinned === true ? " pinned" : ""}`
+    case "CompactionStarted":
+      return `started ${event.compaction.slice(-6)} [${event.from},${event.to}) for ${event.reason}`
+    case "SummaryCommitted":
+      return `committed ${event.compaction.slice(-6)} to ${event.through}`
+    case "CompactionFailed":
+      return `failed ${event.compaction.slice(-6)} (${event.reason})`
+    case "CompactionReleased":
+      return `released ${event.compaction.slice(-6)}`
+    case "SummaryInvalidated":
+      return `invalidated ${event.seq} (${event.reason})`
+    case "MessageRedacted":
+      return `redacted ${event.seq}`
+    default:
+      return event._tag
+  }
+}

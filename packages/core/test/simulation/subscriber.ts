@@ -1,0 +1,100 @@
+/** A subscriber: it has to see every event once, in order, and none that never was. */
+import { Cause, Effect, Exit, type Fiber, Option, Stream } from "effect"
+import type { EventCodec } from "../../src/index.js"
+import { type Engine, interrupt } from "./engine.js"
+import type { History } from "./history.js"
+import { must } from "./violation.js"
+import type { World } from "./world.js"
+
+/** How often it asks for what other processes wrote, in milliseconds. */
+export const every = 5_000
+
+export class Subscriber {
+  readonly engine: Engine
+  readonly session: string
+  /** The sequence number it waits for, and in which of the session's lives. */
+  next: number
+  incarnation: number
+  private readonly world: World
+  private readonly history: History
+  private heard = false
+  private fiber: Fiber.RuntimeFiber<unknown, unknown> | null = null
+
+  constructor({
+    world,
+    history,
+    engine,
+    session,
+    from,
+  }: {
+    readonly world: World
+    readonly history: History
+    readonly engine: Engine
+    readonly session: string
+    readonly from: number
+  }) {
+    this.world = world
+    this.history = history
+    this.engine = engine
+    this.session = session
+    this.next = from
+    this.incarnation = history.of(session).incarnation
+  }
+
+  /** Listens, and says when that has ended by itself. */
+  start(ended: (error: unknown) => void): void {
+    const { engine, session, next } = this
+    const stream = engine.memory.subscribe(session, { from: next, every })
+    const listening = Stream.runForEach(stream, (recorded) =>
+      Effect.sync(() => this.world.guard(() => this.hear(recorded))),
+    )
+    this.fiber = engine.run(listening, (exit) => {
+      if (Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)) return
+      ended(
+        Exit.isFailure(exit)
+          ? Option.getOrElse(Cause.failureOption(exit.cause), () => exit.cause)
+          : "it is over",
+      )
+    })
+  }
+
+  stop(): void {
+    if (this.fiber !== null) interrupt(this.fiber)
+  }
+
+  private hear(recorded: EventCodec.Recorded): void {
+    this.heard = true
+    const truth = this.history.of(this.session)
+    const written = truth.events[recorded.seq - 1]?.id === recorded.id
+    // What was read before a deletion may be heard after it.
+    if (written && truth.incarnation !== this.incarnation && recorded.seq === 1) {
+      this.incarnation = truth.incarnation
+      this.next = 1
+    }
+    must(
+      recorded.seq === this.next,
+      "L10",
+      () => `a subscriber of ${this.session} hears event ${recorded.seq} and waited for ${this.next}`,
+    )
+    this.next++
+    must(written === (truth.incarnation === this.incarnation), "L10", () =>
+      written
+        ? `a subscriber of ${this.session} hears event ${recorded.seq}, and never heard how the session began anew`
+        : `a subscriber of ${this.session} hears event ${recorded.seq}, which is another one in the log`,
+    )
+  }
+
+  /** Nothing that was written long enough ago is missing. */
+  caughtUp(): void {
+    const { session, incarnation, next, heard } = this
+    // Whoever has heard nothing cannot know that the session began anew.
+    if (!heard && next > 1) return
+    const truth = this.history.of(session)
+    const old = truth.written.findLastIndex((time) => time + every + 2_000 < this.world.now)
+    must(
+      truth.records.length === 0 || (truth.incarnation === incarnation && next > old + 1),
+      "L10",
+      () => `a subscriber of ${session} waits for event ${next} and has not heard ${old + 1}`,
+    )
+  }
+}

@@ -1,0 +1,18 @@
+/** What a run ends with when something is as it must never be. */
+export class Violation extends Error {
+  constructor(
+    /** A law of the design by its number, or what else went wrong: `liveness` is something that never ended. */
+    readonly law: string,
+    readonly detail: string,
+    /** What it was and what it should have been, for whoever replays the run. */
+    readonly evidence?: unknown,
+  ) {
+    super(`${law}: ${detail}`)
+    this.name = "Violation"
+  }
+}
+
+/** Ends the run unless something holds. Texts are made only when they are needed. */
+export const must = (holds: boolean, law: string, detail: () => string, evidence?: () => unknown): void => {
+  if (!holds) throw new Violation(law, detail(), evidence?.())
+}
