@@ -9,7 +9,7 @@ export const nightly = Strategy.make({
   fold: Fold.rolling,
 })
 
-/** Looks at every session: for a timer, once a night. */
+/** Looks at every session, those included that nobody has opened since the process began. */
 export const consolidate = Effect.flatMap(Memory.Memory, (memory) =>
   Stream.runForEach(memory.sessions, ({ session }) => memory.settle(session)),
 )

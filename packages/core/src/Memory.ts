@@ -23,7 +23,7 @@ import { couldNotRun } from "./observe/couldNotRun.js"
 import * as metrics from "./observe/metrics.js"
 import { lookInShadow } from "./observe/shadow.js"
 import { subscribe } from "./observe/subscribe.js"
-import { decide } from "./policy/decide.js"
+import { decide, nextLook } from "./policy/decide.js"
 import { entering } from "./policy/entering.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { render } from "./render/Render.js"
@@ -87,11 +87,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const work = (session: string, strategy: Strategy) =>
     Effect.zipRight(learnFirst(session), settle(dependencies(strategy), session))
 
-  const background = yield* Background.make<Strategy>(
+  const background: Background.Background<Strategy> = yield* Background.make<Strategy>(
     (session, strategy) =>
-      work(session, strategy).pipe(Effect.catchAllCause(couldNotRun(session)), Effect.asVoid),
+      work(session, strategy).pipe(
+        Effect.zipRight(sessions.load(session)),
+        Effect.flatMap((state) => lookAgain(state, strategy)),
+        Effect.catchAllCause(couldNotRun(session)),
+      ),
     { finish: options.shutdown ?? Duration.zero },
   )
+
+  /** Keeps the time for what comes due by time alone. */
+  const lookAgain = (state: SessionState, strategy: Strategy): Effect.Effect<void> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const time = nextLook(strategy, state, now)
+      return time === null ? Effect.void : background.lookAt(state.session, strategy, time)
+    })
 
   /** What goes wrong here is nobody's failure. */
   const forNobody =
@@ -113,7 +124,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       if (compaction === "manual" || compaction === "off") return
       const toCompact = decision._tag === "Due" || decision.why === "running"
       const toLearn = layers !== null && (due(state)?.to ?? 0) > (failedTo.get(state.session) ?? 0)
-      if (!toCompact && !toLearn && state.damaged.length === 0) return
+      if (!toCompact && !toLearn && state.damaged.length === 0) {
+        return compaction === "background" ? yield* lookAgain(state, strategy) : undefined
+      }
       if (compaction === "background") return yield* background.look(state.session, strategy)
       yield* work(state.session, strategy)
     }).pipe(forNobody(state.session), Effect.withSpan("memfold.decide"))

@@ -49,7 +49,8 @@ export interface Options extends Partial<Settings> {
   /**
    * When compactions run.
    *
-   * - `background` (default): beside the conversation; `append` returns once the messages are durable
+   * - `background` (default): beside the conversation; `append` returns once the messages are durable. What comes due
+   *   by time alone (idle time, a retry, the lease of a process that is gone) is looked at when it is time.
    * - `inline`: `append` returns when nothing is due any more
    * - `manual`: only through `settle` and `compact`
    * - `off`: not at all, whoever asks; every message stays raw

@@ -2,11 +2,27 @@
  * Compactions beside the conversation: at most one at a time for a session in this process (the log sees to the
  * other processes). What comes due meanwhile is looked at when it ends (law L11).
  */
-import { Deferred, type Duration, Effect, FiberId, FiberSet, type Scope } from "effect"
+import {
+  Clock,
+  Context,
+  DefaultServices,
+  Deferred,
+  Duration,
+  Effect,
+  FiberId,
+  FiberMap,
+  FiberSet,
+  type Scope,
+} from "effect"
 
 export interface Background<Request> {
   /** Looks at a session soon; returns at once. Of several requests while one is at work, the newest counts. */
   readonly look: (session: string, request: Request) => Effect.Effect<void>
+  /**
+   * Looks at a session when it is time, in milliseconds since the epoch; returns at once. A session has one such time,
+   * the earliest. It does not keep a program from ending.
+   */
+  readonly lookAt: (session: string, request: Request, time: number) => Effect.Effect<void>
   /** Waits until nothing is at work for a session. */
   readonly ended: (session: string) => Effect.Effect<void>
 }
@@ -30,6 +46,14 @@ export const make = <Request>(
     yield* Effect.addFinalizer(() =>
       FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(finish)),
     )
+    const sleepers = yield* FiberMap.make<string>()
+    // Closed first: nobody wakes, or goes to sleep, while the rest comes to its end.
+    let closing = false
+    yield* Effect.addFinalizer(() => {
+      closing = true
+      return FiberMap.clear(sleepers)
+    })
+    const waits = new Map<string, { readonly time: number; request: Request }>()
     /** The sessions at work, and whether another look is due. */
     const atWork = new Map<string, Entry<Request>>()
 
@@ -55,23 +79,73 @@ export const make = <Request>(
         Effect.interruptible,
       )
 
+    const look: Background<Request>["look"] = (session, request) =>
+      Effect.suspend(() => {
+        const running = atWork.get(session)
+        if (running !== undefined) {
+          running.again = true
+          running.request = request
+          return Effect.void
+        }
+        const entry = { again: false, request, ended: Deferred.unsafeMake<void>(FiberId.none) }
+        atWork.set(session, entry)
+        return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
+      }).pipe(Effect.uninterruptible)
+
+    const lookAt: Background<Request>["lookAt"] = (session, request, time) =>
+      Effect.suspend(() => {
+        if (closing) return Effect.void
+        const waiting = waits.get(session)
+        if (waiting !== undefined && waiting.time <= time) {
+          waiting.request = request
+          return Effect.void
+        }
+        const wait = { time, request }
+        waits.set(session, wait)
+        const wake = Effect.suspend(() => {
+          waits.delete(session)
+          return look(session, wait.request)
+        })
+        return Effect.asVoid(
+          FiberMap.run(sleepers, session, Effect.zipRight(Effect.interruptible(sleepUntil(time)), wake)),
+        )
+      }).pipe(Effect.uninterruptible)
+
     return {
-      look: (session, request) =>
-        Effect.suspend(() => {
-          const running = atWork.get(session)
-          if (running !== undefined) {
-            running.again = true
-            running.request = request
-            return Effect.void
-          }
-          const entry = { again: false, request, ended: Deferred.unsafeMake<void>(FiberId.none) }
-          atWork.set(session, entry)
-          return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
-        }).pipe(Effect.uninterruptible),
+      look,
+      lookAt,
       ended: (session) =>
         Effect.suspend(() => {
           const running = atWork.get(session)
           return running === undefined ? Effect.void : Deferred.await(running.ended)
         }),
     }
+  })
+
+/** Nobody sleeps longer: timers have a longest delay, and looking once more costs next to nothing. */
+const longestSleep = 24 * 3_600_000
+
+const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
+
+/**
+ * Sleeps until a time, or for a day. The live clock's own sleep would keep a program from ending that has nothing left
+ * to do but to wait.
+ */
+const sleepUntil = (time: number): Effect.Effect<void> =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(clock.currentTimeMillis, (now) => {
+      const millis = Math.min(Math.max(time - now, 0), longestSleep)
+      return clock === liveClock ? sleepUnattended(millis) : clock.sleep(Duration.millis(millis))
+    }),
+  )
+
+// Every runtime has these two; Node's timers can also be told not to keep the process.
+declare const setTimeout: (run: () => void, millis: number) => number | { readonly unref?: () => void }
+declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
+
+const sleepUnattended = (millis: number): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    if (typeof timer === "object") timer.unref?.()
+    return Effect.sync(() => clearTimeout(timer))
   })

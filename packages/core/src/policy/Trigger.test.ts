@@ -168,3 +168,32 @@ describe("of several triggers", () => {
     expect(Trigger.never.due(view({ now: minutes(900) }))).toBeNull()
   })
 })
+
+describe("the time from which a trigger is due", () => {
+  const cooldown = Trigger.cooldown("5 minutes")
+  const idle = Trigger.idle("5 minutes")
+  const started = 0
+  const lastMessage = 19_000
+
+  it("is that of the clock it goes by, if there is anything to compact", () => {
+    expect(cooldown.dueAt?.(view({}))).toBe(started + minutes(5))
+    expect(idle.dueAt?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(idle.dueAt?.(view({ tailFrom: 0 }))).toBeNull()
+    expect(Trigger.backlog({ messages: 1 }).dueAt).toBeUndefined()
+    expect(idle.due(view({ now: lastMessage + minutes(5) }))).toBe("idle")
+  })
+
+  it("is the first of any", () => {
+    expect(Trigger.any(idle, cooldown).dueAt?.(view({}))).toBe(started + minutes(5))
+    expect(Trigger.any(Trigger.never, idle).dueAt?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(Trigger.any(Trigger.never).dueAt?.(view({}))).toBeNull()
+  })
+
+  it("is the last of all that are not due yet, and none if one of them needs a message", () => {
+    const due = Trigger.backlog({ messages: 20 })
+    const notDue = Trigger.backlog({ messages: 21 })
+    expect(Trigger.all(idle, cooldown, due).dueAt?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(Trigger.all(cooldown, due).dueAt?.(view({}))).toBe(started + minutes(5))
+    expect(Trigger.all(idle, notDue).dueAt?.(view({}))).toBeNull()
+  })
+})

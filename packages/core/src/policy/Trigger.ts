@@ -9,9 +9,15 @@ export interface TriggerView extends View {
   readonly tailFrom: number
 }
 
-/** Answers with the reason to compact now, or `null`. */
 export interface Trigger {
+  /** Answers with the reason to compact now, or `null`. */
   readonly due: (view: TriggerView) => string | null
+  /**
+   * From when on it is due if nobody says anything until then, in milliseconds since the epoch; `null` if time brings
+   * nothing about. A memory that compacts in the background looks at the session again at that time. A trigger
+   * without it is found due by appends and by `settle` alone.
+   */
+  readonly dueAt?: (view: TriggerView) => number | null
 }
 
 /** An amount of messages, tokens or complete rounds. Of several, any one reached is enough. */
@@ -49,19 +55,21 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
   const millis = Duration.toMillis(duration)
   return {
     due: (view) => (view.tailFrom > view.through && view.now - view.compactedAt >= millis ? reason : null),
+    dueAt: (view) => (view.tailFrom > view.through ? view.compactedAt + millis : null),
   }
 }
 
 /**
  * Something is in the backlog, and nobody has said anything for so long.
  *
- * No message brings this about, so no append can find it due: call `settle` for the session now and then, from a
- * timer or a nightly job.
+ * No message brings this about. A memory that compacts in the background keeps the time for the sessions it has
+ * written to; for those that a stopped process left behind, call `settle` now and then, from a nightly job.
  */
 export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {
     due: (view) => (view.tailFrom > view.through && view.now - view.lastMessageAt >= millis ? reason : null),
+    dueAt: (view) => (view.tailFrom > view.through ? view.lastMessageAt + millis : null),
   }
 }
 
@@ -77,6 +85,10 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
     }
     return null
   },
+  dueAt: (view) => {
+    const times = triggers.flatMap((trigger) => trigger.dueAt?.(view) ?? [])
+    return times.length === 0 ? null : Math.min(...times)
+  },
 })
 
 /** Due when every one of them is. The reasons are joined with `+`. */
@@ -84,6 +96,11 @@ export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
   due: (view) => {
     const reasons = triggers.map((trigger) => trigger.due(view))
     return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
+  },
+  dueAt: (view) => {
+    const waitsFor = triggers.filter((trigger) => trigger.due(view) === null)
+    const times = waitsFor.flatMap((trigger) => trigger.dueAt?.(view) ?? [])
+    return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
   },
 })
 

@@ -80,6 +80,21 @@ export const decide = (
   return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
 }
 
+/**
+ * When the decision may be another one although nobody says anything: a lease has run out, a failed compaction may be
+ * tried again, a trigger goes by the clock. `null` where only a message can change it. In constant time.
+ */
+export const nextLook = (strategy: Strategy, state: SessionState, now: number): number | null => {
+  const { running, failures } = state
+  if (running !== null && now < running.leaseUntil) return running.leaseUntil
+  if (failures !== null && now < failures.retryAt && state.total < failures.retryTotal)
+    return failures.retryAt
+  if (state.total < state.heldUntil) return null
+  const view = View.make(state, now)
+  const at = strategy.when.dueAt?.({ ...view, tailFrom: within(state, strategy.keep.from(view)) }) ?? null
+  return at !== null && at > now ? at : null
+}
+
 /** The outputs that the rules of a strategy cut down, in the messages from a position on. */
 const outputsToPrune = (
   { prune = [] }: Strategy,

@@ -1,0 +1,121 @@
+/** What comes due by time alone is looked at when it is time. */
+import { describe, expect, it } from "@effect/vitest"
+import { type Clock, Effect, TestClock } from "effect"
+import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { Fold, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
+import { EventLog } from "../log/EventLog.js"
+import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { SummarizerError } from "../summarize/Summarizer.js"
+
+const by = (when: Trigger.Trigger) =>
+  Strategy.make({ name: "by time", when, keep: Keep.lastMessages(2), fold: Fold.rolling })
+
+const through = Effect.flatMap(Memory.Memory, (memory) =>
+  Effect.map(memory.state("s"), (state) => state.through),
+)
+
+const engine = (log: EventLog["Type"], options: Memory.Options, summarizer: Summarizer.Service = echo) =>
+  Memory.make(options).pipe(
+    Effect.provideService(EventLog, log),
+    Effect.provideService(CurrentSummarizer, summarizer),
+  )
+
+describe("time alone", () => {
+  it.effect("brings about what goes by idle time, counted from the last message", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("50 minutes")
+      yield* memory.append("s", said(2, 6))
+      yield* TestClock.adjust("59 minutes")
+      expect(yield* through).toBe(0)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* through).toBe(6)
+    }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")) }))),
+  )
+
+  it.effect("brings about a cooldown, however long", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("39 days")
+      expect(yield* through).toBe(0)
+      yield* TestClock.adjust("1 day")
+      expect(yield* through).toBe(4)
+    }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.cooldown("40 days")) }))),
+  )
+
+  it.effect("brings about no compaction unless they run in the background", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("1 day")
+      expect(yield* through).toBe(0)
+    }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")), compaction: "inline" }))),
+  )
+
+  it.effect("brings the next try after one that failed", () => {
+    let fails = true
+    const summarizer: Summarizer.Service = {
+      name: "recovers",
+      summarize: (request) =>
+        fails
+          ? Effect.fail(
+              new SummarizerError({ session: request.session, reason: "unavailable", detail: "down" }),
+            )
+          : echo.summarize(request),
+    }
+    return Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("1 second")
+      expect((yield* memory.state("s")).failures).toMatchObject({ count: 1 })
+      fails = false
+      yield* TestClock.adjust("1 minute")
+      expect(yield* memory.state("s")).toMatchObject({ through: 4, failures: null })
+    }).pipe(
+      Effect.provide(withMemory({ strategy: pairs, summarizerRetries: 0, backOff: "1 minute" }, summarizer)),
+    )
+  })
+
+  it.effect("takes over from a process that is gone, once its lease is over (L7)", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const options = { strategy: pairs, lease: "1 hour" } as const
+      const other = yield* engine(log, options)
+      yield* other.append("s", said(5))
+      const gone = yield* engine(log, options, { name: "gone", summarize: () => Effect.never })
+      const clock = yield* Effect.clock
+      const stopped: Clock.Clock = Object.assign(Object.create(clock), { sleep: () => Effect.never })
+      yield* gone.append("s", said(1, 5)).pipe(Effect.withClock(stopped))
+      yield* Effect.yieldNow()
+      yield* other.append("s", said(1, 6))
+      const leaseUntil = (yield* other.state("s")).running?.leaseUntil ?? 0
+      yield* TestClock.setTime(leaseUntil - 1)
+      expect((yield* other.state("s")).through).toBe(0)
+      yield* TestClock.setTime(leaseUntil)
+      expect((yield* other.state("s")).through).toBe(5)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("brings nothing about in a memory that was closed", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      yield* engine(log, { strategy: by(Trigger.idle("1 hour")) }).pipe(
+        Effect.flatMap((memory) => memory.append("s", said(6))),
+        Effect.scoped,
+      )
+      yield* TestClock.adjust("1 day")
+      expect(yield* log.version("s")).toBe(6)
+    }),
+  )
+
+  it.live("does not keep a program from ending that has nothing else to do", () =>
+    Effect.gen(function* () {
+      const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
+      const before = timers()
+      yield* Effect.flatMap(Memory.Memory, (memory) => memory.append("s", said(6)))
+      expect(timers()).toBe(before)
+    }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")) }))),
+  )
+})
