@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
 const args = process.argv.slice(2)
@@ -21,6 +22,10 @@ if (corpus) {
 }
 
 await setup()
+// Of a part of the tests, only those of the Redis store need a server.
+if (!corpus && (args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes("redis")))) {
+  env.MEMFOLD_REDIS_SERVER = redisServer()
+}
 const folder = mkdtempSync(join(tmpdir(), "memfold-test-"))
 const results = join(folder, "results.json")
 const code = await run(

@@ -1,7 +1,8 @@
 /** Memories for tests: a log of their own, a summarizer that says what it covers. */
-import { Deferred, Effect, Layer } from "effect"
+import { Layer } from "effect"
 import {
   CurrentSummarizer,
+  EchoSummarizer,
   type EventLog,
   Fold,
   InMemoryEventLog,
@@ -13,11 +14,10 @@ import {
   Trigger,
 } from "../src/index.js"
 
+export { gated } from "../../testing/src/fakes/summarizers.js"
+
 /** Writes nothing but the range it was asked to cover. */
-export const echo: Summarizer.Service = {
-  name: "echo",
-  summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to})` }),
-}
+export const echo: Summarizer.Service = EchoSummarizer.make()
 
 /** Runs a program with a memory over a fresh log in memory. */
 export const withMemory = (
@@ -43,18 +43,3 @@ export const said = (count: number, from = 0) =>
     const text = `message number ${from + position} says something of ordinary length`
     return position % 2 === 0 ? Message.user(text) : Message.assistant(text)
   })
-
-/** A summarizer that starts, tells that it did, and answers when it is let go. */
-export const gated = Effect.gen(function* () {
-  const entered = yield* Deferred.make<void>()
-  const gate = yield* Deferred.make<void>()
-  const summarizer: Summarizer.Service = {
-    name: "gated",
-    summarize: (request) =>
-      Deferred.succeed(entered, undefined).pipe(
-        Effect.zipRight(Deferred.await(gate)),
-        Effect.zipRight(echo.summarize(request)),
-      ),
-  }
-  return { entered, gate, summarizer }
-})

@@ -23,9 +23,15 @@ import {
 } from "../src/index.js"
 import * as View from "../src/policy/View.js"
 import * as Snapshot from "../src/session/Snapshot.js"
-import { chat, conversation, pruningStrategy, strategy as anyStrategy } from "./conversations.js"
-import * as oracles from "./oracles.js"
-import { compactions, type Run, runOf, session } from "./runs.js"
+import {
+  chat,
+  conversation,
+  inBatches,
+  pruningStrategy,
+  strategy as anyStrategy,
+} from "../../testing/src/arbitrary/index.js"
+import * as oracles from "../../testing/src/oracle/groups.js"
+import { compactions, type Run, runOf, session } from "../../testing/src/memory/run.js"
 
 /** What a run is made from. `label` names the strategy in a counterexample. */
 interface Input {
@@ -69,20 +75,6 @@ const shipped = fc.oneof(
   labelled(RollingBuffer, fc.record({ bufferSize: upTo(5) })),
 )
 
-/** The messages of a conversation in batches of these sizes, over and over; one at a time without any. */
-const batched = (
-  messages: ReadonlyArray<Message.Message>,
-  sizes: ReadonlyArray<number>,
-): Input["batches"] => {
-  const batches: Array<ReadonlyArray<Message.Message>> = []
-  for (let from = 0, turn = 0; from < messages.length; turn++) {
-    const to = from + (sizes[turn % sizes.length] ?? 1)
-    batches.push(messages.slice(from, to))
-    from = to
-  }
-  return batches
-}
-
 const input: fc.Arbitrary<Input> = fc
   .tuple(
     fc.oneof(
@@ -93,7 +85,7 @@ const input: fc.Arbitrary<Input> = fc
     conversation,
     fc.array(upTo(8), { maxLength: 3 }),
   )
-  .map(([strategy, messages, sizes]) => ({ ...strategy, batches: batched(messages, sizes) }))
+  .map(([strategy, messages, sizes]) => ({ ...strategy, batches: inBatches(messages, sizes) }))
 
 /** One seed for all laws, so that they can look at the same runs. */
 const [seed] = fc.sample(fc.noBias(fc.integer()), 1)
@@ -127,7 +119,7 @@ const example = (
   strategy: Strategy.Strategy,
   messages: ReadonlyArray<Message.Message>,
   sizes: ReadonlyArray<number> = [],
-): [Input] => [{ label: strategy.name, strategy, batches: batched(messages, sizes) }]
+): [Input] => [{ label: strategy.name, strategy, batches: inBatches(messages, sizes) }]
 
 const { assistant, call, result, system, user } = Message
 const long = (text: string) => assistant(text.repeat(10))

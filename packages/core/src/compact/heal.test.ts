@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Option, Stream } from "effect"
 import { echo, pairs, said } from "../../test/engine.js"
-import { committed, started } from "../../test/sessions.js"
+import { committed, started } from "../../../testing/src/given/events.js"
 import { EventCodec, EventLog, Fold, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

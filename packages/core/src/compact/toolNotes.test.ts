@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../test/conversations.js"
+import { conversation } from "../../../testing/src/arbitrary/index.js"
 import { type Event, Message, Notes } from "../index.js"
 import { failureNotes, filesOf } from "./toolNotes.js"
 

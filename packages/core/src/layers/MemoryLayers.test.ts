@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../test/conversations.js"
-import { after, appended, committed, started, stateOf } from "../../test/sessions.js"
+import { conversation } from "../../../testing/src/arbitrary/index.js"
+import { after, appended, committed, started, stateOf } from "../../../testing/src/given/events.js"
 import { type Event, Message } from "../index.js"
 import { due } from "./MemoryLayers.js"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { appended, committed, started } from "../../test/sessions.js"
+import { appended, committed, started } from "../../../testing/src/given/events.js"
 import { type Event, InMemoryEventLog, Message, Session, TokenCounter } from "../index.js"
 import { redact } from "../time/redact.js"
 import { learn } from "./learn.js"

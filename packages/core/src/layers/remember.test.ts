@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { stateOf } from "../../test/sessions.js"
+import { stateOf } from "../../../testing/src/given/events.js"
 import { Message, type Session, TokenCounter } from "../index.js"
 import { LayersError, type Query, type Recalled, type Service } from "./MemoryLayers.js"
 import { remember } from "./remember.js"

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../test/conversations.js"
-import * as oracles from "../../test/oracles.js"
+import { conversation } from "../../../testing/src/arbitrary/index.js"
+import * as oracles from "../../../testing/src/oracle/groups.js"
 import { Message, Structure } from "../index.js"
 
 const { assistant, call, result, system, user } = Message

@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { stateOf } from "../../test/sessions.js"
+import { stateOf } from "../../../testing/src/given/events.js"
 import { Fold, Keep, Strategy, Take, Trigger, Wording } from "../index.js"
 import { make as viewOf } from "./View.js"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { chat } from "../../test/conversations.js"
-import { stateOf } from "../../test/sessions.js"
+import { chat } from "../../../testing/src/arbitrary/index.js"
+import { stateOf } from "../../../testing/src/given/events.js"
 import { Message, Take } from "../index.js"
 import { make } from "./View.js"
 

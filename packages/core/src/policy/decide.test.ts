@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, conversation, prune as anyPrune } from "../../test/conversations.js"
-import { after, appended, failed, pruned, started, stateOf } from "../../test/sessions.js"
+import { chat, conversation, prune as anyPrune } from "../../../testing/src/arbitrary/index.js"
+import { after, appended, failed, pruned, started, stateOf } from "../../../testing/src/given/events.js"
 import {
   type Event,
   Fold,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
 import * as fc from "fast-check"
-import { chat, startOfTime } from "../../test/conversations.js"
-import { disorder, stored } from "../../test/events.js"
-import { appended, committed, invalidated, started } from "../../test/sessions.js"
+import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
+import { disorder, stored } from "../../../testing/src/arbitrary/event.js"
+import { appended, committed, invalidated, started } from "../../../testing/src/given/events.js"
 import { EventCodec, EventLog, InMemoryEventLog, Session } from "../index.js"
 import * as Snapshot from "./Snapshot.js"
 

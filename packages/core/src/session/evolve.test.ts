@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, conversation } from "../../test/conversations.js"
-import { damaged, disorder } from "../../test/events.js"
-import * as oracles from "../../test/oracles.js"
+import { chat, conversation } from "../../../testing/src/arbitrary/index.js"
+import { damaged, disorder } from "../../../testing/src/arbitrary/event.js"
+import * as oracles from "../../../testing/src/oracle/groups.js"
 import {
   after,
   appended,
@@ -12,7 +12,7 @@ import {
   invalidated,
   pruned,
   started,
-} from "../../test/sessions.js"
+} from "../../../testing/src/given/events.js"
 import { type Event, Message, Session, Structure } from "../index.js"
 
 const { empty, evolve, fold, rewinds } = Session

@@ -1,10 +1,10 @@
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, conversation, strategy as anyStrategy } from "../../test/conversations.js"
-import { damaged, disorder, recorded } from "../../test/events.js"
-import { runOf } from "../../test/runs.js"
-import { appended, committed, failed, invalidated, started } from "../../test/sessions.js"
+import { chat, conversation, strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
+import { damaged, disorder, recorded } from "../../../testing/src/arbitrary/event.js"
+import { runOf } from "../../../testing/src/memory/run.js"
+import { appended, committed, failed, invalidated, started } from "../../../testing/src/given/events.js"
 import { type EventCodec, Session } from "../index.js"
 
 const ofRecorded = (events: ReadonlyArray<EventCodec.Recorded>) =>

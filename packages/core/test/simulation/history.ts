@@ -353,6 +353,11 @@ export class History {
     const tailFrom = Math.max(boundaries.findLast((boundary) => boundary <= asked) ?? 0, state.through)
     const splits = strategy.split !== undefined && view.tokens(tailFrom, state.total) > strategy.split.above
     must(
+      boundaries.includes(started.to),
+      "L5",
+      () => `the compaction ${started.compaction} ends at ${started.to}, within a group`,
+    )
+    must(
       started.tailFrom === tailFrom,
       "L2",
       () => `the tail begins at ${tailFrom}, not at ${started.tailFrom}`,
@@ -361,11 +366,6 @@ export class History {
       started.to <= tailFrom || (splits && started.parts.at(-1)?.kind === "turn-prefix"),
       "L2",
       () => `the compaction ${started.compaction} reaches to ${started.to}, the tail begins at ${tailFrom}`,
-    )
-    must(
-      boundaries.includes(started.to),
-      "L5",
-      () => `the compaction ${started.compaction} ends at ${started.to}, within a group`,
     )
   }
 

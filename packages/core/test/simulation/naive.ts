@@ -3,7 +3,7 @@
  * and shares nothing with the fold; what the two say is held against each other.
  */
 import type { Event, EventCodec, Message } from "../../src/index.js"
-import * as oracles from "../oracles.js"
+import * as oracles from "../../../testing/src/oracle/groups.js"
 
 interface NaiveSummary {
   readonly id: string

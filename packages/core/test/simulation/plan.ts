@@ -5,7 +5,7 @@ import { Rounds } from "../../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
 import { SplitTurn } from "../../../strategies/split-turn/src/index.js"
 import { Fold, Keep, type Memory, Notes, Prune, Strategy, Take, Trigger } from "../../src/index.js"
-import { strategy as anyStrategy } from "../conversations.js"
+import { strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
 import type { Draw } from "./draw.js"
 
 /** How a log misbehaves: shares from 0 to 1, and how many records it gives out at a time. */
@@ -148,7 +148,9 @@ const fates = (draw: Draw): SummarizerPlan["fates"] => {
   ]
   const rate = draw.pick([0, 0.3, 1, 3])
   const some = all.filter(() => draw.chance(0.4))
-  return { works: 1, ...Object.fromEntries(some.map((fate) => [fate, rate / Math.max(some.length, 1)])) }
+  // Some never work until the calm.
+  const works = some.length > 0 && draw.chance(0.1) ? 0 : 1
+  return { works, ...Object.fromEntries(some.map((fate) => [fate, rate / Math.max(some.length, 1)])) }
 }
 
 const summarizerPlan = (draw: Draw): SummarizerPlan => ({
@@ -167,6 +169,7 @@ export const planOf = (draw: Draw): Plan => {
   const snapshots = draw.pick([0, 0.3])
   const skews = draw.pick<ReadonlyArray<number>>([[0], [0, 40, -40], [0, 20_000, -20_000], [0, 3_600_000]])
   const rare = (weight: number) => (draw.chance(0.5) ? weight : 0)
+  const violence = draw.chance(0.3) ? 5 : 1
 
   const engine = (position: number): EnginePlan => {
     const strategy = shared ? common : strategyOf(draw)
@@ -182,7 +185,7 @@ export const planOf = (draw: Draw): Plan => {
         lease: draw.between(200, 20_000),
         backOff: draw.pick([10, 1_000, 60_000]),
         cachedSessions: draw.pick([1, 2, 100]),
-        shutdown: draw.pick([0, 500, 10_000]),
+        shutdown: draw.pick([0, 0, 500, 10_000]),
         ...limits,
       },
       skew: draw.any(skews) ?? 0,
@@ -215,14 +218,14 @@ export const planOf = (draw: Draw): Plan => {
       clear: rare(0.5),
       delete: rare(0.5),
       subscribe: rare(0.6),
-      crash: rare(1.5),
-      shutdown: rare(0.7),
+      crash: rare(2 * violence),
+      shutdown: rare(2 * violence),
       outage: errors > 0 ? rare(0.7) : 0,
       skew: rare(0.5),
       pause: 1.5,
     },
     gap: draw.pick([20, 300, 3_000]),
-    impatience: draw.pick([0, 0.05]),
+    impatience: draw.pick([0, 0.05, 0.2]),
     agreed: shared && !byClock.test(common.name) && plans.every(({ hook }) => (hook?.veto ?? 0) === 0),
   }
 }

@@ -28,7 +28,7 @@ export interface Report {
 }
 
 /** So many steps are no run any more. */
-const mostSteps = 60_000
+const mostSteps = 20_000
 
 const hour = 3_600_000
 
@@ -56,6 +56,8 @@ class Run {
   private readonly clients: Clients
   private readonly slots: Array<Engine | null>
   private started = 0
+  /** What is to go wrong where a compaction runs. */
+  private lurking: ((at: number) => void) | null = null
 
   constructor(
     private readonly draw: Draw,
@@ -110,8 +112,8 @@ class Run {
         world.later(null, draw.below(pause), "time has passed", next)
         return
       }
-      if (action === "crash") this.crash()
-      else if (action === "shutdown") this.shutdown()
+      if (action === "crash") this.strike((at) => this.crash(at))
+      else if (action === "shutdown") this.strike((at) => this.shutdown(at))
       else if (action === "outage") this.outage()
       else if (action === "skew") this.skew()
       else this.clients.act(action)
@@ -119,11 +121,33 @@ class Run {
     }
     next()
     const goesOn = () => !over && this.step()
-    while (goesOn());
+    while (goesOn()) this.pounce()
   }
 
-  private crash(): void {
-    const at = this.draw.below(this.slots.length)
+  /** The places where a compaction runs. */
+  private get compacting(): ReadonlyArray<number> {
+    const { history, slots } = this
+    const owners = history.sessions.flatMap(({ naive: { running } }) =>
+      running === null ? [] : [history.owners.get(running.compaction)?.process],
+    )
+    return slots.flatMap((engine, at) => (engine !== null && owners.includes(engine.process) ? [at] : []))
+  }
+
+  /** Something goes wrong with an engine: with any one at once, or with one that compacts, as soon as there is one. */
+  private strike(how: (at: number) => void): void {
+    if (this.draw.chance(0.5)) how(this.draw.below(this.slots.length))
+    else this.lurking = how
+  }
+
+  private pounce(): void {
+    const { lurking } = this
+    const at = lurking === null ? undefined : this.draw.any(this.compacting)
+    if (lurking === null || at === undefined || !this.draw.chance(0.2)) return
+    this.lurking = null
+    lurking(at)
+  }
+
+  private crash(at: number): void {
     const engine = this.slots[at]
     if (engine === null || engine === undefined) return
     this.world.trace(() => `${engine.name}: is killed`)
@@ -142,8 +166,7 @@ class Run {
     this.slots[at] ??= this.engine(this.plan.engines[at]!)
   }
 
-  private shutdown(): void {
-    const at = this.draw.below(this.slots.length)
+  private shutdown(at: number): void {
     const engine = this.slots[at]
     if (engine === null || engine === undefined || engine.closing) return
     this.history.count("shutdowns")

@@ -1,0 +1,76 @@
+/**
+ * Finds `redis-server`, which the tests of `@memfold/store-redis` start, or installs it where that can be done without
+ * asking: as root, with a `sudo` that wants no password, or with Homebrew. No service is left running.
+ *
+ * `node scripts/redis.mjs` by itself prints where it is.
+ */
+import { spawnSync } from "node:child_process"
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const say = (text) => process.stderr.write(`memfold: ${text}\n`)
+
+/** The path of a program, as a shell would find it. */
+const which = (name) => {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const file = join(folder, name)
+    try {
+      if (folder !== "") accessSync(file, constants.X_OK)
+      if (folder !== "") return file
+    } catch {
+      // Not in this one.
+    }
+  }
+  return undefined
+}
+
+const succeeds = (command, args, options = {}) =>
+  spawnSync(command, args, { stdio: ["ignore", process.stderr, process.stderr], ...options }).status === 0
+
+const find = () => process.env.MEMFOLD_REDIS_SERVER ?? which("redis-server") ?? which("valkey-server")
+
+/** What Debian asks before it starts a service; 101 is its word for "not now". */
+const policy = "/usr/sbin/policy-rc.d"
+
+const installOnDebian = () => {
+  const root = process.getuid?.() === 0
+  if (!root && (which("sudo") === undefined || !succeeds("sudo", ["-n", "true"], { stdio: "ignore" }))) return
+  const [command, ...before] = root ? ["env"] : ["sudo", "-n", "env"]
+  const apt = (...args) =>
+    succeeds(command, [...before, "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", ...args])
+  const quiet = root && !existsSync(policy)
+  if (quiet) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 })
+  try {
+    if (!apt("update") || !apt("install", "--no-install-recommends", "redis-server")) return
+    // The package starts a service where it is allowed to. The tests start servers of their own.
+    if (!quiet) succeeds(command, [...before, "service", "redis-server", "stop"], { stdio: "ignore" })
+  } finally {
+    if (quiet) rmSync(policy, { force: true })
+  }
+}
+
+/** The path of a `redis-server`; ends the program with the line to type if there is none to be had. */
+export const redisServer = () => {
+  const found = find()
+  if (found !== undefined) return found
+  if (which("apt-get") !== undefined) {
+    say("installing redis-server, which the tests of the Redis store start")
+    installOnDebian()
+  } else if (which("brew") !== undefined) {
+    say("installing redis with Homebrew; the tests of the Redis store start it")
+    succeeds("brew", ["install", "redis"])
+  }
+  const installed = find()
+  if (installed !== undefined) return installed
+  const line =
+    which("apt-get") !== undefined
+      ? "sudo apt-get update && sudo apt-get install -y redis-server"
+      : which("brew") !== undefined
+        ? "brew install redis"
+        : "MEMFOLD_REDIS_SERVER=/path/to/redis-server npm test"
+  say(`the tests need redis-server; type: ${line}`)
+  process.exit(2)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(redisServer())
