@@ -27,7 +27,11 @@ export const inFolder = (name: string) => {
     folder,
     memfold: (...args: ReadonlyArray<string>): Promise<Ran> =>
       new Promise((resolve) => {
-        const options = { cwd: folder, maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } }
+        const options = {
+          cwd: folder,
+          maxBuffer: 1 << 27,
+          env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+        }
         execFile(process.execPath, [program, ...args], options, (error, out, err) =>
           resolve({ code: error === null ? 0 : Number(error.code), out, err }),
         )

@@ -8,6 +8,7 @@ import type { SessionTaken } from "../import/ImportError.js"
 import { type Found, isConsolidated, programs, type Sources } from "../import/programs.js"
 import { commitOf, importedBefore, write } from "../import/write.js"
 import { byName } from "../parts.js"
+import { importExport } from "./copy.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { color, count, heading, several, table } from "./terminal.js"
@@ -20,7 +21,10 @@ const session = Options.text("session").pipe(
 
 const from = Options.text("from").pipe(
   Options.withPseudoName("NAME"),
-  Options.withDescription(`The program it is from: ${[...programs.keys()].join(", ")}.`),
+  Options.withDefault("memfold"),
+  Options.withDescription(
+    `The program it is from: ${[...programs.keys()].join(", ")}; or memfold (the default), for what export wrote.`,
+  ),
 )
 
 const thread = Options.text("thread").pipe(
@@ -173,6 +177,13 @@ export const command = Command.make(
         const problem = `${given.file} is no option, is given twice, or lacks its value; see --help`
         return yield* new UsageError({ problem })
       }
+      if (given.from === "memfold") {
+        const unused = (["thread", "messages", "summary"] as const).find((name) => Option.isSome(given[name]))
+        if (unused !== undefined) {
+          return yield* new UsageError({ problem: `--${unused} does not go with an export of memfold` })
+        }
+        return yield* importExport(given.file, given.store, given)
+      }
       const read = yield* byName("program to import from", programs, given.from)
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const layer = yield* options.openStore(given.store)
@@ -211,6 +222,6 @@ export const command = Command.make(
     }),
 ).pipe(
   Command.withDescription(
-    "Bring the state of an older program into a session that goes on from there: messages, summaries, and their times.",
+    "Bring sessions in: those that memfold export wrote, or the state of an older program, as a session that goes on.",
   ),
 )

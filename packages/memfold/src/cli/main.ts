@@ -9,6 +9,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Logger, LogLevel } from "effect"
 import { readFileSync } from "node:fs"
 import * as Compare from "./compare.js"
+import { copy, exportCommand } from "./copy.js"
 import * as Demo from "./demo.js"
 import { Found } from "./failure.js"
 import * as Import from "./import.js"
@@ -32,6 +33,8 @@ const memfold = Command.make("memfold").pipe(
     context,
     Summaries.command,
     Import.command,
+    exportCommand,
+    copy,
     Verify.command,
     Repair.command,
     Demo.command,

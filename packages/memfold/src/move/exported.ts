@@ -1,0 +1,162 @@
+/**
+ * Sessions as JSON Lines: a line that says what the file is, every record of every session in order, and a line that
+ * sums up. A file without that last line was cut off, and one whose sums differ was changed.
+ */
+import { type EventLog } from "@memfold/core"
+import { Effect, Option, Schema, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { ImportError } from "../import/ImportError.js"
+import { recordLine, type Source } from "./copy.js"
+
+const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
+
+const Sums = Schema.Struct({
+  memfold: Schema.Literal("end"),
+  sessions: Schema.Number,
+  events: Schema.Number,
+  sha256: Schema.String,
+})
+
+const Record = Schema.Struct({
+  session: Schema.String,
+  seq: Schema.Positive,
+  commit: Schema.String,
+  at: Schema.Number,
+  type: Schema.String,
+  version: Schema.Number,
+  data: Schema.String,
+  checksum: Schema.optionalWith(Schema.Number, { exact: true }),
+})
+
+const formatVersion = 1
+
+/** The lines of an export of these sessions. */
+export const exportLines = (
+  log: EventLog.Service,
+  sessions: Stream.Stream<string, EventLog.LogError>,
+): Stream.Stream<string, EventLog.LogError> =>
+  Stream.suspend(() => {
+    const sums = { sessions: 0, events: 0 }
+    const hash = createHash("sha256")
+    const records = sessions.pipe(
+      Stream.tap(() => Effect.sync(() => sums.sessions++)),
+      Stream.flatMap((session) => log.read(session)),
+      Stream.map((record) => {
+        const line = recordLine(record)
+        sums.events++
+        hash.update(line).update("\n")
+        return line
+      }),
+    )
+    const head = JSON.stringify({ memfold: "export", version: formatVersion } satisfies typeof Head.Type)
+    const end = Stream.sync(() =>
+      JSON.stringify({ memfold: "end", ...sums, sha256: hash.digest("hex") } satisfies typeof Sums.Type),
+    )
+    return Stream.concat(Stream.make(head), Stream.concat(records, end))
+  })
+
+/** A line, and the place in the file where it begins. */
+interface Line {
+  readonly text: string
+  readonly start: number
+}
+
+async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
+  let rest = Buffer.alloc(0)
+  let place = start
+  for await (const chunk of createReadStream(file, { start })) {
+    rest = Buffer.concat([rest, chunk as Buffer])
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+      yield { text: rest.toString("utf8", 0, end), start: place }
+      place += end + 1
+      rest = rest.subarray(end + 1)
+    }
+  }
+  if (rest.length > 0) yield { text: rest.toString("utf8"), start: place }
+}
+
+/** A file that was checked from its first line to its last, and can be copied from. */
+export interface Exported extends Source {
+  readonly sessions: ReadonlyArray<string>
+}
+
+const decodeRecord = Schema.decodeUnknownOption(Schema.parseJson(Record))
+const decodeHead = Schema.decodeUnknownOption(Schema.parseJson(Head))
+const decodeSums = Schema.decodeUnknownOption(Schema.parseJson(Sums))
+
+/** Where a session begins in a file, and its last version. */
+interface Place {
+  readonly start: number
+  readonly version: number
+}
+
+const wrong = (file: string, problem: string, line?: number) =>
+  new ImportError({ file, problem, ...(line === undefined ? {} : { line }) })
+
+/** Reads a file to its end; throws an {@link ImportError} where something is wrong with it. */
+const checked = async (file: string): Promise<ReadonlyMap<string, Place>> => {
+  const places = new Map<string, Place>()
+  const hash = createHash("sha256")
+  let count = 0
+  let events = 0
+  let current = ""
+  let end: typeof Sums.Type | null = null
+  for await (const { text, start } of linesFrom(file)) {
+    count++
+    if (count === 1) {
+      const head = Option.getOrNull(decodeHead(text))
+      if (head === null) {
+        throw wrong(file, "it is no export of memfold; for the states of other programs, say --from NAME", 1)
+      }
+      if (head.version > formatVersion)
+        throw wrong(file, "it was exported by a newer memfold; update memfold", 1)
+      continue
+    }
+    if (end !== null) throw wrong(file, "something follows the end of the export", count)
+    const record = Option.getOrNull(decodeRecord(text))
+    if (record === null) {
+      end = Option.getOrNull(decodeSums(text))
+      if (end === null) throw wrong(file, "it is no record of an export; export anew", count)
+      continue
+    }
+    const { session, seq } = record
+    const before = places.get(session)
+    if (seq !== (before?.version ?? 0) + 1 || (before !== undefined && current !== session)) {
+      throw wrong(file, `event ${seq} of session "${session}" is out of order; export anew`, count)
+    }
+    places.set(session, { start: before?.start ?? start, version: seq })
+    current = session
+    events++
+    hash.update(recordLine(record)).update("\n")
+  }
+  if (end === null) throw wrong(file, "it was cut off: its last line is missing; export anew")
+  if (end.events !== events || end.sessions !== places.size || end.sha256 !== hash.digest("hex")) {
+    throw wrong(file, "its sums are wrong: it was changed after it was exported; export anew")
+  }
+  return places
+}
+
+/** Opens a file that was exported; whatever is wrong anywhere in it is found here, before anything is written. */
+export const openExport = (file: string): Effect.Effect<Exported, ImportError> =>
+  Effect.tryPromise({
+    try: () => checked(file),
+    catch: (error) => (error instanceof ImportError ? error : wrong(file, "it cannot be read")),
+  }).pipe(
+    Effect.map((places): Exported => ({
+      sessions: [...places.keys()],
+      version: (session) => Effect.succeed(places.get(session)?.version ?? 0),
+      loadSnapshot: () => Effect.succeed(Option.none()),
+      read: (session, { from = 1, to = Number.POSITIVE_INFINITY } = {}) => {
+        const place = places.get(session)
+        if (place === undefined) return Stream.empty
+        return Stream.fromAsyncIterable(linesFrom(file, place.start), (error) => error).pipe(
+          Stream.take(Math.min(place.version, to)),
+          // The file was read to its end before: what cannot be read now is a defect.
+          Stream.map(({ text }) => Option.getOrThrow(decodeRecord(text))),
+          Stream.filter(({ seq }) => seq >= from),
+          Stream.orDie,
+        )
+      },
+    })),
+  )

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest"
+import { inFolder, lines, sample } from "./program.js"
+
+const { memfold, file } = inFolder("copy")
+
+describe("memfold copy, export and import", () => {
+  it("move sessions between stores and files, and what was moved is clean", async () => {
+    await memfold("replay", sample("coding-agent.jsonl"), "--strategy", "rounds", "--store", "sqlite:a.db")
+    await memfold("replay", sample("support-zh.jsonl"), "--strategy", "rounds", "--store", "sqlite:a.db")
+
+    const copied = await memfold("copy", "--from", "sqlite:a.db", "--to", "sqlite:b.db", "--json")
+    expect(copied).toMatchObject({ code: 0, err: "" })
+    const sums = lines(copied.out).at(-1)
+    expect(sums).toMatchObject({ type: "copy", sessions: 2, diverged: 0, written: sums?.["events"] })
+
+    const again = await memfold("copy", "--from", "sqlite:a.db", "--to", "sqlite:b.db")
+    expect(again.out).toContain("2 sessions")
+    expect(again.out).toContain(", 0 of them new; every record compared")
+
+    expect(await memfold("export", "all.jsonl", "--store", "sqlite:b.db")).toMatchObject({ code: 0, out: "" })
+    expect(await memfold("export", "all.jsonl", "--store", "sqlite:b.db")).toMatchObject({
+      code: 2,
+      err: "memfold: all.jsonl is there already\n",
+    })
+    expect(await memfold("import", "all.jsonl", "--store", "sqlite:c.db")).toMatchObject({ code: 0, err: "" })
+    expect((await memfold("verify", "--store", "sqlite:c.db")).out).toContain("clean")
+    const [a, c] = await Promise.all(
+      ["a", "c"].map((name) => memfold("export", "--store", `sqlite:${name}.db`)),
+    )
+    expect(c).toEqual(a)
+  })
+
+  it("leave another session of the same name alone: exit 1", async () => {
+    await memfold("replay", sample("coding-agent.jsonl"), "--strategy", "rounds", "--store", "sqlite:x.db")
+    await memfold(
+      "replay",
+      sample("coding-agent.jsonl"),
+      "--strategy",
+      "sliding-window",
+      "--store",
+      "sqlite:y.db",
+    )
+    const before = await memfold("export", "--store", "sqlite:y.db")
+    const copied = await memfold("copy", "--from", "sqlite:x.db", "--to", "sqlite:y.db", "--json")
+    expect(copied.code).toBe(1)
+    expect(lines(copied.out)[0]).toMatchObject({ type: "diverged" })
+    expect(await memfold("export", "--store", "sqlite:y.db")).toEqual(before)
+  })
+
+  it("say in one line what is wrong with a call", async () => {
+    const wrong = file("wrong.jsonl", "{}\n")
+    for (const [call, said] of [
+      [["copy", "--from", "sqlite:nowhere.db", "--to", "sqlite:z.db"], "nowhere.db"],
+      [["copy", "--from", "sqlite:a.db", "--to", "sqlite:a.db"], "the same store"],
+      [["copy", "--from", "sqlite:a.db", "--to", "sqlite:z.db", "--session", "none"], 'no session "none"'],
+      [["import", wrong, "--store", "sqlite:z.db"], ":1: it is no export of memfold"],
+      [["import", "all.jsonl", "--store", "sqlite:z.db", "--session", "none"], 'no session "none"'],
+      [["import", "all.jsonl", "--store", "sqlite:z.db", "--thread", "1"], "--thread"],
+    ] as const) {
+      const { code, err } = await memfold(...call)
+      expect({ call, code }).toEqual({ call, code: 2 })
+      expect(err.trim().split("\n")).toHaveLength(1)
+      expect(err).toContain(said)
+    }
+  })
+})
