@@ -92,7 +92,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       work(session, strategy).pipe(
         Effect.zipRight(sessions.load(session)),
         Effect.flatMap((state) => lookAgain(state, strategy)),
-        Effect.catchAllCause(couldNotRun(session)),
+        Effect.as(true),
+        Effect.catchAllCause((cause) => Effect.as(couldNotRun(session)(cause), false)),
       ),
     { finish: options.shutdown ?? Duration.zero },
   )

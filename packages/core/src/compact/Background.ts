@@ -23,22 +23,23 @@ export interface Background<Request> {
    * the earliest. It does not keep a program from ending.
    */
   readonly lookAt: (session: string, request: Request, time: number) => Effect.Effect<void>
-  /** Waits until nothing is at work for a session. */
-  readonly ended: (session: string) => Effect.Effect<void>
+  /** Waits until nothing is at work for a session, and says whether that could be done. */
+  readonly ended: (session: string) => Effect.Effect<boolean>
 }
 
 interface Entry<Request> {
   again: boolean
   request: Request
-  readonly ended: Deferred.Deferred<void>
+  done: boolean
+  readonly ended: Deferred.Deferred<boolean>
 }
 
 /**
- * Runs `work` for every session that is looked at. Its fibers live in the scope: when it closes, they have the time
+ * Runs `work` for every session that is looked at; it answers with whether it could be done. Its fibers live in the scope: when it closes, they have the time
  * of `finish` to end; then they are interrupted, and give back what they hold.
  */
 export const make = <Request>(
-  work: (session: string, request: Request) => Effect.Effect<void>,
+  work: (session: string, request: Request) => Effect.Effect<boolean>,
   { finish }: { readonly finish: Duration.DurationInput },
 ): Effect.Effect<Background<Request>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -60,7 +61,9 @@ export const make = <Request>(
     const loop = (session: string, entry: Entry<Request>): Effect.Effect<void> =>
       Effect.suspend(() => {
         entry.again = false
-        return work(session, entry.request)
+        return Effect.map(work(session, entry.request), (done) => {
+          entry.done = done
+        })
       }).pipe(
         Effect.repeat({
           while: () => {
@@ -72,7 +75,7 @@ export const make = <Request>(
         Effect.ensuring(
           Effect.suspend(() => {
             if (atWork.get(session) === entry) atWork.delete(session)
-            return Deferred.succeed(entry.ended, undefined)
+            return Deferred.succeed(entry.ended, entry.done)
           }),
         ),
         // Whoever asks for a look may be uninterruptible; the work must not be.
@@ -87,7 +90,8 @@ export const make = <Request>(
           running.request = request
           return Effect.void
         }
-        const entry = { again: false, request, ended: Deferred.unsafeMake<void>(FiberId.none) }
+        const ended = Deferred.unsafeMake<boolean>(FiberId.none)
+        const entry = { again: false, request, done: false, ended }
         atWork.set(session, entry)
         return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
       }).pipe(Effect.uninterruptible)
@@ -117,7 +121,7 @@ export const make = <Request>(
       ended: (session) =>
         Effect.suspend(() => {
           const running = atWork.get(session)
-          return running === undefined ? Effect.void : Deferred.await(running.ended)
+          return running === undefined ? Effect.succeed(true) : Deferred.await(running.ended)
         }),
     }
   })

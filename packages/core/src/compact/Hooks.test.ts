@@ -159,6 +159,24 @@ describe("the budget of a context", () => {
       expect((yield* unlucky.context("long")).budget).toBe("failed")
     }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None)),
   )
+
+  it.effect("does not call it done where the store let no compaction begin", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const full: EventLog.Service = {
+        ...log,
+        append: (session, records, options) =>
+          records.some(({ type }) => type === "CompactionStarted")
+            ? new EventLog.LogError({ operation: "append", session, reason: "the disk is full" })
+            : log.append(session, records, options),
+      }
+      const memory = yield* on(full, size(60))
+      yield* memory.append("s", said(6))
+      const context = yield* Effect.fork(memory.context("s"))
+      yield* TestClock.adjust("5 seconds")
+      expect((yield* Fiber.join(context)).budget).toBe("failed")
+    }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None)),
+  )
 })
 
 describe("compaction that is off", () => {

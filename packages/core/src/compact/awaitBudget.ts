@@ -14,7 +14,7 @@ export interface Budget {
  * How a context came to terms with its budget.
  *
  * - `within`: nothing had to be done; `compacted`: compactions were waited for, and it is within now
- * - `nothing-to-take`: the strategy has nothing more to give; `failed`: a compaction failed
+ * - `nothing-to-take`: the strategy has nothing more to give; `failed`: a compaction failed, or could not be run
  * - `timed-out`: it took too long; the work goes on
  */
 export type BudgetOutcome = "within" | "compacted" | "nothing-to-take" | "failed" | "timed-out"
@@ -27,8 +27,8 @@ export const awaitBudget = (
   sessions: Sessions,
   session: string,
   { tokens, timeout = "30 seconds" }: Budget,
-  /** Has the session looked at in the background, and waits until that has come to its end. */
-  look: Effect.Effect<void>,
+  /** Has the session looked at in the background, and waits until that has come to its end, if it can be done. */
+  look: Effect.Effect<boolean>,
 ): Effect.Effect<BudgetOutcome, SessionError> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
@@ -41,6 +41,7 @@ export const awaitBudget = (
       if (!first && !running) return state.failures === null ? "nothing-to-take" : "failed"
       const ended = yield* Effect.timeoutOption(look, Duration.millis(end - now))
       if (ended._tag === "None") return "timed-out"
+      if (!ended.value) return "failed"
       // Another process is at it: nobody tells when it is done.
       const { running: elsewhere } = yield* sessions.load(session)
       if (elsewhere !== null) yield* Effect.sleep(pause)

@@ -3,7 +3,15 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
 import { damaged, disorder, stored } from "../../../testing/src/arbitrary/event.js"
-import { appended, cleared, committed, failed, invalidated, pruned, started } from "../../../testing/src/given/events.js"
+import {
+  appended,
+  cleared,
+  committed,
+  failed,
+  invalidated,
+  pruned,
+  started,
+} from "../../../testing/src/given/events.js"
 import { type Event, type EventCodec, type EventLog, InMemoryEventLog, Message, Verify } from "../index.js"
 
 const { assistant, call, result, user } = Message
