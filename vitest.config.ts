@@ -9,7 +9,7 @@ export default defineConfig({
       "packages/**/src/**/*.test.ts",
       "packages/**/test/**/*.test.ts",
       "packages/memfold/conformance/*.test.ts",
-      "examples/*.test.ts",
+      "examples/**/*.test.ts",
     ],
     environment: "node",
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.

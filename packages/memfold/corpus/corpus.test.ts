@@ -11,56 +11,10 @@ import {
   Verify,
 } from "@memfold/core"
 import { Effect, Either, Option, Stream } from "effect"
-import { readdirSync, readFileSync } from "node:fs"
-import { extname, join, relative } from "node:path"
 import { describe, expect, it } from "vitest"
 import { strategies } from "../src/parts.js"
 import { type EndStep, replay } from "../src/replay/replay.js"
-import { type Format, formats, parse } from "../src/transcript/Transcript.js"
-
-const folder = process.env["MEMFOLD_CORPUS"]
-if (folder === undefined) throw new Error("MEMFOLD_CORPUS names no folder; type npm run test:corpus -- DIR")
-
-const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  .map((name) => join(folder, name))
-  .filter((name) => [".json", ".jsonl", ".traj"].includes(extname(name)))
-  .toSorted()
-
-/** Settings small enough for real transcripts to be compacted often. */
-const settings: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  "sliding-window": { tailKeepSize: 8, contextSize: 40, compressionWindowSize: 5 },
-  rounds: { fullContextTurns: 2, cachedContextTurns: 1 },
-  "split-turn": { contextLimit: 4_000 },
-  "rolling-buffer": { bufferSize: 4 },
-}
-
-interface Conversation {
-  readonly name: string
-  readonly messages: Parameters<typeof replay>[0]["messages"]
-}
-
-/** The conversations of a file: in the first format that reads it. */
-const conversations = (file: string): ReadonlyArray<Conversation> => {
-  const text = readFileSync(file, "utf8")
-  const name = relative(folder, file)
-  const read = (format: Format, pick?: number) =>
-    Either.getRight(parse(text, { file, format, ...(pick === undefined ? {} : { pick }) }))
-  for (const format of formats) {
-    if (format === "tau-bench") {
-      const found: Array<Conversation> = []
-      for (let pick = 0; ; pick++) {
-        const one = read(format, pick)
-        if (Option.isNone(one)) break
-        found.push({ name: `${name} #${pick}`, messages: one.value.messages })
-      }
-      if (found.length > 0) return found
-    } else {
-      const one = read(format)
-      if (Option.isSome(one)) return [{ name, messages: one.value.messages }]
-    }
-  }
-  return []
-}
+import { type Conversation, corpus, settings } from "./transcripts.js"
 
 /** Replays and checks one conversation under one strategy; answers with its totals. */
 const check = ({ messages }: Conversation, strategyName: string, summarizer = EchoSummarizer.make()) =>
@@ -78,17 +32,15 @@ const check = ({ messages }: Conversation, strategyName: string, summarizer = Ec
     return totals
   }).pipe(Effect.provide(InMemoryEventLog.layer))
 
-const corpus = files.map((file) => ({ file, found: conversations(file) }))
-
 it("has transcripts that can be read", () => {
   for (const { file, found } of corpus) {
-    if (found.length === 0) console.log(`left out, no format of a conversation: ${relative(folder, file)}`)
+    if (found.length === 0) console.log(`left out, no format of a conversation: ${file}`)
   }
   expect(corpus.some(({ found }) => found.length > 0)).toBe(true)
 })
 
 for (const { file, found } of corpus.filter((one) => one.found.length > 0)) {
-  describe(relative(folder, file), () => {
+  describe(file, () => {
     for (const name of strategies.keys()) {
       it(`replays under ${name} and verifies clean`, () =>
         Effect.runPromise(

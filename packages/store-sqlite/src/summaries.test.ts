@@ -5,11 +5,11 @@ import { Effect, Layer, Logger } from "effect"
 import * as fc from "fast-check"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { conversation, strategy } from "../../core/test/conversations.js"
+import { conversation, strategy } from "../../testing/src/arbitrary/index.js"
 import { echo, pairs, said } from "../../core/test/engine.js"
-import { disorder, recorded } from "../../core/test/events.js"
-import { quarter } from "../../core/test/runs.js"
-import { appended, committed, failed, started } from "../../core/test/sessions.js"
+import { disorder, recorded } from "../../testing/src/arbitrary/event.js"
+import { quarter } from "../../testing/src/fakes/counter.js"
+import { appended, committed, failed, started } from "../../testing/src/given/events.js"
 import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../strategies/sliding-window/src/index.js"
@@ -253,6 +253,7 @@ describe("the table summaries", () => {
         message_ids: "[0,1,2,3,4]",
         superseded_by: null,
         tokens: 7,
+        seq: 12,
       },
     ])
     const all = `SELECT id, status, compressed_at,
@@ -814,7 +815,7 @@ describe("a file of schema 1", () => {
         yield* expectFollowed(file, log)
       }),
     )
-    expect(pragma(file)).toBe(2)
+    expect(pragma(file)).toBe(3)
     expect(
       query(file, "SELECT compacted_at, is_active FROM summaries WHERE thread_id = 'compacting'"),
     ).toEqual([{ compacted_at: 5, is_active: 1 }])
@@ -871,36 +872,104 @@ describe("a file of schema 1", () => {
     expect(pragma(file)).toBe(1)
   })
 
-  it("that an older memfold still has open: what that one appends is caught up with", async () => {
+  it("that an older memfold still has open: it can read, and is told that it cannot append", async () => {
     const file = await written()
-    // The older one's connection, with the statements it appends with.
+    // The older one's connection, with the statements it reads and appends with.
     const older = openDriver(file)
-    const append = (session: string, ...events: ReadonlyArray<EventCodec.AnyEvent>) => {
-      for (const event of events) {
-        const { type, version, data } = record(event, noon)
-        const [row] = older
-          .prepare("UPDATE sessions SET version = version + 1 WHERE name = ? RETURNING id, version")
-          .all(session)
-        older
-          .prepare(
-            "INSERT INTO events (session, seq, commit_id, at, type, version, data) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq",
-          )
-          .all(row!["id"], row!["version"], "older", noon, type, version, data)
-      }
-    }
+    const read = () =>
+      older
+        .prepare(
+          `SELECT seq, commit_id, at, type, events.version AS version, data
+           FROM events JOIN sessions ON sessions.id = events.session
+           WHERE sessions.name = ? AND seq BETWEEN ? AND ? ORDER BY seq`,
+        )
+        .all("compacting", 1, 100)
+    const before = read()
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
-        append("compacting", committed(4), ...appended(said(2), { from: 5 }))
-        expect(summaryRows(file, "compacting")).toEqual([])
-        yield* appendEvents(log, "compacting", ...appended(said(1), { from: 7 }))
-        expect(summaryRows(file, "compacting")).toMatchObject([{ summary_id: "s1", compacted_at: 5 }])
-        append("compacting", started(6, { from: 4 }))
-        yield* appendEvents(log, "compacting", committed(6, { summary: "s2" }))
-        expect(summaryRows(file, "compacting")).toMatchObject([
-          { summary_id: "s1", compacted_at: 5, status: "superseded" },
-          { summary_id: "s2", compacted_at: 8, status: "active" },
-        ])
+        expect(read()).toEqual(before)
+        const insert =
+          "INSERT INTO events (session, seq, commit_id, at, type, version, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        expect(() => older.prepare(insert)).toThrow('cannot INSERT into generated column "type"')
+        yield* appendEvents(log, "compacting", committed(4))
+        expect(read()).toHaveLength(before.length + 1)
         yield* expectFollowed(file, log)
+      }),
+    )
+  })
+})
+
+describe("a file of schema 2", () => {
+  it("keeps every event and every text, and finds its commits again", async () => {
+    const newer = newFile()
+    const file = newFile()
+    withDriver(file, (driver) => {
+      driver.pragma("journal_mode = WAL")
+      for (const statement of migrations.slice(0, 2).flat()) driver.exec(statement)
+      driver.pragma(`application_id = ${applicationId}`)
+      driver.pragma("user_version = 2")
+    })
+    const columns = "session, seq, commit_id, at, type, version, data, checksum"
+    await withLog({ filename: newer }, (log) =>
+      remembering(log, { strategy: Rounds({ fullContextTurns: 1, cachedContextTurns: 1 }) }, (memory) =>
+        Effect.forEach(Array.from({ length: 30 }), (_, turn) =>
+          Effect.zipRight(
+            memory.append("chat-1", said(2, turn * 2), { commit: `turn-${turn}` }),
+            memory.settle("chat-1"),
+          ),
+        ),
+      ),
+    )
+    withDriver(file, (driver) =>
+      driver.exec(`
+        ATTACH '${newer}' AS other;
+        INSERT INTO sessions SELECT * FROM other.sessions;
+        INSERT INTO events (${columns}) SELECT ${columns} FROM other.events;
+        INSERT INTO summaries SELECT summary_id, thread_id, 'old ' || seq, compact_up_to_index, compacted_at,
+          is_split_turn, split_turn_prefix, is_active, created_at, status, superseded_by, session, seq, at, tokens,
+          segments FROM other.summaries;
+        DETACH other`),
+    )
+    const before = query(file, `SELECT ${columns} FROM events ORDER BY seq`)
+    expect(before.length).toBeGreaterThan(100)
+    await withLog({ filename: file }, (log) =>
+      Effect.gen(function* () {
+        expect(query(file, `SELECT ${columns} FROM events ORDER BY seq`)).toEqual(before)
+        expect(query(file, "SELECT * FROM events")).toEqual(query(newer, "SELECT * FROM events"))
+        expect(query(file, "SELECT * FROM summaries")).toEqual(query(newer, "SELECT * FROM summaries"))
+        expect(yield* expectFollowed(file, log)).toBeGreaterThan(10)
+        const again = yield* remembering(log, { strategy: pairs }, (memory) =>
+          memory.append("chat-1", said(2, 14), { commit: "turn-7" }),
+        )
+        expect(again).toMatchObject({ duplicate: true, from: 14, to: 16 })
+      }),
+    )
+    expect(integrity(file)).toBe("ok")
+  })
+})
+
+describe("what the table takes on the disk", () => {
+  it("grows with the summaries, not with their square, where each carries over the ones before", async () => {
+    const file = newFile()
+    const lengthAfter = (log: EventLog.Service, turns: number) =>
+      remembering(log, { strategy: Rounds({ fullContextTurns: 1, cachedContextTurns: 1 }) }, (memory) =>
+        Effect.forEach(Array.from({ length: turns }), (_, turn) =>
+          Effect.zipRight(memory.append("chat-1", said(2, turn * 2)), memory.settle("chat-1")),
+        ),
+      ).pipe(
+        Effect.map(
+          () => query(file, "SELECT sum(length(summary_text)) AS length, count(*) AS n FROM summaries")[0],
+        ),
+      )
+    await withLog({ filename: file, synchronous: "normal" }, (log) =>
+      Effect.gen(function* () {
+        const first = yield* lengthAfter(log, 50)
+        const second = yield* lengthAfter(log, 50)
+        const count = Number(second?.["n"]) - Number(first?.["n"])
+        expect(count).toBeGreaterThan(40)
+        // As much again, the active one twice, and longer numbers.
+        expect(Number(second?.["length"])).toBeLessThan(2.5 * Number(first?.["length"]))
+        expect(yield* expectFollowed(file, log)).toBeGreaterThan(90)
       }),
     )
   })

@@ -127,10 +127,10 @@ class Run {
   /** The places where a compaction runs. */
   private get compacting(): ReadonlyArray<number> {
     const { history, slots } = this
-    const owners = history.sessions.flatMap(({ naive: { running } }) =>
-      running === null ? [] : [history.owners.get(running.compaction)?.process],
+    const owners = new Set(
+      history.sessions.map(({ naive }) => history.owners.get(naive.running?.compaction ?? "")?.process),
     )
-    return slots.flatMap((engine, at) => (engine !== null && owners.includes(engine.process) ? [at] : []))
+    return slots.flatMap((engine, at) => (engine !== null && owners.has(engine.process) ? [at] : []))
   }
 
   /** Something goes wrong with an engine: with any one at once, or with one that compacts, as soon as there is one. */

@@ -2,9 +2,9 @@ import { Message, type Strategy } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../core/test/conversations.js"
-import { decisions, oneByOne } from "../../../core/test/decisions.js"
-import { runOf } from "../../../core/test/runs.js"
+import { chat } from "../../../testing/src/arbitrary/index.js"
+import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
+import { runOf } from "../../../testing/src/memory/run.js"
 import { Rounds } from "./index.js"
 
 const { assistant, call, result, user } = Message
@@ -127,9 +127,9 @@ describe("the rhythm", () => {
       [12, 18],
     ])
     expect(found.at(-1)?.summary).toEqual([
-      { kind: "block", from: 0, to: 6, text: "new" },
-      { kind: "block", from: 6, to: 12, text: "new" },
-      { kind: "block", from: 12, to: 18, text: "new" },
+      { kind: "block", from: 0, to: 6, text: "[0,6)" },
+      { kind: "block", from: 6, to: 12, text: "[6,12)" },
+      { kind: "block", from: 12, to: 18, text: "[12,18)" },
     ])
   })
 })

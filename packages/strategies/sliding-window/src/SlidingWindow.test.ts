@@ -2,9 +2,9 @@ import { Message, type Render, Strategy } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, startOfTime } from "../../../core/test/conversations.js"
-import { decisions, oneByOne } from "../../../core/test/decisions.js"
-import { runOf } from "../../../core/test/runs.js"
+import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
+import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
+import { runOf } from "../../../testing/src/memory/run.js"
 import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
 
 /** So many messages that arrive together, at a time. */

@@ -2,8 +2,8 @@ import { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { decisions, oneByOne, ofTokens, summaryTokens } from "../../../core/test/decisions.js"
-import { runOf } from "../../../core/test/runs.js"
+import { decisions, oneByOne, ofTokens, summaryTokens } from "../../../testing/src/strategy/rehearse.js"
+import { runOf } from "../../../testing/src/memory/run.js"
 import { SplitTurn } from "./index.js"
 
 /** A window of 1,000 tokens: compact above 700, keep the newest 100, split above 600. */
@@ -166,12 +166,12 @@ describe("a split turn", () => {
       {
         total: 8,
         parts: [{ kind: "turn-prefix", from: 0, to: 6 }],
-        summary: [{ kind: "turn-prefix", from: 0, to: 6, text: "new" }],
+        summary: [{ kind: "turn-prefix", from: 0, to: 6, text: "[0,6)" }],
       },
       {
         total: 13,
         parts: [{ kind: "turn-prefix", from: 6, to: 12 }],
-        summary: [{ kind: "turn-prefix", from: 0, to: 12, text: "new+" }],
+        summary: [{ kind: "turn-prefix", from: 0, to: 12, text: "[0,12)" }],
       },
     ])
   })
@@ -184,18 +184,18 @@ describe("a split turn", () => {
     expect(found.map(({ parts, summary }) => ({ parts, summary }))).toEqual([
       {
         parts: [{ kind: "history", from: 0, to: 4 }],
-        summary: [{ kind: "history", from: 0, to: 4, text: "new" }],
+        summary: [{ kind: "history", from: 0, to: 4, text: "[0,4)" }],
       },
       {
         parts: [{ kind: "turn-prefix", from: 4, to: 10 }],
         summary: [
-          { kind: "history", from: 0, to: 4, text: "new" },
-          { kind: "turn-prefix", from: 4, to: 10, text: "new" },
+          { kind: "history", from: 0, to: 4, text: "[0,4)" },
+          { kind: "turn-prefix", from: 4, to: 10, text: "[4,10)" },
         ],
       },
       {
         parts: [{ kind: "history", from: 10, to: 20 }],
-        summary: [{ kind: "history", from: 0, to: 20, text: "new\n\nnew+" }],
+        summary: [{ kind: "history", from: 0, to: 20, text: "[0,20)" }],
       },
     ])
   })

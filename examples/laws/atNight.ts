@@ -1,0 +1,11 @@
+import type { Strategy } from "@memfold/core"
+import { threeTurns } from "./threeTurns.js"
+
+/** Saves the summarizer for the night. */
+export const atNight: Strategy.Strategy = {
+  ...threeTurns,
+  name: "at night",
+  when: {
+    due: ({ tailFrom, through }) => (tailFrom > through && new Date().getHours() < 6 ? "night" : null),
+  },
+}

@@ -1,0 +1,9 @@
+import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+
+/** Keeps the last three turns, whatever belongs to them. */
+export const threeTurns = Strategy.make({
+  name: "three turns",
+  when: Trigger.raw({ rounds: 5 }),
+  keep: Keep.lastRounds(3),
+  fold: Fold.rolling,
+})

@@ -1,0 +1,159 @@
+/** Arbitrary events, and logs of them: what a session may hold, and what none ever should. */
+import * as fc from "fast-check"
+import { type Event, EventCodec, type EventLog, Wording } from "@memfold/core"
+import { oneMessage, startOfTime, text } from "./conversation.js"
+
+/** Small, so that events refer to each other's messages by chance. */
+const index = fc.nat({ max: 20 })
+const tokens = fc.nat({ max: 500 })
+const millis = fc.integer({ min: -100_000, max: 100_000 }).map((offset) => startOfTime + offset)
+const compaction = fc.constantFrom("k1", "k2", "k3")
+const summary = fc.constantFrom("s1", "s2", "s3")
+const kind = fc.constantFrom("history" as const, "block" as const, "turn-prefix" as const)
+
+const paths = fc.array(fc.constantFrom("a.ts", "b/c.ts", "README.md"), { maxLength: 2 })
+
+type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
+
+/** The compiler sees to it that every field has its arbitrary; what they make together it cannot see. */
+const tagged = <Tag extends Event.Event["_tag"]>(
+  tag: Tag,
+  fields: { readonly [Key in Exclude<keyof Of<Tag>, "_tag">]: fc.Arbitrary<Of<Tag>[Key]> },
+): fc.Arbitrary<Of<Tag>> =>
+  fc
+    .record(fields as unknown as Record<string, fc.Arbitrary<unknown>>)
+    .map((rest) => ({ _tag: tag, ...rest }) as unknown as Of<Tag>)
+
+/** An arbitrary for each event there is; a new event without one does not compile. */
+export const byTag: {
+  readonly [Tag in Event.Event["_tag"]]: fc.Arbitrary<Of<Tag>>
+} = {
+  MessageAppended: tagged("MessageAppended", { index, message: oneMessage, tokens }),
+  CompactionStarted: tagged("CompactionStarted", {
+    compaction,
+    strategy: text,
+    reason: text,
+    from: index,
+    to: index,
+    tailFrom: index,
+    parts: fc.array(fc.record({ kind, from: index, to: index }), { maxLength: 2 }),
+    leaseUntil: millis,
+  }),
+  SummaryCommitted: tagged("SummaryCommitted", {
+    compaction,
+    summary,
+    through: index,
+    carried: fc.nat({ max: 3 }),
+    segments: fc.array(fc.record({ kind, from: index, to: index, text }), { maxLength: 2 }),
+    files: fc.option(fc.record({ read: paths, modified: paths }), { nil: undefined }),
+    wording: fc.constantFrom(Wording.conversationSummary, Wording.sessionMemory),
+    summarizer: text,
+    calls: fc.nat({ max: 3 }),
+    tokens,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+  }),
+  SummarySuperseded: tagged("SummarySuperseded", { summary, by: summary }),
+  SummaryInvalidated: tagged("SummaryInvalidated", {
+    seq: index,
+    summary: fc.option(summary),
+    reason: text,
+  }),
+  CompactionsHeld: tagged("CompactionsHeld", { until: index }),
+  ToolOutputsPruned: tagged("ToolOutputsPruned", {
+    compaction,
+    outputs: fc.array(
+      fc.record({
+        index,
+        part: fc.nat({ max: 2 }),
+        method: fc.constantFrom("soft-trim" as const, "hard-clear" as const),
+        originalLength: tokens,
+        head: fc.nat({ max: 20 }),
+        tail: fc.nat({ max: 20 }),
+        note: text,
+        tokens,
+      }),
+      { maxLength: 3 },
+    ),
+  }),
+  CompactionFailed: tagged("CompactionFailed", {
+    compaction,
+    reason: text,
+    detail: text,
+    retryAt: millis,
+    retryTotal: index,
+  }),
+  CompactionReleased: tagged("CompactionReleased", { compaction }),
+  FactsLearned: tagged("FactsLearned", {
+    from: index,
+    to: index,
+    facts: fc.array(
+      fc.record({
+        id: fc.constantFrom("f1", "f2", "f3", "f4"),
+        layer: fc.constantFrom("user" as const, "scope" as const),
+        kind: fc.constantFrom("profile", "plan"),
+        text,
+        key: fc.option(fc.constantFrom("name", "place"), { nil: undefined }),
+        from: index,
+        to: index,
+      }),
+      { maxLength: 3 },
+    ),
+    session: fc.option(fc.constant("other"), { nil: undefined }),
+  }),
+  FactRetired: tagged("FactRetired", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
+  MessageRedacted: tagged("MessageRedacted", { seq: index, rewritten: fc.array(index, { maxLength: 2 }) }),
+  SessionCleared: tagged("SessionCleared", {}),
+}
+
+/** Any event. */
+export const event: fc.Arbitrary<Event.Event> = fc.oneof(
+  { weight: 5, arbitrary: byTag.MessageAppended },
+  { weight: 2, arbitrary: byTag.CompactionStarted },
+  { weight: 3, arbitrary: byTag.SummaryCommitted },
+  { weight: 1, arbitrary: byTag.SummarySuperseded },
+  { weight: 1, arbitrary: byTag.SummaryInvalidated },
+  { weight: 1, arbitrary: byTag.ToolOutputsPruned },
+  { weight: 1, arbitrary: byTag.CompactionsHeld },
+  { weight: 1, arbitrary: byTag.MessageRedacted },
+  { weight: 1, arbitrary: byTag.FactsLearned },
+  { weight: 1, arbitrary: byTag.FactRetired },
+  { weight: 1, arbitrary: byTag.CompactionFailed },
+  { weight: 1, arbitrary: byTag.CompactionReleased },
+  { weight: 1, arbitrary: byTag.SessionCleared },
+)
+
+const unknown = fc.constant<EventCodec.UnknownEvent>({ _tag: "UnknownEvent", type: "Dreamt", version: 3 })
+
+/** A commit that nobody can read. */
+export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
+
+/** An event as a log has it: also one that this memfold does not know, or cannot read. */
+export const stored = (event: EventCodec.AnyEvent): Pick<EventLog.LogRecord, "type" | "version" | "data"> => {
+  switch (event._tag) {
+    case "UnknownEvent":
+      return { type: event.type, version: event.version, data: "?" }
+    case "DamagedSummary":
+      return { type: "SummaryCommitted", version: 1, data: "?" }
+    default:
+      return EventCodec.encode(event)
+  }
+}
+
+/** Events with their envelopes, as one session has them. */
+export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.Recorded<E>> =>
+  events.map((event, position) => ({
+    session: "s",
+    seq: position + 1,
+    id: `commit-${position}.${position + 1}`,
+    at: startOfTime + position,
+    event,
+  }))
+
+/** A log of events in no sensible order at all. */
+export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.Recorded>> = fc
+  .array(fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged)), {
+    maxLength: 40,
+    size: "max",
+  })
+  .map(recorded)

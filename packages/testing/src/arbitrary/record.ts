@@ -1,0 +1,89 @@
+/** Records, batches, commit ids and session ids: what a log is given. */
+import type { EventLog } from "@memfold/core"
+import * as fc from "fast-check"
+import { startOfTime } from "./conversation.js"
+
+/** A batch of records, of which there is one at least. */
+export type Batch = readonly [EventLog.NewRecord, ...ReadonlyArray<EventLog.NewRecord>]
+
+/** So many records, numbered from `first` on. */
+export const numbered = (count: number, first = 1): Batch => {
+  const one = (position: number): EventLog.NewRecord => ({
+    at: startOfTime + first + position,
+    type: "Noted",
+    version: 1,
+    data: `{"n":${first + position}}`,
+  })
+  return [one(0), ...Array.from({ length: count - 1 }, (_, position) => one(position + 1))]
+}
+
+/** Texts that stores have stumbled over. JSON escapes halves of surrogate pairs, so none stand in it bare. */
+const text: fc.Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ unit: "grapheme", maxLength: 30 }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "",
+      '{ "b": 1,\n "a":"\\u0000 单词 🎈 \\ud83d it\'s" , "n":1.0}',
+      "'; DROP TABLE events;--",
+      "\\",
+      "%s %d _ %",
+      "null",
+      "1e400",
+    ),
+  },
+)
+
+/** Any record: it is stored as it is, whatever is in it. */
+export const record: fc.Arbitrary<EventLog.NewRecord> = fc
+  .record({
+    at: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4_102_444_800_000 })),
+    type: fc.oneof(
+      fc.constantFrom("MessageAppended", "Noted", "Noted 🎈"),
+      fc.stringMatching(/^[A-Z][a-z]{0,8}$/),
+    ),
+    version: fc.integer({ min: 1, max: 9 }),
+    data: text,
+    checksum: fc.option(fc.integer({ min: 0, max: 0xffff_ffff }), { nil: undefined }),
+  })
+  .map(({ checksum, ...rest }) => (checksum === undefined ? rest : { ...rest, checksum }))
+
+/** Any batch. */
+export const batch: fc.Arbitrary<Batch> = fc
+  .tuple(record, fc.array(record, { maxLength: 4 }))
+  .map(([first, rest]): Batch => [first, ...rest])
+
+/** Session ids that stores have stumbled over: all of them different, many of them nearly the same. */
+export const oddSessions: ReadonlyArray<string> = [
+  "chat-1",
+  "chat",
+  "Chat",
+  "chat ",
+  " chat",
+  "chát",
+  "cha\u0301t",
+  " spaces inside ",
+  "单词 🎈 é",
+  'it\'s "quoted"; DROP TABLE events;--',
+  "100% %s %d _ \\",
+  "line\nbreak\ttab",
+  "a:b",
+  "{a}",
+  "*",
+  "__proto__",
+  "constructor",
+  "../../etc/passwd",
+  "?[a-z]",
+  "NULL",
+  "0",
+  "x".repeat(4_000),
+]
+
+/** Several sessions, odd ones among them. */
+export const sessions: fc.Arbitrary<ReadonlyArray<string>> = fc.uniqueArray(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...oddSessions) },
+    { weight: 1, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }) },
+  ),
+  { minLength: 2, maxLength: 6 },
+)

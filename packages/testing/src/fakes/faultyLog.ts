@@ -1,0 +1,95 @@
+/** A log that does not always answer: a real one behind a bad network. */
+import { EventLog } from "@memfold/core"
+import { Duration, Effect, Layer, Stream } from "effect"
+
+/**
+ * What happens to one call.
+ *
+ * - `lost: "request"`: it never gets there; the caller is told that it failed
+ * - `lost: "answer"`: it is done, and the caller is told that it failed: the lost acknowledgement
+ * - `there`, `back`: how long the request and the answer take, in milliseconds of Effect's clock
+ * - `on`: only calls of this operation; other ones work, and leave the fault to a later call
+ */
+export interface Fault {
+  readonly lost?: "request" | "answer" | undefined
+  readonly there?: number | undefined
+  readonly back?: number | undefined
+  readonly on?: keyof EventLog.Service | undefined
+}
+
+/** What happens to the calls of a log, one after another; when it is used up, everything works. */
+export type FaultScript = ReadonlyArray<Fault>
+
+const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)) : Effect.void)
+
+/**
+ * Wraps a log in faults: each call takes the next of the script.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/core"
+ * import { Fakes } from "@memfold/testing"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const log = yield* InMemoryEventLog.make
+ *   // The first append is done, and its answer is lost.
+ *   const faulty = Fakes.faultyLog(log, [{ on: "append", lost: "answer" }])
+ *   const write = faulty.append("s", [{ at: 0, type: "Noted", version: 1, data: "{}" }], {
+ *     expected: 0,
+ *     commit: "a",
+ *   })
+ *   yield* Effect.flip(write)
+ *   return yield* write // { from: 1, version: 1, duplicate: true }
+ * })
+ * ```
+ */
+export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.Service => {
+  const left = [...script]
+  const next = (operation: keyof EventLog.Service): Fault => {
+    const [fault] = left
+    if (fault === undefined || (fault.on !== undefined && fault.on !== operation)) return {}
+    left.shift()
+    return fault
+  }
+  const failed = (operation: string) => new EventLog.LogError({ operation, reason: "a fake: no answer" })
+  const call = <A, E>(
+    operation: keyof EventLog.Service,
+    perform: Effect.Effect<A, E>,
+  ): Effect.Effect<A, E | EventLog.LogError> =>
+    Effect.suspend(() => {
+      const { lost, there, back } = next(operation)
+      const done: Effect.Effect<A, E | EventLog.LogError> =
+        lost === "request" ? Effect.fail(failed(operation)) : perform
+      return pause(there).pipe(
+        Effect.zipRight(done),
+        Effect.zipLeft(pause(back)),
+        Effect.flatMap((answer) =>
+          lost === "answer" ? Effect.fail(failed(operation)) : Effect.succeed(answer),
+        ),
+      )
+    })
+  const stream = <A>(
+    operation: keyof EventLog.Service,
+    perform: Stream.Stream<A, EventLog.LogError>,
+  ): Stream.Stream<A, EventLog.LogError> => Stream.unwrap(call(operation, Effect.succeed(perform)))
+  return {
+    append: (...args) => call("append", log.append(...args)),
+    rewrite: (...args) => call("rewrite", log.rewrite(...args)),
+    read: (...args) => stream("read", log.read(...args)),
+    version: (session) => call("version", log.version(session)),
+    saveSnapshot: (...args) => call("saveSnapshot", log.saveSnapshot(...args)),
+    loadSnapshot: (session) => call("loadSnapshot", log.loadSnapshot(session)),
+    sessions: stream("sessions", log.sessions),
+    delete: (session) => call("delete", log.delete(session)),
+  }
+}
+
+/** A layer that puts faults in front of the log below it. */
+export const faultyLogLayer = (
+  script: FaultScript,
+): Layer.Layer<EventLog.EventLog, never, EventLog.EventLog> =>
+  Layer.effect(
+    EventLog.EventLog,
+    Effect.map(EventLog.EventLog, (log) => faultyLog(log, script)),
+  )

@@ -1,0 +1,52 @@
+// A specification reads like a sentence; its `then` is no promise.
+/* oxlint-disable vitest/valid-expect-in-promise */
+import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+import { describe, expect, it } from "vitest"
+import { committed, started } from "./events.js"
+import { decides, given } from "./given.js"
+
+const said = ["one", "two", "three", "four"].map((text) => Message.user(text))
+
+const brief = Strategy.make({
+  name: "brief",
+  when: Trigger.raw({ messages: 4 }),
+  keep: Keep.lastMessages(1),
+  fold: Fold.rolling,
+})
+
+describe("a specification", () => {
+  it("of a reducer: given what has happened, when more happens, then a state", () => {
+    given(said, started(2))
+      .when(committed(2), Message.user("five"))
+      .then(({ through, running, total }) =>
+        expect({ through, running, total }).toEqual({ through: 2, running: null, total: 5 }),
+      )
+    given(said)
+      .when()
+      .then(({ version }) => expect(version).toBe(4))
+  })
+
+  it("of a strategy: given a conversation, when it looks at it, then a decision", () => {
+    given(said)
+      .when(brief)
+      .then(decides.compact({ from: 0, to: 3, reason: "raw" }))
+    given(said.slice(1)).when(brief).then(decides.nothing("not-due"))
+    given(said.slice(1))
+      .when(brief, { demanded: true })
+      .then(decides.compact({ to: 2 }))
+    given(said, started(2)).when(brief).then(decides.nothing("running"))
+  })
+
+  it("fails where it does not hold, and says why", () => {
+    expect(() => given(said).when(brief).then(decides.nothing())).toThrow(/a compaction is due/)
+    expect(() =>
+      given(said)
+        .when(brief)
+        .then(decides.compact({ to: 4 })),
+    ).toThrow("the plan has to 3, expected is 4")
+    expect(() => given().when(brief).then(decides.compact())).toThrow("nothing is due (not-due)")
+    expect(() => given().when(brief).then(decides.nothing("held"))).toThrow(
+      "nothing is due (not-due), expected is (held)",
+    )
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * Specifications of reducers and strategies that read like sentences: given what has happened, when this happens, or
+ * when this strategy looks at it, then so.
+ */
+import { type EventCodec, type Message, Policy, Session, type Strategy } from "@memfold/core"
+import { startOfTime } from "../arbitrary/conversation.js"
+import { recorded } from "../arbitrary/event.js"
+import { canonical, must } from "../law/Law.js"
+import { appended } from "./events.js"
+
+/** What has happened: events, and messages that were appended. */
+export type Happened =
+  | EventCodec.AnyEvent
+  | Message.Message
+  | ReadonlyArray<EventCodec.AnyEvent | Message.Message>
+
+/** What comes of it; a check that throws fails the test. */
+export interface Then<A> {
+  readonly then: (check: (found: A) => void) => void
+}
+
+/** What has happened so far; either more happens, or a strategy looks at it. */
+export interface Given {
+  readonly state: Session.SessionState
+  readonly when: {
+    (strategy: Strategy.Strategy, options?: Partial<Policy.DecideOptions>): Then<Policy.Decision>
+    (...happened: ReadonlyArray<Happened>): Then<Session.SessionState>
+  }
+}
+
+const isStrategy = (value: unknown): value is Strategy.Strategy =>
+  typeof value === "object" && value !== null && "keep" in value && "fold" in value
+
+/** Messages become events, each in its place. */
+const eventsOf = (total: number, happened: ReadonlyArray<Happened>): ReadonlyArray<EventCodec.AnyEvent> => {
+  let next = total
+  return happened.flat().flatMap((one): ReadonlyArray<EventCodec.AnyEvent> => {
+    const events =
+      "_tag" in one ? [one as EventCodec.AnyEvent] : appended([one as Message.Message], { from: next })
+    next += events.filter(({ _tag }) => _tag === "MessageAppended").length
+    return events
+  })
+}
+
+const then = <A>(found: A): Then<A> => ({
+  // A word of the sentence; nobody awaits it.
+  // oxlint-disable-next-line unicorn/no-thenable
+  then: (check) => check(found),
+})
+
+/**
+ * Begins a specification. Messages count ten tokens each; events come one a millisecond.
+ *
+ * @example
+ * ```ts
+ * import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+ * import { committed, decides, given, started } from "@memfold/testing"
+ *
+ * const said = ["one", "two", "three", "four"].map((text) => Message.user(text))
+ *
+ * // A reducer:
+ * given(said, started(2))
+ *   .when(committed(2))
+ *   .then(({ through, running }) => console.log(through, running)) // 2 null
+ *
+ * // A strategy:
+ * const brief = Strategy.make({
+ *   name: "brief",
+ *   when: Trigger.raw({ messages: 4 }),
+ *   keep: Keep.lastMessages(1),
+ *   fold: Fold.rolling,
+ * })
+ * given(said).when(brief).then(decides.compact({ from: 0, to: 3 }))
+ * given(said.slice(1)).when(brief).then(decides.nothing("not-due"))
+ * ```
+ */
+export const given = (...past: ReadonlyArray<Happened>): Given => {
+  const before = recorded(eventsOf(0, past))
+  const state = Session.fold(Session.empty("s"), before)
+  const when = (...what: ReadonlyArray<unknown>): Then<Policy.Decision> | Then<Session.SessionState> => {
+    const [first, options] = what
+    if (isStrategy(first)) {
+      const now = startOfTime + before.length
+      return then(Policy.decide(first, state, { now, ...(options as Partial<Policy.DecideOptions>) }))
+    }
+    const all = recorded([
+      ...before.map(({ event }) => event),
+      ...eventsOf(state.total, what as ReadonlyArray<Happened>),
+    ])
+    return then(Session.fold(Session.empty("s"), all))
+  }
+  return { state, when: when as Given["when"] }
+}
+
+/** What a strategy may decide, to stand behind `then`. */
+export const decides = {
+  /** A compaction is due, with a plan that has these fields at least. */
+  compact:
+    (expected: Partial<Policy.Plan> = {}) =>
+    (decision: Policy.Decision): void => {
+      must(decision._tag === "Due", () => `nothing is due (${decision._tag === "Idle" ? decision.why : ""})`)
+      for (const [field, value] of Object.entries(expected)) {
+        const found = decision.plan[field as keyof Policy.Plan]
+        must(
+          canonical(found) === canonical(value),
+          () => `the plan has ${field} ${canonical(found)}, expected is ${canonical(value)}`,
+        )
+      }
+    },
+  /** Nothing is due; for this reason, where one is named. */
+  nothing:
+    (why?: Extract<Policy.Decision, { readonly _tag: "Idle" }>["why"]) =>
+    (decision: Policy.Decision): void => {
+      must(decision._tag === "Idle", () => `a compaction is due: ${canonical(decision)}`)
+      must(
+        why === undefined || decision.why === why,
+        () => `nothing is due (${decision.why}), expected is (${why})`,
+      )
+    },
+} as const

@@ -1,0 +1,29 @@
+/**
+ * `@memfold/testing`: the laws of memfold as properties, for whoever writes a strategy or a store. What registers them
+ * in Vitest is in `@memfold/testing/vitest`; nothing here needs a test runner.
+ */
+export { check, examine, LawBroken, title } from "./law/check.js"
+export type { CheckOptions, Verdict } from "./law/check.js"
+export type { Law } from "./law/Law.js"
+
+export { strategyProperties } from "./strategy/strategyProperties.js"
+export type { RoundsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
+export { rehearse } from "./strategy/rehearse.js"
+export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
+
+export { eventLogProperties } from "./log/eventLogProperties.js"
+export type { EventLogPropertiesOptions, LogLayer, Projection } from "./log/input.js"
+
+export { memoryProperties } from "./memory/memoryProperties.js"
+export { memoryCommands } from "./memory/commands.js"
+export type { MemoryCommand, RealMemory } from "./memory/commands.js"
+export { NaiveMemory } from "./memory/NaiveMemory.js"
+export { inWorld } from "./memory/world.js"
+export type { MemoryPropertiesOptions, Opening, World } from "./memory/world.js"
+
+export { decides, given } from "./given/given.js"
+export type { Given, Happened, Then } from "./given/given.js"
+export { appended, cleared, committed, failed, invalidated, pruned, started } from "./given/events.js"
+
+export * as Arbitrary from "./arbitrary/index.js"
+export * as Fakes from "./fakes/index.js"

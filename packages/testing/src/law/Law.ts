@@ -1,0 +1,78 @@
+/**
+ * A law as a property: its number in the design, what it says, and what has to hold for generated input.
+ */
+import * as fc from "fast-check"
+
+/**
+ * One law, ready to be checked: with {@link check}, with the suites of `@memfold/testing/vitest`, or with fast-check
+ * itself (`fc.assert(law.property)`) in any other runner.
+ */
+export interface Law {
+  /** Its number in the design: `L1` to `L16`. Several properties may belong to one law. */
+  readonly id: string
+  readonly name: string
+  /** What it says and why, for somebody whose part breaks it. */
+  readonly explanation: string
+  readonly property: fc.IAsyncProperty<unknown>
+  /** How often it is tried unless asked otherwise. */
+  readonly numRuns: number
+  /** A counterexample as a person can read it. */
+  readonly describe: (counterexample: unknown) => string
+  /** Whether a counterexample is found again by its seed and path, or by the seed alone. */
+  readonly replay: "path" | "seed"
+}
+
+/** What is to be known of a law to make its property. */
+export interface LawOptions<A> {
+  readonly id: string
+  readonly name: string
+  readonly explanation: string
+  readonly numRuns: number
+  readonly arbitrary: fc.Arbitrary<A>
+  /** Throws, or answers with a rejected promise, where the law does not hold. */
+  readonly holds: (input: A) => void | Promise<void>
+  readonly describe: (input: A) => string
+  /** How a counterexample is found again: by its path, unless said otherwise. */
+  readonly replay?: Law["replay"]
+}
+
+/** What does not hold; its message says so in words. */
+export class Broken extends Error {
+  override readonly name = "Broken"
+}
+
+/** Fails with what is wrong unless the condition holds. */
+export function must(condition: boolean, wrong: () => string): asserts condition {
+  if (!condition) throw new Broken(wrong())
+}
+
+const sorted = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !("toJSON" in value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : typeof value === "bigint"
+      ? `${value}n`
+      : value
+
+/** A value as text, the same for equal values whatever the order of their fields; `undefined` fields count as none. */
+export const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? String(value)
+
+const shortened = (text: string): string =>
+  text.length <= 400 ? text : `${text.slice(0, 300)} … ${text.slice(-80)} (${text.length} characters)`
+
+/** Fails unless two values are equal by their contents. */
+export const same = (actual: unknown, expected: unknown, what: () => string): void => {
+  const [one, other] = [canonical(actual), canonical(expected)]
+  if (one !== other) {
+    throw new Broken(`${what()}\n  expected ${shortened(other)}\n  found    ${shortened(one)}`)
+  }
+}
+
+/** Makes a law. */
+export const makeLaw = <A>({ arbitrary, holds, describe, replay = "path", ...law }: LawOptions<A>): Law => ({
+  ...law,
+  replay,
+  property: fc.asyncProperty(arbitrary, async (input) => {
+    await holds(input)
+  }),
+  describe: (counterexample) => describe((counterexample as readonly [A])[0]),
+})

@@ -1,0 +1,39 @@
+/** The laws that every store has to keep, as properties. */
+import type { Law } from "../law/Law.js"
+import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
+import { appendLaws } from "./laws/append.js"
+import { durabilityLaws } from "./laws/durability.js"
+import { modelLaws } from "./laws/model.js"
+import { projectionLaws } from "./laws/projection.js"
+import { raceLaws } from "./laws/races.js"
+import { readLaws } from "./laws/read.js"
+import { rewriteLaws } from "./laws/rewrite.js"
+import { sessionLaws } from "./laws/sessions.js"
+import { snapshotLaws } from "./laws/snapshots.js"
+
+/**
+ * The laws that an event log has to keep, as properties for any test runner; `eventLogLaws` of
+ * `@memfold/testing/vitest` makes tests of them. Each input gets a log of its own, closed afterwards.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/core"
+ * import { check, eventLogProperties } from "@memfold/testing"
+ *
+ * for (const law of eventLogProperties({ layer: InMemoryEventLog.layer })) await check(law)
+ * ```
+ */
+export const eventLogProperties = (options: EventLogPropertiesOptions): ReadonlyArray<Law> => {
+  const kit = logKitOf(options)
+  return [
+    appendLaws,
+    raceLaws,
+    readLaws,
+    sessionLaws,
+    snapshotLaws,
+    rewriteLaws,
+    durabilityLaws,
+    projectionLaws,
+    modelLaws,
+  ].flatMap((laws) => laws(kit))
+}

@@ -1,0 +1,169 @@
+/** L12: two writers never share a sequence number, and a commit id is applied once. */
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { batch, numbered } from "../../arbitrary/record.js"
+import { type Law, must, same } from "../../law/Law.js"
+import { answerOf, listed, type LogKit, readAll } from "../input.js"
+
+const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 })
+const sum = (list: ReadonlyArray<number>) => list.reduce((all, one) => all + one, 0)
+
+export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L12",
+    name: "batches get the next places, from 1 on without a hole",
+    explanation:
+      "Sequence numbers are contiguous from 1, in the order of the appends, and an append answers where it stands.",
+    arbitrary: fc.array(batch, { minLength: 1, maxLength: 5 }),
+    holds: (log, batches) =>
+      Effect.gen(function* () {
+        let version = 0
+        for (const [position, records] of batches.entries()) {
+          const appended = yield* log.append("s", records, { expected: version, commit: `c${position}` })
+          const expected = { from: version + 1, version: version + records.length, duplicate: false }
+          same(appended, expected, () => `the answer to batch ${position}`)
+          version += records.length
+          same(yield* log.version("s"), version, () => `the version after batch ${position}`)
+        }
+        const found = yield* readAll(log, "s")
+        same(
+          found.map(({ seq }) => seq),
+          Array.from({ length: version }, (_, at) => at + 1),
+          () => "the sequence numbers, as they are read",
+        )
+        same(
+          found.map(({ commit }) => commit),
+          batches.flatMap((records, position) => records.map(() => `c${position}`)),
+          () => "the commits, as they are read",
+        )
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "what was decided on another version is refused",
+    explanation:
+      "`expected` is the version a writer has seen. When the log is at another one, the append fails with a\n" +
+      "VersionConflict that says so, and writes nothing: it is the only lock there is.",
+    arbitrary: fc.record({
+      sizes: fc.oneof(fc.constant([]), sizes),
+      off: fc.integer({ min: -9, max: 9 }).filter((off) => off !== 0),
+      size: fc.integer({ min: 1, max: 4 }),
+    }),
+    holds: (log, { sizes: before, off, size }) =>
+      Effect.gen(function* () {
+        let version = 0
+        for (const count of before) {
+          yield* log.append("s", numbered(count, version + 1), { expected: version, commit: `c${version}` })
+          version += count
+        }
+        const expected = Math.max(version + off, version === 0 ? 1 : 0)
+        if (expected === version) return
+        const stood = yield* readAll(log, "s")
+        const refused = yield* Effect.either(log.append("s", numbered(size), { expected, commit: "late" }))
+        must(refused._tag === "Left", () => `decided on version ${expected}, and written at ${version}`)
+        const { _tag, ...fields } = refused.left
+        same(
+          { _tag, ...fields },
+          { _tag: "VersionConflict", session: "s", expected, actual: version },
+          () => "the error",
+        )
+        same(yield* readAll(log, "s"), stood, () => "something was written all the same")
+        same(yield* log.version("s"), version, () => "the version changed all the same")
+        same((yield* listed(log)).length, version === 0 ? 0 : 1, () => "the number of sessions")
+        const again = yield* answerOf(log.append("s", numbered(size), { expected: version, commit: "late" }))
+        const kept = { from: version + 1, version: version + size, duplicate: false }
+        same(again, kept, () => "the refused commit, tried again on the right version")
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "what was decided on another log of the same length is refused",
+    explanation:
+      "`after` is the commit a writer has seen last. A session that was deleted and begun anew can have the same\n" +
+      "length, and is another one.",
+    arbitrary: fc.record({
+      sizes,
+      after: fc.constantFrom("", "elsewhere", "c", "c0 "),
+    }),
+    holds: (log, { sizes: before, after }) =>
+      Effect.gen(function* () {
+        let version = 0
+        for (const [position, count] of before.entries()) {
+          yield* log.append("s", numbered(count), { expected: version, commit: `c${position}` })
+          version += count
+        }
+        const last = `c${before.length - 1}`
+        const others = [after, ...before.slice(0, -1).map((_, position) => `c${position}`)]
+        for (const other of others) {
+          const refused = log.append("s", numbered(1), { expected: version, after: other, commit: "next" })
+          same(
+            yield* answerOf(refused),
+            "VersionConflict",
+            () => `after ${JSON.stringify(other)}, at ${last}`,
+          )
+        }
+        const unborn = log.append("t", numbered(1), { expected: 0, after: last, commit: "first" })
+        same(
+          yield* answerOf(unborn),
+          "VersionConflict",
+          () => "after a commit of a session that does not exist",
+        )
+        const known = yield* answerOf(
+          log.append("s", numbered(1), { expected: version, after: last, commit: "next" }),
+        )
+        same(
+          known,
+          { from: version + 1, version: version + 1, duplicate: false },
+          () => "after the right commit",
+        )
+        const trusting = { expected: version + 1, after: undefined, commit: "more" }
+        same(
+          yield* answerOf(log.append("s", numbered(1), trusting)),
+          { from: version + 2, version: version + 2, duplicate: false },
+          () => "without `after`",
+        )
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "a commit id is applied once",
+    explanation:
+      "A caller who never saw the acknowledgement asks again with the same commit id, whatever has happened since:\n" +
+      "nothing is written, and the answer is the first one, marked as a duplicate. Ids are known by session.",
+    arbitrary: fc.record({
+      sizes,
+      again: fc.array(
+        fc.record({ which: fc.nat(), expected: fc.nat({ max: 30 }), size: fc.integer({ min: 1, max: 4 }) }),
+        {
+          minLength: 1,
+          maxLength: 6,
+        },
+      ),
+    }),
+    holds: (log, { sizes: batches, again }) =>
+      Effect.gen(function* () {
+        const answers: Array<{ readonly from: number; readonly version: number }> = []
+        for (const [position, count] of batches.entries()) {
+          const expected = sum(batches.slice(0, position))
+          const appended = yield* log.append("s", numbered(count), { expected, commit: `c${position}` })
+          answers.push({ from: appended.from, version: appended.version })
+        }
+        const stood = yield* readAll(log, "s")
+        for (const { which, expected, size } of again) {
+          const position = which % batches.length
+          const repeated = yield* answerOf(
+            log.append("s", numbered(size, 50), { expected, commit: `c${position}` }),
+          )
+          same(repeated, { ...answers[position], duplicate: true }, () => `commit c${position} again`)
+        }
+        same(yield* readAll(log, "s"), stood, () => "something was written again")
+        same(yield* log.version("s"), stood.length, () => "the version after commits were repeated")
+        const elsewhere = yield* answerOf(log.append("t", numbered(1), { expected: 0, commit: "c0" }))
+        same(
+          elsewhere,
+          { from: 1, version: 1, duplicate: false },
+          () => "the same commit id in another session",
+        )
+      }),
+  }),
+]

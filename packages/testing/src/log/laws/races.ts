@@ -1,0 +1,155 @@
+/** L12 among many: whoever is first wins, nothing is lost, and nobody sees half a batch. */
+import type { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { numbered } from "../../arbitrary/record.js"
+import { type Law, must, same } from "../../law/Law.js"
+import { answerOf, type LogKit, readAll } from "../input.js"
+
+/** Every commit whole, in one piece, and of the size it was appended with. */
+const checkWhole = (
+  records: ReadonlyArray<EventLog.LogRecord>,
+  sizeOf: (commit: string) => number,
+  who: string,
+): void => {
+  records.forEach(({ seq }, position) => {
+    must(seq === position + 1, () => `${who} sees ${seq} at place ${position + 1}`)
+  })
+  for (let from = 0; from < records.length;) {
+    const commit = records[from]?.commit ?? ""
+    let to = from
+    while (records[to]?.commit === commit) to++
+    must(
+      to - from === sizeOf(commit),
+      () => `${who} sees ${to - from} records of batch ${commit}, which has ${sizeOf(commit)}`,
+    )
+    from = to
+  }
+}
+
+const pauses = (count: number) =>
+  Effect.forEach(Array.from({ length: count }), () => Effect.yieldNow(), { discard: true })
+
+export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L12",
+    name: "of those who write at one version, one wins",
+    explanation:
+      "However many writers have seen the same version, one of them appends, and all others get a conflict.",
+    arbitrary: fc.record({
+      before: fc.nat({ max: 3 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 8 }),
+    }),
+    numRuns: Math.min(numRuns, 50),
+    holds: (log, { before, sizes }) =>
+      Effect.gen(function* () {
+        if (before > 0) yield* log.append("s", numbered(before), { expected: 0, commit: "before" })
+        const answers = yield* Effect.all(
+          sizes.map((size, writer) =>
+            answerOf(log.append("s", numbered(size), { expected: before, commit: `w${writer}` })),
+          ),
+          { concurrency: "unbounded" },
+        )
+        const winners = answers.flatMap((answer, writer) => (answer === "VersionConflict" ? [] : [writer]))
+        must(
+          winners.length === 1,
+          () => `${winners.length} of ${sizes.length} writers at version ${before} won`,
+        )
+        const found = (yield* readAll(log, "s", { from: before + 1 })).map(({ commit }) => commit)
+        const [winner = 0] = winners
+        same(
+          found,
+          Array.from({ length: sizes[winner] ?? 0 }, () => `w${winner}`),
+          () => "what was written",
+        )
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "writers who read on and try again lose nothing",
+    explanation:
+      "Each of several writers reads the version, is overtaken at any point, and tries again: in the end every\n" +
+      "batch is there once, whole, and each writer's own in order.",
+    replay: "seed",
+    numRuns: Math.min(numRuns, 50),
+    arbitrary: fc.record({
+      writers: fc.array(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }), {
+        minLength: 2,
+        maxLength: 4,
+      }),
+      scheduler: fc.scheduler(),
+    }),
+    describe: ({ writers, scheduler }) =>
+      `batches by writer: ${JSON.stringify(writers)}\n${String(scheduler)}`,
+    holds: (log, { writers, scheduler }) =>
+      Effect.gen(function* () {
+        const turn = (label: string) => Effect.promise(() => scheduler.schedule(Promise.resolve(), label))
+        const write = (commit: string, size: number): Effect.Effect<unknown, EventLog.LogError> =>
+          Effect.gen(function* () {
+            yield* turn(`${commit} reads`)
+            const expected = yield* log.version("s")
+            yield* turn(`${commit} writes at ${expected}`)
+            return yield* log.append("s", numbered(size), { expected, commit })
+          }).pipe(Effect.catchTag("VersionConflict", () => write(commit, size)))
+        const all = writers.map((sizes, writer) =>
+          Effect.forEach(sizes, (size, position) => write(`w${writer}.${position}`, size)),
+        )
+        const done = Effect.runPromise(Effect.all(all, { concurrency: "unbounded" }))
+        yield* Effect.promise(() => scheduler.waitFor(done))
+        const found = yield* readAll(log, "s")
+        const sizeOf = (commit: string) => {
+          const [writer, position] = commit.slice(1).split(".").map(Number)
+          return writers[writer!]?.[position!] ?? 0
+        }
+        checkWhole(found, sizeOf, "a reader")
+        const commits = [...new Set(found.map(({ commit }) => commit))]
+        same(commits.length, writers.flat().length, () => "the number of batches")
+        for (const [writer, sizes] of writers.entries()) {
+          same(
+            commits.filter((commit) => commit.startsWith(`w${writer}.`)),
+            sizes.map((_, position) => `w${writer}.${position}`),
+            () => `the batches of writer ${writer}`,
+          )
+        }
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "nobody sees half a batch",
+    explanation: "All records of a batch are there, or none: for whoever reads while others write, too.",
+    numRuns: Math.min(numRuns, 50),
+    arbitrary: fc.record({
+      sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),
+      readers: fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 5 }),
+    }),
+    holds: (log, { sizes, readers }) =>
+      Effect.gen(function* () {
+        const sizeOf = (commit: string) => sizes[Number(commit.slice(1))] ?? 0
+        const writing = Effect.gen(function* () {
+          let expected = 0
+          for (const [position, size] of sizes.entries()) {
+            yield* log.append("s", numbered(size), { expected, commit: `c${position}` })
+            expected += size
+          }
+        })
+        const reading = (pause: number, reader: number) =>
+          Effect.gen(function* () {
+            yield* pauses(pause)
+            for (let look = 0; look < sizes.length; look++) {
+              checkWhole(yield* readAll(log, "s"), sizeOf, `reader ${reader}`)
+              const version = yield* log.version("s")
+              const ends = sizes.map((_, position) =>
+                sizes.slice(0, position + 1).reduce((one, other) => one + other),
+              )
+              must(
+                [0, ...ends].includes(version),
+                () => `the version is ${version}, in the middle of a batch`,
+              )
+              yield* pauses(1)
+            }
+          })
+        yield* Effect.all([writing, ...readers.map(reading)], { concurrency: "unbounded", discard: true })
+        checkWhole(yield* readAll(log, "s"), sizeOf, "a reader afterwards")
+      }),
+  }),
+]

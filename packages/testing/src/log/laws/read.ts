@@ -1,0 +1,140 @@
+/** L10: events come back as they were written, in order. */
+import { Chunk, Effect, Stream } from "effect"
+import * as fc from "fast-check"
+import { batch, numbered } from "../../arbitrary/record.js"
+import { type Law, same } from "../../law/Law.js"
+import { type LogKit, readAll } from "../input.js"
+
+const bound = fc.oneof(fc.constant(undefined), fc.integer({ min: -3, max: 12 }))
+
+export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L10",
+    name: "records come back as they were",
+    explanation:
+      "Data is text and stored verbatim, byte for byte; type, version, time, commit and checksum are what they\n" +
+      "were, and a record without a checksum has none.",
+    arbitrary: fc.record({
+      records: batch,
+      commit: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
+    }),
+    holds: (log, { records, commit }) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records, { expected: 0, commit })
+        const expected = records.map((record, at) => ({ ...record, session: "s", seq: at + 1, commit }))
+        same(yield* readAll(log, "s"), expected, () => "the records, as they are read")
+      }),
+  }),
+  law({
+    id: "L10",
+    name: "a record of a megabyte comes back whole",
+    explanation: "Tool outputs are large. A store that cannot keep one has to fail, and not to cut it.",
+    numRuns: Math.min(numRuns, 2),
+    arbitrary: fc.constantFrom("单🎈x", "x"),
+    holds: (log, unit) =>
+      Effect.gen(function* () {
+        const data = JSON.stringify(unit.repeat(Math.ceil(1_000_000 / unit.length)))
+        yield* log.append("s", [{ at: 0, type: "Noted", version: 1, data }], { expected: 0, commit: "a" })
+        const [found] = yield* readAll(log, "s")
+        same(found?.data === data, true, () => `${found?.data.length} of ${data.length} characters came back`)
+      }),
+  }),
+  law({
+    id: "L10",
+    name: "a range has both its ends, in both directions",
+    explanation:
+      "`from` and `to` are sequence numbers, both included; what lies outside the log is left out. `reverse` gives\n" +
+      "the newest first. A session that does not exist has nothing.",
+    arbitrary: fc.record({
+      count: fc.nat({ max: 9 }),
+      from: bound,
+      to: bound,
+      reverse: fc.boolean(),
+      take: fc.nat({ max: 4 }),
+    }),
+    holds: (log, { count, from, to, reverse, take }) =>
+      Effect.gen(function* () {
+        if (count > 0) yield* log.append("s", numbered(count), { expected: 0, commit: "a" })
+        yield* log.append("other", numbered(5, 100), { expected: 0, commit: "a" })
+        const range = {
+          ...(from === undefined ? {} : { from }),
+          ...(to === undefined ? {} : { to }),
+          reverse,
+        }
+        const within = Array.from({ length: count }, (_, at) => at + 1).filter(
+          (seq) => seq >= (from ?? 1) && seq <= (to ?? count),
+        )
+        const expected = reverse ? within.toReversed() : within
+        const found = yield* readAll(log, "s", range)
+        same(
+          found.map(({ seq, data }) => [seq, data]),
+          expected.map((seq) => [seq, `{"n":${seq}}`]),
+          () => `the records of ${JSON.stringify(range)}`,
+        )
+        const some = yield* Stream.runCollect(Stream.take(log.read("s", range), take))
+        same(
+          Chunk.toReadonlyArray(some).map(({ seq }) => seq),
+          expected.slice(0, take),
+          () => `the first ${take} of ${JSON.stringify(range)}`,
+        )
+        same(yield* readAll(log, "nobody", range), [], () => "a session that does not exist")
+      }),
+  }),
+  law({
+    id: "L10",
+    name: "1,500 events come whole and in order, from any place",
+    explanation: "Stores read in pages; no event may be lost, doubled or swapped where two of them meet.",
+    numRuns: Math.min(numRuns, 1),
+    arbitrary: fc.record({
+      from: fc.integer({ min: 1, max: 700 }),
+      to: fc.integer({ min: 1_000, max: 1_499 }),
+    }),
+    holds: (log, { from, to }) =>
+      Effect.gen(function* () {
+        const count = 1_500
+        for (let first = 0; first < count; first += 300) {
+          yield* log.append("s", numbered(300, first + 1), { expected: first, commit: `c${first}` })
+        }
+        const all = Array.from({ length: count }, (_, position) => position + 1)
+        const found = yield* readAll(log, "s")
+        same(
+          found.map(({ seq }) => seq),
+          all,
+          () => "all of them",
+        )
+        same(
+          found.map(({ data }) => data),
+          all.map((n) => `{"n":${n}}`),
+          () => "their data",
+        )
+        const part = all.slice(from - 1, to)
+        same(
+          (yield* readAll(log, "s", { from, to })).map(({ seq }) => seq),
+          part,
+          () => `${from} to ${to}`,
+        )
+        same(
+          (yield* readAll(log, "s", { from, to, reverse: true })).map(({ seq }) => seq),
+          part.toReversed(),
+          () => `${to} back to ${from}`,
+        )
+      }),
+  }),
+  law({
+    id: "L10",
+    name: "a read starts when it is run, and again each time",
+    explanation: "A stream is a description. What was appended after it was made is in it.",
+    arbitrary: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+    holds: (log, sizes) =>
+      Effect.gen(function* () {
+        const stream = log.read("s")
+        let version = 0
+        for (const size of sizes) {
+          same(yield* Stream.runCount(stream), version, () => "the records it gives")
+          yield* log.append("s", numbered(size), { expected: version, commit: `c${version}` })
+          version += size
+        }
+        same(yield* Stream.runCount(stream), version, () => "the records it gives in the end")
+      }),
+  }),
+]

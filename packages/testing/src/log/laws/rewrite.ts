@@ -1,0 +1,105 @@
+/** L15: what is rewritten leaves no trace. */
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { numbered } from "../../arbitrary/record.js"
+import { type Law, must, same } from "../../law/Law.js"
+import { answerOf, type LogKit, readAll, snapshotOf } from "../input.js"
+
+export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L15",
+    name: "a rewrite leaves no trace of what stood there",
+    explanation:
+      "Data and checksums are replaced, and what says so is appended, in one batch; the snapshot goes along, and\n" +
+      "other sessions stay as they were.",
+    arbitrary: fc.record({
+      count: fc.integer({ min: 1, max: 5 }),
+      which: fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 3 }),
+      added: fc.integer({ min: 1, max: 2 }),
+      checksum: fc.option(fc.nat({ max: 99 }), { nil: undefined }),
+    }),
+    holds: (log, { count, which, added, checksum }) =>
+      Effect.gen(function* () {
+        const secret = (seq: number) => `{"n":${seq}}`
+        const seqs = [...new Set(which.map((one) => (one % count) + 1))]
+        for (const id of ["s", "other"]) {
+          yield* log.append(id, numbered(count), { expected: 0, commit: "a" })
+          yield* log.saveSnapshot(id, { fold: 1, version: count, commit: "a", data: "it has the words" })
+        }
+        const changed = seqs.map((seq) => ({
+          seq,
+          data: `{"gone":${seq}}`,
+          ...(checksum === undefined ? {} : { checksum }),
+        }))
+        const appended = yield* log.rewrite("s", changed, numbered(added, 100), {
+          expected: count,
+          commit: "b",
+        })
+        same(appended, { from: count + 1, version: count + added, duplicate: false }, () => "its answer")
+        const found = yield* readAll(log, "s")
+        same(
+          found.map(({ seq, commit, data }) => [seq, commit, data]),
+          [
+            ...Array.from({ length: count }, (_, at) => [
+              at + 1,
+              "a",
+              seqs.includes(at + 1) ? `{"gone":${at + 1}}` : secret(at + 1),
+            ]),
+            ...Array.from({ length: added }, (_, at) => [count + at + 1, "b", `{"n":${100 + at}}`]),
+          ],
+          () => "the records afterwards",
+        )
+        same(
+          found.slice(0, count).map((record) => record.checksum),
+          Array.from({ length: count }, (_, at) => (seqs.includes(at + 1) ? checksum : undefined)),
+          () => "the checksums afterwards",
+        )
+        same(yield* snapshotOf(log, "s"), null, () => "the snapshot, which has what was forgotten")
+        same(
+          (yield* readAll(log, "other")).map(({ data }) => data),
+          numbered(count).map(({ data }) => data),
+          () => "another session",
+        )
+        must((yield* snapshotOf(log, "other")) !== null, () => "the snapshot of another session is gone")
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "a rewrite is refused and repeated like an append",
+    explanation: "Commit id first, expected version second: a refused or repeated one changes no record.",
+    arbitrary: fc.record({
+      count: fc.integer({ min: 1, max: 4 }),
+      off: fc.integer({ min: -3, max: 3 }).filter((off) => off !== 0),
+    }),
+    holds: (log, { count, off }) =>
+      Effect.gen(function* () {
+        yield* log.append("s", numbered(count), { expected: 0, commit: "a" })
+        const changed = [{ seq: 1, data: "{}" }]
+        for (const options of [
+          { expected: Math.max(count + off, 0), commit: "b" },
+          { expected: count, after: "elsewhere", commit: "b" },
+        ]) {
+          same(
+            yield* answerOf(log.rewrite("s", changed, numbered(1), options)),
+            "VersionConflict",
+            () => "its answer",
+          )
+        }
+        same(
+          (yield* readAll(log, "s")).map(({ data }) => data),
+          numbered(count).map(({ data }) => data),
+          () => "after a refusal",
+        )
+        const options = { expected: count, commit: "b" }
+        yield* log.rewrite("s", changed, numbered(1), options)
+        const stood = yield* readAll(log, "s")
+        const again = yield* answerOf(log.rewrite("s", [{ seq: 1, data: "another" }], numbered(2), options))
+        same(
+          again,
+          { from: count + 1, version: count + 1, duplicate: true },
+          () => "its answer the second time",
+        )
+        same(yield* readAll(log, "s"), stood, () => "the records after it was repeated")
+      }),
+  }),
+]

@@ -1,0 +1,116 @@
+/** Sessions know nothing of each other. */
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { numbered, oddSessions, sessions } from "../../arbitrary/record.js"
+import { type Law, same } from "../../law/Law.js"
+import { listed, type LogKit, readAll, snapshotOf } from "../input.js"
+
+export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L12",
+    name: "sessions are kept apart, whatever their ids look like",
+    explanation:
+      "A session has its own sequence numbers, commits and snapshot. Ids may hold any text, and differ in nothing\n" +
+      "but case, blanks or accents.",
+    arbitrary: fc.oneof(
+      { weight: 8, arbitrary: sessions },
+      { weight: 1, arbitrary: fc.constant(oddSessions) },
+    ),
+    holds: (log, ids) =>
+      Effect.gen(function* () {
+        const sizeOf = (position: number) => 1 + (position % 3)
+        for (const [position, id] of ids.entries()) {
+          yield* log.append(id, numbered(sizeOf(position), position * 10), { expected: 0, commit: "c" })
+          const snapshot = { fold: 1, version: sizeOf(position), commit: "c", data: `of ${position}` }
+          yield* log.saveSnapshot(id, snapshot)
+        }
+        for (const [position, id] of ids.entries()) {
+          const what = () => `session ${JSON.stringify(id).slice(0, 60)}`
+          const found = yield* readAll(log, id)
+          same(found.length, sizeOf(position), what)
+          same([...new Set(found.map(({ session }) => session))], [id], what)
+          same(found[0]?.data, `{"n":${position * 10}}`, what)
+          same(yield* log.version(id), sizeOf(position), what)
+          same((yield* snapshotOf(log, id))?.data, `of ${position}`, what)
+        }
+        const names = (yield* listed(log)).map(({ session }) => session)
+        same(names.toSorted(), ids.toSorted(), () => "the list of sessions")
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "sessions are listed by id, with their version and times",
+    explanation:
+      "The list is ordered by code units of the id, and knows when the first and last events were written.",
+    arbitrary: fc.uniqueArray(fc.constantFrom("b", "a", "B", "10", "9", "ab", "é", "a b"), { maxLength: 8 }),
+    holds: (log, ids) =>
+      Effect.gen(function* () {
+        for (const [position, id] of ids.entries()) {
+          yield* log.append(id, numbered(1, position), { expected: 0, commit: "c" })
+          yield* log.append(id, numbered(2, position + 50), { expected: 1, commit: "d" })
+        }
+        const expected = ids
+          .map((session, position) => ({
+            session,
+            version: 3,
+            createdAt: numbered(1, position)[0].at,
+            updatedAt: numbered(1, position + 51)[0].at,
+          }))
+          .toSorted((one, other) => (one.session < other.session ? -1 : 1))
+        same(yield* listed(log), expected, () => "the list of sessions")
+      }),
+  }),
+  law({
+    id: "L12",
+    name: "600 sessions are listed",
+    explanation: "Stores list in pages; no session may be lost or doubled where two of them meet.",
+    numRuns: Math.min(numRuns, 1),
+    arbitrary: fc.constant(600),
+    holds: (log, count) =>
+      Effect.gen(function* () {
+        const ids = Array.from({ length: count }, (_, number) => `session-${String(number).padStart(4, "0")}`)
+        for (const id of ids.toReversed()) yield* log.append(id, numbered(1), { expected: 0, commit: "c" })
+        same(
+          (yield* listed(log)).map(({ session }) => session),
+          ids,
+          () => "the list of sessions",
+        )
+      }),
+  }),
+  law({
+    id: "L15",
+    name: "deleting removes a session with everything it had, and no other",
+    explanation:
+      "Records, snapshot and commit ids are gone; the session can begin anew from 1, with commit ids of old, and\n" +
+      "what was decided on it before is refused.",
+    arbitrary: fc.record({ ids: sessions, size: fc.integer({ min: 2, max: 4 }) }),
+    holds: (log, { ids, size }) =>
+      Effect.gen(function* () {
+        const [gone = "", ...others] = ids
+        for (const id of ids) {
+          yield* log.append(id, numbered(size), { expected: 0, commit: "c" })
+          yield* log.saveSnapshot(id, { fold: 1, version: size, commit: "c", data: "{}" })
+        }
+        same(yield* log.delete(gone), true, () => "deleting it")
+        same(yield* log.delete(gone), false, () => "deleting it again")
+        same(yield* readAll(log, gone), [], () => "what is read of it")
+        same(yield* log.version(gone), 0, () => "its version")
+        same(yield* snapshotOf(log, gone), null, () => "its snapshot")
+        same((yield* listed(log)).length, others.length, () => "the number of sessions left")
+        for (const id of others) {
+          same((yield* readAll(log, id)).length, size, () => "the records of another session")
+          same((yield* snapshotOf(log, id))?.version, size, () => "the snapshot of another session")
+        }
+        const stale = yield* Effect.either(log.append(gone, numbered(1), { expected: size, commit: "d" }))
+        same(stale._tag, "Left", () => "an append decided on the log of old")
+        const anew = yield* log.append(gone, numbered(1, 7), { expected: 0, commit: "c" })
+        same(anew, { from: 1, version: 1, duplicate: false }, () => "its first append after it was deleted")
+        same(
+          (yield* readAll(log, gone)).map(({ data }) => data),
+          ['{"n":7}'],
+          () => "what is read of it then",
+        )
+        same(yield* snapshotOf(log, gone), null, () => "its snapshot then")
+      }),
+  }),
+]

@@ -1,0 +1,93 @@
+/** L6: a snapshot is a cache, and never one of another log. */
+import type { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { numbered } from "../../arbitrary/record.js"
+import { type Law, same } from "../../law/Law.js"
+import { listed, type LogKit, readAll, snapshotOf } from "../input.js"
+
+const snapshot = (version: number, commit: string, fold = 1): EventLog.Snapshot => ({
+  fold,
+  version,
+  commit,
+  data: `{"version": ${version}, "text": "单词 🎈 it's"}`,
+})
+
+export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L6",
+    name: "a snapshot of the log as it is comes back as it was",
+    explanation:
+      "The last one saved is the one that is loaded, with its fold, version and commit. It is no event. Until a newer\n" +
+      "one is saved, an older one may stay: it is still a fold of the beginning of this log.",
+    arbitrary: fc.array(
+      fc.record({ size: fc.integer({ min: 1, max: 4 }), fold: fc.integer({ min: 1, max: 3 }) }),
+      {
+        minLength: 1,
+        maxLength: 5,
+      },
+    ),
+    holds: (log, steps) =>
+      Effect.gen(function* () {
+        let version = 0
+        same(yield* snapshotOf(log, "s"), null, () => "before there is any")
+        for (const [position, { size, fold }] of steps.entries()) {
+          yield* log.append("s", numbered(size), { expected: version, commit: `c${position}` })
+          version += size
+          const older = yield* snapshotOf(log, "s")
+          const before = position === 0 ? undefined : version - size
+          if (older !== null) same(older.version, before, () => "the snapshot after an append")
+          const one = snapshot(version, `c${position}`, fold)
+          yield* log.saveSnapshot("s", one)
+          same(yield* snapshotOf(log, "s"), one, () => `the snapshot at version ${version}`)
+          same(yield* log.version("s"), version, () => "the version, after a snapshot")
+          same((yield* readAll(log, "s")).length, version, () => "the events, after a snapshot")
+        }
+      }),
+  }),
+  law({
+    id: "L6",
+    name: "a snapshot of another log, or of a part of this one, is ignored",
+    explanation:
+      "One whose version or commit are not those of the last record was taken of a log that has been rewritten,\n" +
+      "deleted, or added to since: it would bring back what is gone, or hide what came.",
+    arbitrary: fc.record({
+      sizes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
+      off: fc.integer({ min: -4, max: 4 }),
+      commit: fc.constantFrom("last", "first", "elsewhere"),
+      deleted: fc.boolean(),
+    }),
+    holds: (log, { sizes, off, commit, deleted }) =>
+      Effect.gen(function* () {
+        const write = (name: string) =>
+          Effect.gen(function* () {
+            let version = 0
+            for (const [position, size] of sizes.entries()) {
+              yield* log.append("s", numbered(size), { expected: version, commit: `${name}${position}` })
+              version += size
+            }
+            return version
+          })
+        const version = yield* write("c")
+        const last = `c${sizes.length - 1}`
+        const given = snapshot(Math.max(version + off, 0), { last, first: "c0", elsewhere: "x" }[commit])
+        const current = given.version === version && given.commit === last
+        yield* log.saveSnapshot("s", given)
+        same(
+          yield* snapshotOf(log, "s"),
+          current ? given : null,
+          () => `a snapshot of version ${given.version} of ${version}`,
+        )
+        yield* log.saveSnapshot("nobody", snapshot(1, "c0"))
+        same(yield* snapshotOf(log, "nobody"), null, () => "of a session that does not exist")
+        same((yield* listed(log)).length, 1, () => "the number of sessions")
+        if (!deleted) return
+        yield* log.saveSnapshot("s", snapshot(version, last))
+        yield* log.delete("s")
+        yield* write("anew")
+        same(yield* snapshotOf(log, "s"), null, () => "after the session was begun anew")
+        yield* log.saveSnapshot("s", snapshot(version, last))
+        same(yield* snapshotOf(log, "s"), null, () => "one of the log of old, saved late")
+      }),
+  }),
+]

@@ -1,0 +1,78 @@
+/** A time of its own: it stands still while anybody is at work, and goes on to the next one who wakes. */
+import { Clock, Duration, Effect, Fiber, Option } from "effect"
+import { startOfTime } from "../arbitrary/conversation.js"
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/** Enough for everybody who can go on to do so. */
+const turns = 40
+
+const live = Clock.make()
+
+/** A clock that nobody but its owner moves. */
+export class VirtualClock {
+  now = startOfTime
+  private readonly sleepers = new Set<Sleeper>()
+
+  readonly clock: Clock.Clock = {
+    ...live,
+    unsafeCurrentTimeMillis: () => this.now,
+    unsafeCurrentTimeNanos: () => BigInt(this.now) * 1_000_000n,
+    currentTimeMillis: Effect.sync(() => this.now),
+    currentTimeNanos: Effect.sync(() => BigInt(this.now) * 1_000_000n),
+    sleep: (duration) =>
+      Effect.async<void>((resume) => {
+        const millis = Math.ceil(Duration.toMillis(duration))
+        // Who sleeps for ever need not be woken.
+        const sleeper = { at: this.now + millis, wake: () => resume(Effect.void) }
+        if (Number.isFinite(millis)) this.sleepers.add(sleeper)
+        return Effect.sync(() => this.sleepers.delete(sleeper))
+      }),
+  }
+
+  /** Lets everybody go on who can, at this time. */
+  readonly quiet: Effect.Effect<void> = Effect.forEach(
+    Array.from({ length: turns }),
+    () => Effect.yieldNow(),
+    { discard: true },
+  ).pipe(Effect.zipRight(live.sleep(Duration.zero)))
+
+  /** Goes on to the next one who wakes, at most to a time; whether there was one. */
+  private readonly wakeNext = (to: number): boolean => {
+    const next = [...this.sleepers].reduce<Sleeper | null>(
+      (first, one) => (one.at <= to && (first === null || one.at < first.at) ? one : first),
+      null,
+    )
+    if (next === null) return false
+    this.sleepers.delete(next)
+    this.now = Math.max(this.now, next.at)
+    next.wake()
+    return true
+  }
+
+  /** Lets so many milliseconds pass, for everybody. */
+  readonly advance = (millis: number): Effect.Effect<void> =>
+    Effect.gen(this, function* () {
+      const to = this.now + millis
+      yield* this.quiet
+      while (this.wakeNext(to)) yield* this.quiet
+      this.now = Math.max(this.now, to)
+    })
+
+  /** Runs something to its end: whenever it waits for the time, the time comes. */
+  readonly through = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(this, function* () {
+      const fiber = yield* Effect.fork(effect)
+      for (let turn = 1; ; turn++) {
+        yield* Effect.yieldNow()
+        if (Option.isSome(yield* Fiber.poll(fiber))) return yield* Fiber.join(fiber)
+        if (turn % turns !== 0) continue
+        // A store may wait for a disk or a network, which have a time of their own.
+        yield* live.sleep(Duration.zero)
+        if (Option.isNone(yield* Fiber.poll(fiber))) this.wakeNext(Number.POSITIVE_INFINITY)
+      }
+    })
+}

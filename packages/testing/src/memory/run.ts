@@ -1,0 +1,119 @@
+/**
+ * Whole runs: a conversation that goes through a memory as it would in life, with everything written down that
+ * could be seen from outside, so that laws can be held against it afterwards.
+ */
+import { Chunk, Clock, Effect, Layer, Random, Stream } from "effect"
+import {
+  CurrentSummarizer,
+  EchoSummarizer,
+  EventLog,
+  type EventCodec,
+  InMemoryEventLog,
+  Memory,
+  type Message,
+  type Outcome,
+  type Render,
+  Session,
+  type Strategy,
+  TokenCounter,
+} from "@memfold/core"
+import { startOfTime } from "../arbitrary/conversation.js"
+import { quarter } from "../fakes/counter.js"
+
+/** What could be seen after an append, or after the settling that followed it. */
+export interface Moment {
+  readonly settled: boolean
+  readonly state: Session.SessionState
+  readonly context: Render.Context
+  /** What settling came to. */
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** A run, from its first message to its last. */
+export interface Run {
+  readonly strategy: Strategy.Strategy
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly events: ReadonlyArray<EventCodec.Recorded>
+  readonly moments: ReadonlyArray<Moment>
+  readonly log: EventLog.Service
+  /** The state as the memory had it in the end. */
+  readonly state: Session.SessionState
+  /** Asks a memory that is opened afterwards, over the same log and at the same time. */
+  readonly reopened: <A, E>(ask: (memory: Memory.Service) => Effect.Effect<A, E>) => Promise<A>
+}
+
+/** A clock that shows the time it was last set to. */
+const settableClock = () => {
+  let now = startOfTime
+  const clock: Clock.Clock = {
+    ...Clock.make(),
+    unsafeCurrentTimeMillis: () => now,
+    unsafeCurrentTimeNanos: () => BigInt(now) * 1_000_000n,
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
+  }
+  const moveTo = (millis: number | undefined) => Effect.sync(() => (now = Math.max(now, millis ?? now)))
+  return { clock, moveTo }
+}
+
+/** The session that runs take place in. */
+export const session = "s"
+
+/**
+ * Runs a conversation: each batch is appended at the time of its last message, then everything due is compacted.
+ */
+export const runOf = (
+  strategy: Strategy.Strategy,
+  batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
+): Promise<Run> => {
+  const { clock, moveTo } = settableClock()
+  const open = Memory.make({ strategy, compaction: "manual" })
+  const program = Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    const memory = yield* open
+    const seen: Array<Omit<Moment, "state"> & { readonly version: number }> = []
+    const look = (settled: boolean, outcomes: ReadonlyArray<Outcome>) =>
+      Effect.gen(function* () {
+        const context = yield* memory.context(session)
+        seen.push({ settled, outcomes, context, version: yield* log.version(session) })
+      })
+    for (const batch of batches) {
+      yield* moveTo(batch.at(-1)?.at)
+      yield* memory.append(session, batch)
+      yield* look(false, [])
+      yield* look(true, yield* memory.settle(session))
+    }
+    const events = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(session)))
+    const states = [Session.empty(session)]
+    for (const event of events) states.push(Session.evolve(states[states.length - 1]!, event))
+    const moments = seen.map((moment): Moment => ({ ...moment, state: states[moment.version]! }))
+    const state = yield* memory.state(session)
+    const surroundings = yield* Effect.context<EventLog.EventLog>()
+    const reopened: Run["reopened"] = (ask) =>
+      Effect.flatMap(open, ask).pipe(
+        Effect.scoped,
+        Effect.provide(surroundings),
+        Effect.withClock(clock),
+        Effect.runPromise,
+      )
+    return { strategy, messages: batches.flat(), events, moments, log, state, reopened }
+  })
+  const services = Layer.mergeAll(
+    InMemoryEventLog.layer,
+    Layer.succeed(CurrentSummarizer, EchoSummarizer.make()),
+    Layer.succeed(TokenCounter.TokenCounter, quarter),
+  )
+  return program.pipe(
+    Effect.scoped,
+    Effect.provide(services),
+    Effect.withClock(clock),
+    Effect.withRandom(Random.make("runs")),
+    Effect.runPromise,
+  )
+}
+
+/** The compactions of a run: the event that started each, the state before, and the time. */
+export const compactions = ({ events }: Run) =>
+  events.flatMap(({ seq, at, event }) =>
+    event._tag === "CompactionStarted" ? [{ seq, at, started: event }] : [],
+  )

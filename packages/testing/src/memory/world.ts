@@ -1,0 +1,97 @@
+/** A world for memories: a log, a time of its own, and processes that open memories over the log. */
+import {
+  CurrentSummarizer,
+  EchoSummarizer,
+  EventLog,
+  InMemoryEventLog,
+  Memory,
+  type Strategy,
+  type Summarizer,
+  TokenCounter,
+} from "@memfold/core"
+import { Cause, Context, Effect, Exit, Layer, Logger, Random, Scope } from "effect"
+import type * as fc from "fast-check"
+import { quarter } from "../fakes/counter.js"
+import type { LogLayer } from "../log/input.js"
+import { VirtualClock } from "./VirtualClock.js"
+
+/**
+ * What the laws of a memory are told.
+ *
+ * - `layer`: the log, empty each time it is built, or a function that gives such a layer; in memory by default
+ * - `memory`: the engine; memfold's own by default
+ * - `strategies`: those to try; any policy by default
+ * - `numRuns` (50): how often each law is tried
+ */
+export interface MemoryPropertiesOptions {
+  readonly layer?: LogLayer | (() => LogLayer) | undefined
+  readonly memory?:
+    | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
+    | undefined
+  readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
+  readonly numRuns?: number | undefined
+}
+
+/** How a process opens a memory. */
+export interface Opening extends Memory.Options {
+  readonly summarizer?: Summarizer.Service
+  /** What stands between the memory and the log. */
+  readonly through?: (log: EventLog.Service) => EventLog.Service
+}
+
+/** A world, until it is closed. */
+export interface World {
+  readonly log: EventLog.Service
+  readonly time: VirtualClock
+  /** Runs something to its end in this world; what it died of is thrown. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
+  /** Runs something while the time stands still for whoever does not move it. */
+  readonly watch: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
+  /** Another process opens a memory. It is closed with the world. */
+  readonly open: (opening: Opening) => Promise<Memory.Service>
+}
+
+const orThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  throw Cause.squash(exit.cause)
+}
+
+/** Uses a world of its own, and closes it. */
+export const inWorld = async <A>(
+  { layer = InMemoryEventLog.layer, memory = Memory.layer }: MemoryPropertiesOptions,
+  use: (world: World) => Promise<A>,
+): Promise<A> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const time = new VirtualClock()
+  const random = Random.make("a world")
+  const watch: World["watch"] = async (effect) =>
+    orThrow(
+      await Effect.runPromiseExit(
+        effect.pipe(
+          Effect.withClock(time.clock),
+          Effect.withRandom(random),
+          // What goes wrong on purpose is no news.
+          Effect.provide(Logger.remove(Logger.defaultLogger)),
+        ),
+      ),
+    )
+  const run: World["run"] = (effect) => watch(time.through(effect))
+  try {
+    const built = await run(
+      Layer.buildWithScope(Layer.fresh(typeof layer === "function" ? layer() : layer), scope),
+    )
+    const log = Context.get(built, EventLog.EventLog)
+    const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), through, ...options }) => {
+      const surroundings = Layer.mergeAll(
+        Layer.succeed(EventLog.EventLog, through === undefined ? log : through(log)),
+        Layer.succeed(CurrentSummarizer, summarizer),
+        Layer.succeed(TokenCounter.TokenCounter, quarter),
+      )
+      const opened = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
+      return Context.get(await run(opened), Memory.Memory)
+    }
+    return await use({ log, time, run, watch, open })
+  } finally {
+    await watch(time.through(Scope.close(scope, Exit.void)))
+  }
+}

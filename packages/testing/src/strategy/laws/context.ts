@@ -1,0 +1,91 @@
+/** L4, L10 and L13: what contexts show, now and of the past. */
+import { Session } from "@memfold/core"
+import { type Law, must, same } from "../../law/Law.js"
+import { placesOf, shownIn } from "../../oracle/shown.js"
+import type { Kit } from "../input.js"
+
+export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
+  law({
+    id: "L4",
+    name: "every message is covered or raw, exactly one of them",
+    explanation:
+      "The layout of a context has each message once: in the summary, raw, in the gap that a cap leaves, or open.\n" +
+      "Pinned messages stand before the summary besides.",
+    holds: (input, rehearse) => {
+      for (const { state, context } of rehearse(input).moments) {
+        placesOf(state, context).forEach((places, index) => {
+          must(
+            places.length === 1,
+            () =>
+              `with ${state.total} messages, message ${index} is ${places.length === 0 ? "nowhere" : places.join(" and ")}`,
+          )
+          must((places[0] === "summary") === index < state.through, () => {
+            return `message ${index} is ${places[0]}, and coverage ends at ${state.through}`
+          })
+        })
+      }
+    },
+  }),
+  law({
+    id: "L4",
+    name: "nothing that is shown is lost, doubled or moved",
+    explanation:
+      "What the layout calls pinned or raw is in the context word for word, once, and in order; the summary stands\n" +
+      "between them. Results may move, behind the calls they answer.",
+    holds: (input, rehearse) => {
+      for (const { state, context } of rehearse(input).moments) {
+        const { expected, found } = shownIn(state, context)
+        same(found.said, expected.said, () => `with ${state.total} messages, the context says something else`)
+        same(
+          found.outputs,
+          expected.outputs,
+          () => `with ${state.total} messages, other tool outputs are shown`,
+        )
+      }
+    },
+  }),
+  law({
+    id: "L10",
+    name: "every version of the past can be rendered",
+    explanation:
+      "Events are never changed: folding them up to any version gives the state there was, and rendering it the\n" +
+      "context that was sent.",
+    holds: (input, rehearse) => {
+      const { moments, events, strategy } = rehearse(input)
+      for (const { state, context } of moments) {
+        const again = Session.fold(Session.empty("s"), events.slice(0, state.version))
+        same(
+          render(again, strategy.context),
+          context,
+          () => `the context of version ${state.version}, with ${state.total} messages, is another one now`,
+        )
+      }
+    },
+  }),
+  law({
+    id: "L13",
+    name: "between compactions a context only grows",
+    explanation:
+      "Each context is a prefix of the next one, so that provider prompt caches keep hitting. A compaction may\n" +
+      "change it, and a cap on raw messages that bites.",
+    holds: (input, rehearse) => {
+      const { moments, events, strategy } = rehearse(input)
+      const changes = events.flatMap(({ seq, event }) =>
+        event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" ? [seq] : [],
+      )
+      const { maxMessages = Number.POSITIVE_INFINITY } = strategy.context
+      moments.slice(1).forEach((next, position) => {
+        const now = moments[position]!
+        const compacted = changes.some((seq) => seq > now.state.version && seq <= next.state.version)
+        if (compacted || next.state.raw.length > maxMessages) return
+        const { messages } = now.context
+        same(
+          next.context.messages.slice(0, messages.length),
+          messages,
+          () =>
+            `from ${now.state.total} to ${next.state.total} messages, the context changed without a compaction`,
+        )
+      })
+    },
+  }),
+]

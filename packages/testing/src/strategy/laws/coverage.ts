@@ -1,0 +1,67 @@
+/** L3: coverage starts at 0, has no holes, and never moves back. */
+import { type Law, must, same } from "../../law/Law.js"
+import { type Ask, malformed, overheard, wrongPlan } from "../asks.js"
+import type { Kit } from "../input.js"
+
+export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
+  law({
+    id: "L3",
+    name: "coverage has no hole and never moves back",
+    explanation:
+      "The first compaction begins with message 0, and each one where the one before it ended. What lies between\n" +
+      "two would be lost; what is folded twice would be told twice.",
+    holds: (input, rehearse) => {
+      let through = 0
+      rehearse(input).decided.forEach(({ from, to, parts }, position) => {
+        const ordinal = `compaction ${position + 1} covers [${from},${to})`
+        must(from >= through, () => `${ordinal}, and coverage had got to ${through} already: it goes back`)
+        must(from === through, () => `${ordinal}, and coverage ended at ${through}: there is a hole`)
+        must(to >= through, () => `${ordinal}, and coverage ended at ${through}: it goes back`)
+        must(parts.length === 0 || to > from, () => `${ordinal}: it folds nothing`)
+        through = to
+      })
+    },
+  }),
+  law({
+    id: "L3",
+    name: "the summary covers what it says, segment by segment",
+    explanation:
+      "Segments of a summary follow each other from 0 to where coverage ends; nothing but dropped messages is\n" +
+      "without one.",
+    holds: (input, rehearse) => {
+      for (const { state } of rehearse(input).moments) {
+        const segments = state.summary?.segments ?? []
+        const ends = segments.map(({ to }) => to)
+        same(
+          segments.map(({ from }) => from),
+          [0, ...ends].slice(0, segments.length),
+          () => `with ${state.total} messages, the segments do not follow each other`,
+        )
+        const expected = input.strategy.fold === "drop" ? 0 : state.through
+        same(ends.at(-1) ?? 0, expected, () => `with ${state.total} messages, the segments end elsewhere`)
+      }
+    },
+  }),
+  law({
+    id: "L3",
+    name: "its answers are positions, and its plans hold together",
+    explanation:
+      "Positions are numbers within the conversation, a reason is a text, and the parts of a plan follow each\n" +
+      "other from its beginning to its end. `take.to` never answers with less than what is covered already.",
+    holds: (input, rehearse) => {
+      const asks: Array<Ask> = []
+      const { decided } = rehearse({ ...input, strategy: overheard(input.strategy, (ask) => asks.push(ask)) })
+      for (const ask of asks) {
+        const wrong = malformed(ask)
+        must(wrong === null, () => wrong ?? "")
+        must(ask.part !== "take" || ask.answer >= ask.through, () =>
+          ask.part === "take" ? `"take" goes back to ${ask.answer}, and [0,${ask.through}) is covered` : "",
+        )
+      }
+      for (const plan of decided) {
+        const wrong = wrongPlan(plan, plan.before)
+        must(wrong === null, () => `a plan with ${plan.total} messages: ${wrong}`)
+      }
+    },
+  }),
+]

@@ -1,0 +1,129 @@
+/** L6 and L10: a decision is a function of what it is shown, and of nothing else. */
+import type { Policy } from "@memfold/core"
+import { type Law, must, same } from "../../law/Law.js"
+import type { Input, Kit } from "../input.js"
+import type { Decided, Rehearsal } from "../rehearse.js"
+import { inSurroundings, worlds } from "../surroundings.js"
+import { Changed, deepFreeze, frozenCopy, lending } from "../untouched.js"
+
+/** A plan without what it was made from. */
+const planOf = ({ reason, from, to, tailFrom, parts, prune }: Policy.Plan): Policy.Plan => ({
+  reason,
+  from,
+  to,
+  tailFrom,
+  parts,
+  prune,
+})
+
+const brief = ({ decided, thrown }: Rehearsal) => ({
+  plans: decided.map((plan) => ({ total: plan.total, ...planOf(plan) })),
+  thrown: thrown === null ? null : thrown.total,
+})
+
+/** All that can be reached in a state, but for the buffers it shares with the states after it. */
+const freezeState = (state: Decided["before"]): void => {
+  for (const value of Object.values(state)) if (!(value instanceof state.raw.constructor)) deepFreeze(value)
+  for (const entry of state.raw) deepFreeze(entry)
+  Object.freeze(state)
+}
+
+const wasChange = (error: unknown): boolean =>
+  error instanceof Changed ||
+  (error instanceof TypeError &&
+    /read.?only|extensible|Cannot (assign|add|delete|define|redefine)/i.test(error.message))
+
+export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
+  law({
+    id: "L6",
+    name: "neither the wall clock nor chance decides",
+    explanation:
+      "The only time is `view.now`: with other answers of Date, performance.now and Math.random the decisions are\n" +
+      "the same. Whoever replays a log a year later must come to what was decided then.",
+    holds: (input, rehearse) => {
+      const [first, ...others] = worlds.map((world) => ({
+        world,
+        ...inSurroundings(world, () => rehearse(input)),
+      }))
+      for (const other of others) {
+        same(brief(other.answer), brief(first!.answer), () => {
+          const asked = [...new Set([...first!.asked, ...other.asked])].join(", ")
+          return `at another time of day it decides otherwise${asked === "" ? "" : `; it asked for ${asked}`}`
+        })
+      }
+    },
+  }),
+  law({
+    id: "L6",
+    name: "the same state gives the same decision",
+    explanation:
+      "A strategy remembers nothing between decisions: asked again, in another order, about the states it has seen,\n" +
+      "it says what it said. Every process has its own instance, and each must come to the same.",
+    holds: (input, rehearse) => {
+      const { decided, moments, strategy, endless } = rehearse(input)
+      for (const plan of decided.toReversed()) {
+        const again = decide(strategy, plan.before, { now: plan.now, demanded: plan.demanded })
+        same(
+          again._tag === "Due" ? planOf(again.plan) : again.why,
+          planOf(plan),
+          () => `asked again about the state with ${plan.total} messages, it says something else`,
+        )
+      }
+      for (const { settled, state, now } of endless === null ? moments.toReversed() : []) {
+        const again = decide(strategy, state, { now })
+        must(
+          !settled || again._tag === "Idle",
+          () => `nothing was due with ${state.total} messages, and asked again, something is`,
+        )
+      }
+    },
+  }),
+  law({
+    id: "L6",
+    name: "the same conversation gives the same compactions",
+    explanation: "Two rehearsals of one conversation are alike, event by event.",
+    holds: (input, rehearse) => {
+      const [one, other] = [rehearse(input), rehearse(input)]
+      same(brief(other), brief(one), () => "the second time, it decides otherwise")
+      same(other.events, one.events, () => "the second time, other events come of it")
+    },
+  }),
+  law({
+    id: "L10",
+    name: "a decision changes nothing it is given",
+    explanation:
+      "Views, states and messages are only lent. One that is changed would be changed for everybody: for the next\n" +
+      "part of the strategy, for the other fibers, and for the cache.",
+    holds: ({ batches, ...input }, rehearse) => {
+      const frozen: Input = {
+        ...input,
+        strategy: lending(input.strategy),
+        batches: frozenCopy(batches),
+      }
+      const { thrown } = rehearse(frozen, {
+        decide: (strategy, state, options) => {
+          freezeState(state)
+          return decide(strategy, state, options)
+        },
+      })
+      must(
+        thrown === null || !wasChange(thrown.error),
+        () => `with ${thrown?.total} messages: ${thrown?.error instanceof Error ? thrown.error.message : ""}`,
+      )
+    },
+  }),
+  law({
+    id: "L8",
+    name: "no conversation makes it throw",
+    explanation:
+      "Whatever is said, deciding and rendering come to an end. A strategy that throws fails no append, but\n" +
+      "the session is never compacted again.",
+    holds: (input, rehearse) => {
+      const { thrown } = rehearse(input)
+      if (thrown === null) return
+      const { error, total } = thrown
+      const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+      must(false, () => `with ${total} messages, it throws ${what}`)
+    },
+  }),
+]

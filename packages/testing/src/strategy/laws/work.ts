@@ -1,0 +1,25 @@
+/** That there is anything to see. */
+import * as fc from "fast-check"
+import { type Law, makeLaw, must } from "../../law/Law.js"
+import type { Kit } from "../input.js"
+
+const tries = 60
+
+export const workLaws = ({ inputs, rehearse }: Kit): ReadonlyArray<Law> => [
+  makeLaw({
+    id: "L0",
+    name: "it compacts at all",
+    explanation:
+      "No law of the design, but without it the others say nothing: some of the generated conversations have to be\n" +
+      "long enough for the strategy. Give `options` with settings small enough for twenty messages, or longer\n" +
+      "`conversations`.",
+    numRuns: 1,
+    replay: "seed",
+    arbitrary: fc.noShrink(fc.array(inputs, { minLength: tries, maxLength: tries })),
+    holds: (some) => {
+      const compacted = some.filter((input) => rehearse(input).decided.length > 0).length
+      must(compacted > 0, () => `none of ${tries} conversations was compacted`)
+    },
+    describe: (some) => `${some[0]?.label ?? ""}: ${tries} conversations, of which none was compacted`,
+  }),
+]

@@ -1,0 +1,228 @@
+/**
+ * A strategy rehearsed: messages come in, what is due is decided and taken for done, and everything that could be seen
+ * is written down. No log, no summarizer, no clock but the messages' own; so thousands of messages take no time, and
+ * the same input always gives the same rehearsal.
+ */
+import {
+  type Event,
+  type EventCodec,
+  type Message,
+  Policy,
+  Render,
+  Session,
+  type Strategy,
+  TokenCounter,
+} from "@memfold/core"
+import { startOfTime } from "../arbitrary/conversation.js"
+import { quarter } from "../fakes/counter.js"
+
+/** A compaction that was decided on when there were `total` messages, and the summary it led to. */
+export interface Decided extends Policy.Plan {
+  readonly total: number
+  /** When it was decided on, and the state it was decided on. */
+  readonly now: number
+  readonly before: Session.SessionState
+  /** Somebody asked for it by hand. */
+  readonly demanded: boolean
+  readonly summary: ReadonlyArray<Event.Segment>
+}
+
+/** What could be seen after messages came in (`settled: false`), or after everything due was done. */
+export interface Moment {
+  readonly settled: boolean
+  readonly now: number
+  readonly state: Session.SessionState
+  readonly context: Render.Context
+}
+
+/** A rehearsal, from its first message to its last. */
+export interface Rehearsal {
+  readonly strategy: Strategy.Strategy
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly events: ReadonlyArray<EventCodec.Recorded<Event.Event>>
+  readonly decided: ReadonlyArray<Decided>
+  readonly moments: ReadonlyArray<Moment>
+  /** How many compactions there had been when settling was given up, since it did not end. */
+  readonly endless: number | null
+  /** What a part threw; the rehearsal ends there. */
+  readonly thrown: { readonly total: number; readonly error: unknown } | null
+}
+
+/**
+ * What a rehearsal is made with besides the strategy.
+ *
+ * - `decide`, `render`: the engine's, unless others are to be rehearsed
+ * - `afterwards`: whether somebody looks again a day after the last message, and then asks for a compaction by hand
+ */
+export interface RehearsalOptions {
+  readonly decide?: typeof Policy.decide | undefined
+  readonly render?: typeof Render.render | undefined
+  readonly afterwards?: boolean | undefined
+}
+
+/** A summary takes so many tokens, whatever it covers. */
+export const summaryTokens = 5
+
+/** And so many takes a message whose outputs are pruned. */
+const prunedTokens = 5
+
+const day = 24 * 60 * 60_000
+
+/** The text of a summary in a rehearsal: what it covers. */
+export const covering = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  `[${from},${to})`
+
+/** The summary that a plan leads to: a history takes in all there was, other parts a turn prefix before them. */
+const composed = (
+  fold: Strategy.Strategy["fold"],
+  before: ReadonlyArray<Event.Segment>,
+  { parts: [first, ...others] }: Policy.Plan,
+) => {
+  if (fold === "drop" || fold === "none" || first === undefined)
+    return { carried: before.length, segments: [] }
+  const older = before.at(-1)?.kind === "turn-prefix" ? before.length - 1 : before.length
+  const carried = first.kind === "history" ? 0 : older
+  const segments = [{ ...first, from: before[carried - 1]?.to ?? 0 }, ...others]
+  return { carried, segments: segments.map((part) => ({ ...part, text: covering(part) })) }
+}
+
+/**
+ * Rehearses a strategy while these batches come in, each of them whole before it is asked. A message without a time
+ * comes at the time of the one before it.
+ *
+ * @example
+ * ```ts
+ * import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+ * import { rehearse } from "@memfold/testing"
+ *
+ * const strategy = Strategy.make({
+ *   name: "by fours",
+ *   when: Trigger.backlog({ messages: 4 }),
+ *   keep: Keep.lastMessages(2),
+ *   fold: Fold.rolling,
+ * })
+ * const said = Array.from({ length: 6 }, (_, n) => [Message.user(`message ${n}`)])
+ * console.log(rehearse(strategy, said).decided.map(({ from, to }) => [from, to])) // [[0, 4]]
+ * ```
+ */
+export const rehearse = (
+  strategy: Strategy.Strategy,
+  batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
+  options: RehearsalOptions = {},
+): Rehearsal => {
+  const { decide = Policy.decide, render = Render.render, afterwards = false } = options
+  const events: Array<EventCodec.Recorded<Event.Event>> = []
+  const decided: Array<Decided> = []
+  const moments: Array<Moment> = []
+  let state = Session.empty("s")
+  let now = startOfTime
+  let endless: number | null = null
+  let thrown: Rehearsal["thrown"] = null
+
+  const happen = (event: Event.Event) => {
+    const seq = state.version + 1
+    const recorded = { session: "s", seq, id: `rehearsed.${seq}`, at: now, event }
+    events.push(recorded)
+    state = Session.evolve(state, recorded)
+  }
+  const look = (settled: boolean) =>
+    moments.push({ settled, now, state, context: render(state, strategy.context) })
+
+  const carryOut = (plan: Policy.Plan, before: Session.SessionState, demanded: boolean) => {
+    const compaction = `k${decided.length}`
+    const { carried, segments } = composed(strategy.fold, before.summary?.segments ?? [], plan)
+    happen({ _tag: "CompactionStarted", compaction, strategy: strategy.name, leaseUntil: now + 1, ...plan })
+    if (plan.prune.length > 0) {
+      const outputs = plan.prune.map((output) => ({ ...output, tokens: prunedTokens }))
+      happen({ _tag: "ToolOutputsPruned", compaction, outputs })
+    }
+    if (plan.parts.length > 0) {
+      const summary = `s${decided.length}`
+      happen({
+        _tag: "SummaryCommitted",
+        compaction,
+        summary,
+        through: plan.to,
+        carried,
+        segments,
+        wording: strategy.context.wording,
+        summarizer: "rehearsal",
+        calls: 0,
+        tokens: summaryTokens,
+        tokensBefore: 0,
+        tokensAfter: 0,
+      })
+      if (before.summary !== null) {
+        happen({ _tag: "SummarySuperseded", summary: before.summary.id, by: summary })
+      }
+    }
+    const { total } = before
+    decided.push({ ...plan, total, now, before, demanded, summary: state.summary?.segments ?? [] })
+  }
+
+  const settle = () => {
+    // Each compaction takes in one message more at least, or prunes by one rule more.
+    const most = state.total + (strategy.prune?.length ?? 0) + 2
+    for (let steps = 0; ; steps++) {
+      const decision = decide(strategy, state, { now })
+      if (decision._tag === "Idle") return
+      if (steps === most) {
+        endless ??= steps
+        return
+      }
+      carryOut(decision.plan, state, false)
+    }
+  }
+
+  try {
+    for (const batch of batches) {
+      for (const message of batch) {
+        now = Math.max(now, message.at ?? now)
+        const pinned = strategy.pin?.pins(message, state.structure) === true
+        const tokens = TokenCounter.ofMessage(quarter, message)
+        happen({
+          _tag: "MessageAppended",
+          index: state.total,
+          message: pinned ? { ...message, pinned } : message,
+          tokens,
+        })
+      }
+      look(false)
+      settle()
+      look(true)
+    }
+    if (afterwards) {
+      now += day
+      settle()
+      look(true)
+      const asked = decide(strategy, state, { now, demanded: true })
+      if (asked._tag === "Due") carryOut(asked.plan, state, true)
+      settle()
+      look(true)
+    }
+  } catch (error) {
+    thrown = { total: state.total, error }
+  }
+  return { strategy, messages: batches.flat(), events, decided, moments, endless, thrown }
+}
+
+/** What a strategy decides on while these batches come in. */
+export const decisions = (
+  strategy: Strategy.Strategy,
+  batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
+): ReadonlyArray<Decided> => rehearse(strategy, batches).decided
+
+/** Each message a batch of its own. */
+export const oneByOne = <A>(messages: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  messages.map((message) => [message])
+
+/** A message that takes so many tokens in a rehearsal, four of them for being a message. */
+export const ofTokens = (
+  role: "system" | "user" | "assistant",
+  tokens: number,
+  options: Message.Options = {},
+): Message.Message => ({
+  role,
+  parts: [{ type: "text", text: "word".repeat(tokens - TokenCounter.messageOverhead) }],
+  ...options,
+})

@@ -1,0 +1,64 @@
+/** Things that notice when somebody changes them. */
+import type { Strategy } from "@memfold/core"
+
+/** Makes a value and everything in it unchangeable, as deep as it goes. */
+export const deepFreeze = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return Object.freeze(value)
+}
+
+/** A copy of plain data that cannot be changed; the original stays as it is. */
+export const frozenCopy = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as A
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, frozenCopy(inner)])),
+  ) as A
+}
+
+/** Somebody changed what was only lent to them. */
+export class Changed extends Error {
+  override readonly name = "Changed"
+}
+
+/** A stand-in for an object that throws at whoever changes it, also where frozen objects would keep silent. */
+const lent = <A extends object>(what: string, value: A): A => {
+  const refuse = (doing: string) => (_target: A, key: string | symbol) => {
+    throw new Changed(`it ${doing} \`${String(key)}\` of ${what}`)
+  }
+  return new Proxy(value, {
+    set: refuse("sets"),
+    defineProperty: refuse("defines"),
+    deleteProperty: refuse("deletes"),
+    setPrototypeOf: () => {
+      throw new Changed(`it sets the prototype of ${what}`)
+    },
+  })
+}
+
+/** A strategy whose parts get everything they look at only lent. */
+export const lending = (strategy: Strategy.Strategy): Strategy.Strategy => {
+  const { when, keep, take, split, pin, prune } = strategy
+  const lentKeep = (one: typeof keep): typeof keep => ({
+    ...one,
+    from: (view) => one.from(lent("its view", view)),
+  })
+  return {
+    ...strategy,
+    when: { due: (view) => when.due(lent("its view", view)) },
+    keep: lentKeep(keep),
+    take: { to: (view, tailFrom) => take.to(lent("its view", view), tailFrom) },
+    ...(split === undefined
+      ? {}
+      : { split: { ...split, prefix: (tail) => split.prefix(lent("the tail", tail)) } }),
+    ...(pin === undefined
+      ? {}
+      : {
+          pin: {
+            pins: (message, before) => pin.pins(lent("a message", message), lent("the structure", before)),
+          },
+        }),
+    ...(prune === undefined ? {} : { prune: prune.map((rule) => ({ ...rule, keep: lentKeep(rule.keep) })) }),
+  }
+}

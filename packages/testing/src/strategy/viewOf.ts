@@ -1,0 +1,19 @@
+import { Fold, Keep, Policy, type Session, Strategy, type Trigger } from "@memfold/core"
+
+/** The view that a policy gets of a state at a time: what the engine shows to one that only looks. */
+export const viewOf = (state: Session.SessionState, now: number): Trigger.TriggerView => {
+  const seen: Array<Trigger.TriggerView> = []
+  const onlooker = Strategy.make({
+    name: "onlooker",
+    when: {
+      due: (view) => {
+        seen.push(view)
+        return null
+      },
+    },
+    keep: Keep.lastMessages(0),
+    fold: Fold.none,
+  })
+  Policy.decide(onlooker, { ...state, running: null, failures: null, heldUntil: 0 }, { now })
+  return seen[0]!
+}

@@ -1,0 +1,100 @@
+/** The laws as suites of Vitest, each law a test of its own. */
+// Titles are made of laws, and what a test asserts is in them.
+/* oxlint-disable vitest/valid-title, vitest/expect-expect */
+import { describe, it } from "vitest"
+import { check, type CheckOptions, title } from "./law/check.js"
+import type { Law } from "./law/Law.js"
+import { eventLogProperties } from "./log/eventLogProperties.js"
+import type { EventLogPropertiesOptions } from "./log/input.js"
+import { memoryProperties } from "./memory/memoryProperties.js"
+import type { MemoryPropertiesOptions } from "./memory/world.js"
+import { nameOf, type StrategyPropertiesOptions, type Subject } from "./strategy/input.js"
+import { strategyProperties } from "./strategy/strategyProperties.js"
+
+/**
+ * How a suite is run.
+ *
+ * - `seed`, `path`: of a report, to see its counterexample again
+ * - `timeout` (60,000): milliseconds that each law may take
+ * - `skip`: laws that are left out, by title (`L5: …`) or number (`L5`), each with the reason; the report shows it. A
+ *   name that names no law fails.
+ */
+export interface SuiteOptions extends Pick<CheckOptions, "seed" | "path"> {
+  readonly timeout?: number | undefined
+  readonly skip?: Readonly<Record<string, string>> | undefined
+}
+
+/** Registers laws as tests under a name. */
+export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteOptions = {}): void => {
+  const { skip = {}, timeout = 60_000, seed, path } = options
+  const matches = (law: Law) => Object.keys(skip).find((key) => key === law.id || key === title(law))
+  for (const key of Object.keys(skip)) {
+    if (!laws.some((law) => law.id === key || title(law) === key)) {
+      throw new TypeError(`there is no law "${key}" to skip; there are: ${laws.map(title).join("; ")}`)
+    }
+  }
+  describe(name, () => {
+    for (const law of laws) {
+      const key = matches(law)
+      it(title(law), { timeout }, async (context) => {
+        if (key !== undefined) return context.skip(skip[key])
+        await check(law, { seed, path })
+      })
+    }
+  })
+}
+
+/**
+ * Registers the laws of strategies for a strategy of yours.
+ *
+ * @example
+ * ```ts
+ * import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+ * import { strategyLaws } from "@memfold/testing/vitest"
+ *
+ * strategyLaws(
+ *   Strategy.make({
+ *     name: "mine",
+ *     when: Trigger.raw({ messages: 12 }),
+ *     keep: Keep.lastRounds(2),
+ *     fold: Fold.rolling,
+ *   }),
+ *   { rounds: 2 },
+ * )
+ * ```
+ */
+export const strategyLaws = <Settings>(
+  subject: Subject<Settings>,
+  options: StrategyPropertiesOptions<Settings> & SuiteOptions = {},
+): void =>
+  lawSuite(`${nameOf(subject, options.name)}: a strategy`, strategyProperties(subject, options), options)
+
+/**
+ * Registers the laws of stores for a store of yours.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/core"
+ * import { eventLogLaws } from "@memfold/testing/vitest"
+ *
+ * eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer })
+ * ```
+ */
+export const eventLogLaws = (
+  options: EventLogPropertiesOptions & SuiteOptions & { readonly name: string },
+): void => lawSuite(`${options.name}: an event log`, eventLogProperties(options), options)
+
+/**
+ * Registers the laws of whole memories, over a store of yours or with strategies of yours.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog } from "@memfold/core"
+ * import { memoryLaws } from "@memfold/testing/vitest"
+ *
+ * memoryLaws({ name: "in memory", layer: InMemoryEventLog.layer })
+ * ```
+ */
+export const memoryLaws = (
+  options: MemoryPropertiesOptions & SuiteOptions & { readonly name: string },
+): void => lawSuite(`${options.name}: a memory`, memoryProperties(options), options)

@@ -1,0 +1,284 @@
+/**
+ * Engines with a fault, each made by changing a line of this one. The simulation has to find every one of them, by the
+ * law that names its fault: one that lives shows that a law is missing.
+ */
+
+/** One place of `packages/core/src`, and what stands there in the mutant. */
+export interface Change {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
+
+/** One fault, and the law that it breaks. What is guarded twice takes two changes. */
+export interface EngineMutant {
+  readonly name: string
+  readonly law: string
+  readonly changes: ReadonlyArray<Change>
+}
+
+export const engineMutants: ReadonlyArray<EngineMutant> = [
+  {
+    name: "commits after its lease",
+    law: "L7",
+    changes: [
+      {
+        file: "compact/Compaction.ts",
+        from: "if (state.running?.compaction === started.compaction) return { events, answer: outcome }",
+        to: "if (state.running !== undefined) return { events, answer: outcome }",
+      },
+    ],
+  },
+  {
+    name: "compacts twice at once",
+    law: "L7",
+    changes: [
+      {
+        file: "policy/decide.ts",
+        from: `if (running !== null && now < running.leaseUntil) return idle("running")`,
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "forgets the pending look",
+    law: "L11",
+    changes: [
+      {
+        file: "compact/Background.ts",
+        from: "running.again = true",
+        to: "running.again = false",
+      },
+      {
+        file: "compact/settle.ts",
+        from: "outcomes.push(outcome)",
+        to: "outcomes.push(outcome)\n      return outcomes",
+      },
+    ],
+  },
+  {
+    name: "leaves its lock behind",
+    law: "liveness",
+    changes: [
+      {
+        file: "compact/Compaction.ts",
+        from: "Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "fails appends with its summarizer",
+    law: "L8",
+    changes: [
+      {
+        file: "compact/Compaction.ts",
+        from: "onFailure: (error) => fail(dependencies, started, error),",
+        to: "onFailure: (error) => Effect.die(error),",
+      },
+    ],
+  },
+  {
+    name: "tries again at once what failed",
+    law: "liveness",
+    changes: [
+      {
+        file: "compact/settle.ts",
+        from: `if (outcome._tag === "Failed") return outcomes`,
+        to: "",
+      },
+      {
+        file: "policy/decide.ts",
+        from: `if (backingOff && !demanded) return idle("backing-off")`,
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "gives every try of an append another commit id",
+    law: "L12",
+    changes: [
+      {
+        file: "session/Sessions.ts",
+        from: "const commit = options?.commit ?? (yield* makeId)",
+        to: "const commit = yield* makeId",
+      },
+    ],
+  },
+  {
+    name: "appends whatever the version",
+    law: "L12",
+    changes: [
+      {
+        file: "log/InMemoryEventLog.ts",
+        from: "if (actual !== expected || replaced)",
+        to: "if (replaced && expected < 0)",
+      },
+    ],
+  },
+  {
+    name: "compacts the tail",
+    law: "L2",
+    changes: [
+      {
+        file: "policy/decide.ts",
+        from: "Math.max(Math.min(within(state, asked), tailFrom), least)",
+        to: "Math.max(within(state, asked + 2), least)",
+      },
+    ],
+  },
+  {
+    name: "cuts groups",
+    law: "L5",
+    changes: [
+      {
+        file: "policy/decide.ts",
+        from: "return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)",
+        to: "return Math.max(Math.min(Math.max(asked, state.through), state.total), state.through)",
+      },
+    ],
+  },
+  {
+    name: "keeps two summaries active",
+    law: "L1",
+    changes: [
+      {
+        file: "compact/Compaction.ts",
+        from: "...(started.parts.length === 0 || supersedes === null",
+        to: "...(started.parts.length === 0 || supersedes !== undefined",
+      },
+    ],
+  },
+  {
+    name: "folds a summary that reaches back",
+    law: "L3",
+    changes: [
+      {
+        file: "compact/Compaction.ts",
+        from: "      through,\n      carried,\n      segments,\n      files,",
+        to: "      through: before.through > 0 ? started.from : through,\n      carried,\n      segments,\n      files,",
+      },
+    ],
+  },
+  {
+    name: "drops the first message behind the summary",
+    law: "L4",
+    changes: [
+      {
+        file: "render/Render.ts",
+        from: "const shown = state.raw.slice(shownFrom, openFrom)",
+        to: "const shown = state.raw.slice(through > 0 ? shownFrom + 1 : shownFrom, openFrom)",
+      },
+    ],
+  },
+  {
+    name: "shows pinned messages twice",
+    law: "L4",
+    changes: [
+      {
+        file: "render/Render.ts",
+        from: "...marked(pairResults(shown), state),",
+        to: "...marked(pairResults([...state.pinned, ...shown]), state),",
+      },
+    ],
+  },
+  {
+    name: "sends results without their calls",
+    law: "L5",
+    changes: [
+      {
+        file: "render/Render.ts",
+        from: "...marked(pairResults(shown), state),",
+        to: "...marked(shown.map(({ message }) => message), state),",
+      },
+    ],
+  },
+  {
+    name: "shows an open call before its results are there",
+    law: "L4",
+    changes: [
+      {
+        file: "render/Render.ts",
+        from: "const openFrom = structure.open?.from ?? total",
+        to: "const openFrom = structure.open === undefined ? 0 : total",
+      },
+    ],
+  },
+  {
+    name: "takes a snapshot for another version",
+    law: "L6",
+    changes: [
+      {
+        file: "session/Snapshot.ts",
+        from: "version: state.version,\n  commit,",
+        to: "version: Math.max(state.version - 1, 1),\n  commit,",
+      },
+    ],
+  },
+  {
+    name: "goes on with a session that was deleted",
+    law: "L4",
+    changes: [
+      {
+        file: "session/Sessions.ts",
+        from: "const same = commit === null || record.commit === commit",
+        to: "const same = commit === null || record.commit !== null",
+      },
+    ],
+  },
+  {
+    name: "leaves redacted words in summaries",
+    law: "L15",
+    changes: [
+      {
+        file: "time/redact.ts",
+        from: "covers(index, segment) ? { ...segment, text: redacted } : segment,",
+        to: "segment,",
+      },
+    ],
+  },
+  {
+    name: "leaves redacted words in snapshots",
+    law: "L15",
+    changes: [
+      {
+        file: "log/InMemoryEventLog.ts",
+        from: "if (rewritten.length > 0) target.snapshot = null",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "changes the summary in place, for every context after it",
+    law: "L13",
+    changes: [
+      {
+        file: "render/Render.ts",
+        from: "const { summary, through } = state\n  const [first, ...others] = messages",
+        to: "const { summary, total: through } = state\n  const [first, ...others] = messages",
+      },
+    ],
+  },
+  {
+    name: "renders the past with the summary of today",
+    law: "L10",
+    changes: [
+      {
+        file: "session/Sessions.ts",
+        from: "at: (session, version) => Effect.map(open(session, version), ({ state }) => state),",
+        to: "at: (session, version) => Effect.map(open(session, version + 1), ({ state }) => state),",
+      },
+    ],
+  },
+  {
+    name: "skips an event between catching up and live",
+    law: "L10",
+    changes: [
+      {
+        file: "observe/subscribe.ts",
+        from: "next = seq + 1",
+        to: "next = Math.max(next, seq + (seq % 7 === 0 ? 2 : 1))",
+      },
+    ],
+  },
+]

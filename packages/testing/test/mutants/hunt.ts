@@ -1,0 +1,45 @@
+/** Runs the simulation over a mutant of the engine, in a process of its own. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { bundle } from "../../../../scripts/bundle.mjs"
+import type { EngineMutant } from "./engines.js"
+import type { Caught } from "./Mutant.js"
+
+/** Makes the changes, or fails: a mutant must not quietly become the original. */
+const mutation = ({ name, changes }: EngineMutant) => ({
+  name: `mutant: ${name}`,
+  enforce: "pre" as const,
+  transform: (code: string, id: string) => {
+    const here = changes.filter(({ file }) => id.endsWith(join("packages/core/src", file)))
+    if (here.length === 0) return null
+    const changed = here.reduce((text, { file, from, to }) => {
+      if (text.split(from).length !== 2) throw new Error(`${file} has to have one place with: ${from}`)
+      return text.replace(from, () => to)
+    }, code)
+    return { code: changed, map: null }
+  },
+})
+
+/** Runs so many seeds, or until a law is broken; `null` if none is. */
+export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number): Promise<Caught | null> => {
+  const program = await bundle("packages/core/test/simulation/main.ts", {
+    outDir,
+    name: mutant.name.replaceAll(/\W+/gu, "-"),
+    plugins: [mutation(mutant)],
+  })
+  const printed = await new Promise<string>((resolve) => {
+    execFile(
+      process.execPath,
+      [program, "--seeds", String(seeds)],
+      { maxBuffer: 1 << 26 },
+      (_error, out, err) => resolve(`${out}${err}`),
+    )
+  })
+  const found = /seed ([\d,]+) fails after [\d,]+ steps: (\w+): (.*)/u.exec(printed)
+  if (found === null) {
+    if (/simulation: [\d,]+ seeds/u.test(printed)) return null
+    throw new Error(`the simulation of a mutant came to no end: ${printed.slice(-2_000)}`)
+  }
+  const [, seed = "", law = ""] = found
+  return { law, runs: Number(seed.replaceAll(",", "")) }
+}

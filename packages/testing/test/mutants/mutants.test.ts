@@ -1,0 +1,55 @@
+/**
+ * Parts with faults, each found by the law that names its fault, in at most 200 runs. One that lives shows that a law
+ * is missing. What is found is written down in docs/mutants.md; `-u` writes it anew.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { engineMutants } from "./engines.js"
+import { hunt } from "./hunt.js"
+import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
+import { rendererMutants } from "./renderers.js"
+import { storeMutants } from "./stores.js"
+import { strategyMutants } from "./strategies.js"
+import { page, type Row } from "./table.js"
+
+const runs = 200
+const seed = 20_260
+
+const found: Array<Row> = []
+
+const note = (part: string, name: string, caught: Caught | null): void => {
+  expect(caught, `nothing is wrong with ${part} that ${name}: a law is missing`).not.toBeNull()
+  if (caught !== null) found.push({ part, name, ...caught })
+}
+
+const parts: ReadonlyArray<readonly [string, ReadonlyArray<Mutant>]> = [
+  ["a strategy", strategyMutants],
+  ["a renderer", rendererMutants],
+  ["a store", storeMutants],
+]
+
+describe.each(parts)("%s that", (part, mutants) => {
+  it.each(mutants)("$name", async (mutant) => {
+    note(part, mutant.name, await catchMutant(mutant, { runs, seed }))
+  })
+})
+
+describe("an engine that", () => {
+  let outDir = ""
+  beforeAll(() => {
+    outDir = mkdtempSync(join(tmpdir(), "memfold-mutants-"))
+  })
+  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
+
+  it.each(engineMutants)("$name", async (mutant) => {
+    const caught = await hunt(mutant, outDir, runs)
+    expect(caught ?? { law: "" }).toMatchObject({ law: mutant.law })
+    note("an engine", mutant.name, caught)
+  })
+})
+
+it("the page says what was found", async () => {
+  await expect(page(found)).toMatchFileSnapshot("../../../../docs/mutants.md")
+})

@@ -1,0 +1,62 @@
+/** Renderers that are wrong. */
+import { Fold, Keep, Render, Strategy, Trigger } from "@memfold/core"
+import { strategyProperties } from "../../src/index.js"
+import type { Mutant } from "./Mutant.js"
+
+const strategy = Strategy.make({
+  name: "right",
+  when: Trigger.raw({ messages: 6 }),
+  keep: Keep.lastMessages(2),
+  fold: Fold.rolling,
+})
+
+const renderer = (
+  name: string,
+  law: string,
+  fault: (context: Render.Context, ...given: Parameters<typeof Render.render>) => Render.Context,
+): Mutant => ({
+  name,
+  law,
+  laws: () =>
+    strategyProperties(strategy, { render: (...given) => fault(Render.render(...given), ...given) }),
+})
+
+let rendered = 0
+
+export const rendererMutants: ReadonlyArray<Mutant> = [
+  renderer("drops the newest message", "L4", (context) => ({
+    ...context,
+    messages: context.messages.slice(0, -1),
+  })),
+  renderer("doubles the first message", "L4", (context) => ({
+    ...context,
+    messages: [...context.messages.slice(0, 1), ...context.messages],
+  })),
+  renderer("moves the summary to the end", "L4", (context, state) =>
+    state.summary === null
+      ? context
+      : { ...context, messages: [...context.messages.slice(1), ...context.messages.slice(0, 1)] },
+  ),
+  renderer("has messages in no section of the layout", "L4", (context) => ({
+    ...context,
+    layout: context.layout.filter(({ section }) => section !== "raw"),
+  })),
+  renderer("drops the calls, and leaves their results", "L5", (context) => ({
+    ...context,
+    messages: context.messages.map((message) => ({
+      ...message,
+      parts: message.parts.filter(({ type }) => type !== "tool-call"),
+    })),
+  })),
+  renderer("says how often it has rendered", "L10", (context) => ({
+    ...context,
+    messages: context.messages.map((message) => ({ ...message, metadata: { rendered: rendered++ } })),
+  })),
+  renderer("numbers the messages from the end", "L13", (context) => ({
+    ...context,
+    messages: context.messages.map((message, at) => ({
+      ...message,
+      metadata: { fromTheEnd: context.messages.length - at },
+    })),
+  })),
+]

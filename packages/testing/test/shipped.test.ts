@@ -1,0 +1,50 @@
+/**
+ * The laws over everything that is shipped: all strategies, with small settings and with their defaults, all stores,
+ * and all of them together under summarizers that fail in every way. `MEMFOLD_STRATEGIES` and `MEMFOLD_STORES` name
+ * some of them alone, separated by commas.
+ */
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { Arbitrary, eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
+import { lawSuite } from "../src/vitest.js"
+import { chosen, stores, strategies } from "./shipped.js"
+
+const ofStrategies = chosen("strategy", strategies, process.env["MEMFOLD_STRATEGIES"])
+const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])
+
+/** Several conversations one after another, for settings that are meant for long ones. */
+const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
+
+for (const [name, { laws, defaults }] of ofStrategies) {
+  lawSuite(`${name}: a strategy`, laws({ numRuns: 20 }))
+  lawSuite(
+    `${name} with its defaults`,
+    defaults({ numRuns: 3, conversations: long }),
+    name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {},
+  )
+}
+
+lawSuite("any composition of the parts", strategyProperties(Arbitrary.strategy, { numRuns: 40 }))
+lawSuite("policies that prune", strategyProperties(Arbitrary.pruningStrategy, { numRuns: 20 }))
+
+for (const [name, store] of ofStores) {
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: 25 }))
+  for (const [strategy, { strategies: some }] of ofStrategies) {
+    lawSuite(
+      `${strategy} over ${name}: a memory`,
+      memoryProperties({ layer: store.layer, strategies: some, numRuns: 3 }),
+    )
+  }
+}
+
+describe("a name that names nothing", () => {
+  it("fails with the names there are", () => {
+    expect(() => chosen("store", stores, "memory, sqlit")).toThrow(
+      'there is no store "sqlit"; there are: memory, sqlite',
+    )
+    expect(() => chosen("strategy", strategies, "window,summary")).toThrow(
+      /there is no strategy "summary"; there are: .*window/,
+    )
+    expect(chosen("store", stores, "sqlite").map(([name]) => name)).toEqual(["sqlite"])
+  })
+})
