@@ -1,23 +1,41 @@
 /**
- * Stores by URL: `memory:` and `sqlite:PATH`.
+ * Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS).
  */
 import { type EventLog, InMemoryEventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
-import { Either, type Layer } from "effect"
+import { Effect, Either, Layer } from "effect"
 import { UnknownName } from "./parts.js"
 
 /** How a store is opened. */
 export type StoreOptions = Pick<SqliteEventLog.Options, "create" | "readonly">
 
-type Open = (path: string, options: StoreOptions) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
+type Open = (
+  path: string,
+  options: StoreOptions,
+  url: string,
+) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
+
+/** Loaded when it is asked for: who keeps sessions in a file need not wait for a client of servers. */
+const redis = (url: string) =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("@memfold/store-redis")),
+      ({ layer }) => layer({ url }),
+    ),
+  )
 
 /** What the names before the colon stand for. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.layer],
   ["sqlite", (filename, options) => SqliteEventLog.layer({ filename, ...options })],
+  ["redis", (_path, _options, url) => redis(url)],
+  ["rediss", (_path, _options, url) => redis(url)],
 ])
 
-const allowed = ["memory:", "sqlite:PATH"]
+const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
+
+/** A URL without whom it is for. */
+const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
 
 /** The layer of the store that a URL names. It is opened when the layer is built. */
 export const storeLayer = (
@@ -30,6 +48,6 @@ export const storeLayer = (
   const open = schemes.get(scheme)
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete
-    ? Either.left(new UnknownName({ kind: "store", name: url, allowed }))
-    : Either.right(open(path, options))
+    ? Either.left(new UnknownName({ kind: "store", name: withoutSecrets(url), allowed }))
+    : Either.right(open(path, options, url))
 }

@@ -137,6 +137,11 @@ export interface Service {
   readonly sessions: Stream.Stream<SessionInfo, LogError>
   /** Removes a session with everything it had; `false` if there was none. */
   readonly delete: (session: string) => Effect.Effect<boolean, LogError>
+  /**
+   * Tells that a session was written to, by whatever process, and once when it begins to listen; several writes may be
+   * told as one. For stores that hear of it; subscribers of the others look now and then.
+   */
+  readonly changes?: (session: string) => Stream.Stream<void, LogError>
 }
 
 /** The event log in use. Provide `InMemoryEventLog.layer`, or the layer of a store package. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
+import { Chunk, Effect, Fiber, PubSub, Stream, TestClock } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { EventLog, InMemoryEventLog, Memory } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
@@ -66,6 +66,31 @@ describe("a subscription", () => {
       expect(yield* Fiber.poll(seen)).toMatchObject({ _tag: "None" })
       yield* TestClock.adjust("5 seconds")
       expect(seqs(yield* Fiber.join(seen))).toEqual([1, 2, 3])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("hears of it from a store that tells, and need not look", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const written = yield* PubSub.unbounded<void>()
+      const telling: EventLog.Service = {
+        ...log,
+        append: (...given) => Effect.zipLeft(log.append(...given), written.publish(undefined)),
+        changes: () => Stream.fromPubSub(written),
+      }
+      const make = Memory.make(manual).pipe(
+        Effect.provideService(EventLog.EventLog, telling),
+        Effect.provideService(CurrentSummarizer, echo),
+      )
+      const here = yield* make
+      const elsewhere = yield* make
+      const heard = yield* Effect.fork(
+        Stream.runCollect(Stream.take(here.subscribe("s", { every: "1 day" }), 2)),
+      )
+      yield* TestClock.adjust("1 second")
+      yield* elsewhere.append("s", said(1))
+      yield* elsewhere.append("s", said(1, 1))
+      expect(seqs(yield* Fiber.join(heard))).toEqual([1, 2])
     }).pipe(Effect.scoped),
   )
 

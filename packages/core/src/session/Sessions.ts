@@ -61,7 +61,10 @@ export interface Sessions {
   readonly version: (session: string) => Effect.Effect<number, SessionError>
   /** Says that this process has written to a session by another way. */
   readonly announce: (session: string) => void
-  /** Tells each time this process has written to a session; several writes may be told as one. */
+  /**
+   * Tells each time this process has written to a session, and others have where the store hears of it; several writes
+   * may be told as one.
+   */
   readonly changes: (session: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
@@ -236,7 +239,17 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           if (others?.size === 0) listeners.delete(session)
           return Queue.shutdown(queue)
         }),
-    ).pipe(Effect.map((queue) => Stream.fromQueue(queue)))
+    ).pipe(
+      Effect.map((queue) => {
+        const here = Stream.fromQueue(queue)
+        if (log.changes === undefined) return here
+        // A store that cannot tell any more is looked at now and then, as all others are.
+        return Stream.merge(
+          here,
+          Stream.catchAll(log.changes(session), () => Stream.never),
+        )
+      }),
+    )
 
   /** Whoever reads may be slower than whoever writes: within one log, a state never replaces a newer one. */
   const remember = (slot: Slot, before: Known | null, known: Known): SessionState => {

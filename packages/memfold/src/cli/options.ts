@@ -16,7 +16,7 @@ export const json = Options.boolean("json").pipe(
 
 export const store = Options.text("store").pipe(
   Options.withPseudoName("URL"),
-  Options.withDescription("The store: memory: or sqlite:PATH."),
+  Options.withDescription("The store: memory:, sqlite:PATH, or redis://HOST."),
 )
 
 export const set = Options.text("set").pipe(

@@ -32,7 +32,7 @@ export interface AsyncHooks {
 export interface CreateOptions<Format extends keyof Formats = "openai"> extends Partial<
   Omit<Memory.Options, "strategy" | "wording" | "hooks" | "shadow">
 > {
-  /** `memory:`, `sqlite:PATH`, or an event log layer of your own. */
+  /** `memory:`, `sqlite:PATH`, `redis://HOST`, or an event log layer of your own. */
   readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
    * When to compact, what stays, and how it is folded: a strategy, or the name of a shipped one; the sliding window

@@ -61,7 +61,8 @@ export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }
-  if (typeof store !== "string" && !Layer.isLayer(store)) refuse("store", "memory:, sqlite:PATH, or a layer")
+  if (typeof store !== "string" && !Layer.isLayer(store))
+    refuse("store", "memory:, sqlite:PATH, redis://HOST, or a layer")
   if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
   if (!modes.has(compaction)) refuse("compaction", "background, inline, manual, or off")
   if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {

@@ -1,0 +1,252 @@
+/** The connection to a server, a cluster, or a master behind sentinels; what fails is tried again, within bounds. */
+import { EventLog } from "@memfold/core"
+import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Cluster, type ClusterOptions, Redis } from "ioredis"
+import { bare, describe, type Failure, isNoScript } from "./failures.js"
+import type { Options, Target } from "./Options.js"
+import type { Script } from "./scripts.js"
+
+export type Client = Redis | Cluster
+
+/** A request about something: its name and session stand in errors. */
+export interface About {
+  readonly operation: string
+  readonly session?: string
+}
+
+export interface Connection {
+  /** Sends a request, and again while what went wrong may pass. It has to be safe to send twice. */
+  readonly ask: <A>(
+    about: About,
+    request: (client: Client) => Promise<A>,
+  ) => Effect.Effect<A, EventLog.LogError>
+  /** Runs a script; `replicas` are waited for on the same connection, and their number is the second answer. */
+  readonly run: (
+    about: About,
+    script: Script,
+    keys: ReadonlyArray<string>,
+    args: ReadonlyArray<string>,
+    replicas?: { readonly count: number; readonly millis: number },
+  ) => Effect.Effect<readonly [answer: unknown, replicas: number], EventLog.LogError>
+  /** The servers by themselves: of a cluster all that are known, else the one. */
+  readonly servers: () => ReadonlyArray<{
+    readonly server: Redis
+    readonly name: string
+    readonly replica: boolean
+  }>
+  /** Another connection to the same, for listening; closed with the scope. */
+  readonly listener: Effect.Effect<Client, never, Scope.Scope>
+}
+
+/** Waits longer each time, up to a second, with a little chance in it. */
+const backoff = Schedule.exponential("20 millis").pipe(
+  Schedule.union(Schedule.spaced("1 second")),
+  Schedule.jittered,
+)
+
+const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 1_000)
+
+/** The client for a target. It connects when it is told to, and never queues what it cannot send. */
+const clientOf = (target: Target, options: Options, listening: boolean): Client => {
+  const millis = Duration.toMillis(options.timeout ?? "5 seconds")
+  const common = {
+    ...(target.username === undefined ? {} : { username: target.username }),
+    ...(target.password === undefined ? {} : { password: target.password }),
+    ...(target.tls === undefined ? {} : { tls: target.tls }),
+    db: target.db,
+    connectTimeout: millis,
+    // A listener has nothing to say for hours, and is expected to.
+    ...(listening ? {} : { commandTimeout: millis, socketTimeout: millis }),
+    connectionName: "memfold",
+    // A server that is loading says so by itself; the one that sentinels name is asked whether it is the master.
+    enableReadyCheck: target.mode === "sentinel",
+    protocol: 2,
+    // What could not be sent is tried again here, where its caller is still waiting, and not later by the client.
+    enableOfflineQueue: listening,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: listening ? null : 0,
+    reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
+    lazyConnect: true,
+  } satisfies ClusterOptions["redisOptions"] & { readonly enableOfflineQueue: boolean }
+  if (target.mode !== "cluster") {
+    const { sentinel } = options
+    const [first = { host: "localhost", port: 6379 }] = target.nodes
+    return new Redis(
+      sentinel === undefined
+        ? { ...common, ...first, retryStrategy: pause }
+        : {
+            ...common,
+            retryStrategy: pause,
+            sentinels: target.nodes.map((node) => ({ ...node })),
+            name: sentinel.name,
+            ...(sentinel.username === undefined ? {} : { sentinelUsername: sentinel.username }),
+            ...(sentinel.password === undefined ? {} : { sentinelPassword: sentinel.password }),
+            ...(sentinel.tls === true ? { enableTLSForSentinelMode: true } : {}),
+            ...(sentinel.natMap === undefined ? {} : { natMap: sentinel.natMap }),
+            sentinelRetryStrategy: pause,
+            failoverDetector: !listening,
+          },
+    )
+  }
+  const { enableOfflineQueue: _queue, db: _db, ...redisOptions } = common
+  return new Cluster(
+    target.nodes.map((node) => ({ ...node })),
+    {
+      ...options.clusterOptions,
+      redisOptions,
+      lazyConnect: true,
+      enableReadyCheck: false,
+      enableOfflineQueue: listening,
+      clusterRetryStrategy: pause,
+      slotsRefreshTimeout: millis,
+      shardedSubscribers: listening,
+    },
+  )
+}
+
+/** A client that is open as long as the scope. What it says about itself by events is heard by `onError`. */
+const opened = (
+  target: Target,
+  options: Options,
+  listening: boolean,
+  onError: (error: unknown) => void,
+): Effect.Effect<Client, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const client = clientOf(target, options, listening)
+      client.on("error", onError)
+      client.on("node error", onError)
+      return client
+    }),
+    (client) =>
+      // What has been sent is answered before the connection closes; a server that is away is not waited for.
+      Effect.promise(async () => {
+        if (!listening && client.status === "ready") {
+          const late = new Promise((resolve) => setTimeout(resolve, 1_000).unref())
+          await Promise.race([client.quit().catch(() => undefined), late])
+        }
+        client.disconnect()
+      }),
+  )
+
+/** Opens the connection; it is closed with the scope. */
+export const open = (
+  target: Target,
+  options: Options,
+): Effect.Effect<Connection, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const timeout = Duration.decode(options.timeout ?? "5 seconds")
+    const retryFor = Duration.decode(options.retryFor ?? "15 seconds")
+    /** Why there is no connection; says more than the requests that fail for want of one. */
+    let trouble: unknown
+    const client = yield* opened(target, options, false, (error) => {
+      const last =
+        typeof error === "object" && error !== null && "lastNodeError" in error ? error.lastNodeError : null
+      trouble = last ?? error
+    })
+
+    const failed = (error: unknown): Failure & { readonly cause: Error } => {
+      const failure = describe(error, target.name)
+      const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
+      if (!unsent) trouble = error
+      if (!unsent || trouble === undefined) return { ...failure, cause: bare(error) }
+      const behind = describe(trouble, target.name)
+      return behind.code === "ERR"
+        ? { ...failure, cause: bare(trouble) }
+        : { ...behind, cause: bare(trouble) }
+    }
+
+    const ask: Connection["ask"] = ({ operation, session }, request) =>
+      Effect.tryPromise({ try: () => request(client), catch: failed }).pipe(
+        Effect.tap(() => Effect.sync(() => (trouble = undefined))),
+        // The client's own timeouts do not cover the time in which it has no connection.
+        Effect.timeoutFail({
+          duration: Duration.times(timeout, 2),
+          onTimeout: () => failed(new Error("timed out")),
+        }),
+        Effect.retry({
+          while: ({ passing }) => passing,
+          schedule: backoff.pipe(Schedule.upTo(retryFor)),
+        }),
+        Effect.mapError(
+          ({ reason, cause }) =>
+            new EventLog.LogError({
+              operation,
+              ...(session === undefined ? {} : { session }),
+              reason,
+              cause,
+            }),
+        ),
+      )
+
+    const evaluate = async (
+      to: Client,
+      { sha, source }: Script,
+      keys: ReadonlyArray<string>,
+      args: ReadonlyArray<string>,
+    ): Promise<unknown> => {
+      try {
+        return await to.evalsha(sha, keys.length, ...keys, ...args)
+      } catch (error) {
+        if (!isNoScript(error)) throw error
+        return to.eval(source, keys.length, ...keys, ...args)
+      }
+    }
+
+    /** WAIT is about the writes of its own connection, so both go down the same one, one behind the other. */
+    const evaluateAndWait = async (
+      to: Client,
+      { sha, source }: Script,
+      keys: ReadonlyArray<string>,
+      args: ReadonlyArray<string>,
+      { count, millis }: { readonly count: number; readonly millis: number },
+    ): Promise<readonly [unknown, number]> => {
+      const both = async (name: "evalsha" | "eval", script: string) => {
+        const pipeline = to.pipeline()
+        pipeline[name](script, keys.length, ...keys, ...args)
+        pipeline.wait(count, millis)
+        const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
+        const error = ran?.[0] ?? waited?.[0] ?? undefined
+        if (error !== undefined) throw error
+        return [ran?.[1], Number(waited?.[1])] as const
+      }
+      try {
+        return await both("evalsha", sha).catch((error: unknown) => {
+          if (isNoScript(error)) return both("eval", source)
+          throw error
+        })
+      } catch (error) {
+        // A redirection is followed only for single commands; one of those makes the client look for the session.
+        if (to instanceof Cluster) await to.exists(keys[0] ?? "").catch(() => undefined)
+        throw error
+      }
+    }
+
+    const run: Connection["run"] = (about, script, keys, args, replicas) =>
+      ask(about, async (to) =>
+        replicas === undefined
+          ? [await evaluate(to, script, keys, args), 0]
+          : evaluateAndWait(to, script, keys, args, replicas),
+      )
+
+    client.connect().catch(() => undefined)
+    yield* ask({ operation: "open" }, (to) => to.ping())
+
+    return {
+      ask,
+      run,
+      servers: () => {
+        if (!(client instanceof Cluster)) return [{ server: client, name: target.name, replica: false }]
+        const replicas = new Set(client.nodes("slave"))
+        return client.nodes("all").map((server) => ({
+          server,
+          name: `${server.options.host}:${server.options.port}`,
+          replica: replicas.has(server),
+        }))
+      },
+      listener: Effect.tap(
+        opened(target, options, true, () => undefined),
+        (listening) => Effect.sync(() => void listening.connect().catch(() => undefined)),
+      ),
+    }
+  })

@@ -1,0 +1,90 @@
+/** Hearing at once that a session was written to, by whatever process. */
+import { EventLog } from "@memfold/core"
+import { Effect, Queue, Schedule, Scope, Stream } from "effect"
+import { Cluster } from "ioredis"
+import type { Connection } from "./Connection.js"
+import { bare, describe } from "./failures.js"
+import { keysOf } from "./keys.js"
+import type { Target } from "./Options.js"
+
+/** Tells that something may have changed; several changes may be told as one. */
+export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError>
+
+/**
+ * Listens for changes, on one connection for all sessions (in a cluster, one for each master), which is opened when the
+ * first is listened to. Each stream tells once when it has begun to listen, and again whenever a connection had been
+ * lost: something may have been missed then.
+ */
+export const listen = (connection: Connection, target: Target): Effect.Effect<Changes, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const listeners = new Map<string, Set<Queue.Queue<void>>>()
+    const tell = (queues: Iterable<Queue.Queue<void>>) => {
+      for (const queue of queues) Queue.unsafeOffer(queue, undefined)
+    }
+    const tellAll = () => {
+      for (const queues of listeners.values()) tell(queues)
+    }
+
+    const opening = yield* Effect.cached(
+      connection.listener.pipe(
+        Effect.tap((client) =>
+          Effect.sync(() => {
+            const heard = (channel: string) => tell(listeners.get(channel) ?? [])
+            client.on("message", heard)
+            client.on("smessage", heard)
+            client.on("ready", tellAll)
+            client.on("subscribersReady", tellAll)
+          }),
+        ),
+        Scope.extend(scope),
+      ),
+    )
+
+    const subscribe = (session: string, channel: string) =>
+      Effect.flatMap(opening, (client) =>
+        Effect.tryPromise({
+          try: (): Promise<unknown> =>
+            client instanceof Cluster ? client.ssubscribe(channel) : client.subscribe(channel),
+          catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
+        }).pipe(
+          // The client says in many ways that it is not connected yet; what it says is no is something else.
+          Effect.retry({
+            while: ({ passing, code }) => passing || code === "ERR",
+            schedule: Schedule.exponential("50 millis").pipe(Schedule.intersect(Schedule.recurs(7))),
+          }),
+          Effect.mapError(
+            ({ reason, cause }) => new EventLog.LogError({ operation: "changes", session, reason, cause }),
+          ),
+        ),
+      )
+
+    /** Nobody waits for it: a connection that is lost or closed has no subscriptions. */
+    const unsubscribe = (channel: string) =>
+      Effect.map(opening, (client) => {
+        const done = client instanceof Cluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)
+        done.catch(() => undefined)
+      })
+
+    return (session) =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const channel = keysOf(target.prefix, session).log
+          const queue = yield* Effect.acquireRelease(Queue.sliding<void>(1), (queue) =>
+            Effect.suspend(() => {
+              const others = listeners.get(channel)
+              others?.delete(queue)
+              const last = others?.size === 0
+              if (last) listeners.delete(channel)
+              return Queue.shutdown(queue).pipe(Effect.zipRight(last ? unsubscribe(channel) : Effect.void))
+            }),
+          )
+          const others = listeners.get(channel)
+          if (others === undefined) listeners.set(channel, new Set([queue]))
+          else others.add(queue)
+          yield* subscribe(session, channel)
+          tell([queue])
+          return Stream.fromQueue(queue)
+        }),
+      )
+  })

@@ -1,0 +1,103 @@
+/** What another process writes is heard at once. */
+import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import type { Options } from "../src/index.js"
+import { make } from "../src/index.js"
+import { type Cluster, type Server, servers } from "./servers.js"
+import { records, tenant, withLog } from "./support.js"
+
+const { server, cluster } = servers()
+vi.setConfig({ testTimeout: 60_000 })
+
+let one: Server
+let three: Cluster
+beforeAll(async () => {
+  ;[one, three] = await Promise.all([server(), cluster()])
+}, 60_000)
+
+const listening = (
+  log: { readonly changes: (session: string) => Stream.Stream<void, unknown> },
+  session: string,
+) =>
+  Effect.gen(function* () {
+    const heard = yield* Queue.unbounded<void>()
+    yield* Effect.forkScoped(Stream.runForEach(log.changes(session), () => heard.offer(undefined)))
+    // Told once when it has begun to listen.
+    yield* Queue.take(heard)
+    return heard
+  })
+
+const stores: ReadonlyArray<readonly [name: string, options: () => Options]> = [
+  ["a server", () => ({ url: one.url })],
+  ["a cluster", () => ({ cluster: three.addresses })],
+]
+
+for (const [name, where] of stores) {
+  describe(`changes in ${name}`, () => {
+    it("are heard by others, each session by itself, also of rewritten and deleted ones", async () => {
+      const options = { ...where(), prefix: tenant() }
+      await withLog(options, (writer) =>
+        Effect.gen(function* () {
+          const reader = yield* make(options)
+          const sessions = ["a", "b", "{c}", "\n"]
+          const queues = yield* Effect.forEach(sessions, (session) => listening(reader, session), {
+            concurrency: "unbounded",
+          })
+          for (const [at, session] of sessions.entries()) {
+            yield* writer.append(session, records(1), { expected: 0, commit: "c1" })
+            yield* Queue.take(queues[at]!)
+            yield* writer.rewrite(session, [{ seq: 1, data: "[]" }], records(1), {
+              expected: 1,
+              commit: "c2",
+            })
+            yield* Queue.take(queues[at]!)
+            yield* writer.delete(session)
+            yield* Queue.take(queues[at]!)
+          }
+          for (const queue of queues) expect(yield* Queue.size(queue)).toBe(0)
+        }),
+      )
+    })
+
+    it("are heard by many listeners, until each has enough", async () => {
+      const options = { ...where(), prefix: tenant() }
+      await withLog(options, (log) =>
+        Effect.gen(function* () {
+          const begun = yield* Deferred.make<void>()
+          const first = yield* log.changes("s").pipe(
+            Stream.tap(() => Deferred.succeed(begun, undefined)),
+            Stream.take(2),
+            Stream.runCount,
+            Effect.fork,
+          )
+          yield* Deferred.await(begun)
+          const heard = yield* listening(log, "s")
+          yield* log.append("s", records(1), { expected: 0, commit: "c1" })
+          expect(yield* Fiber.join(first)).toBe(2)
+          yield* Queue.take(heard)
+          yield* log.append("s", records(1), { expected: 1, commit: "c2" })
+          yield* Queue.take(heard)
+        }),
+      )
+    })
+  })
+}
+
+describe("a lost connection", () => {
+  it("is listened on again, and told, since something may have been missed", async () => {
+    const own = await server({ config: ["appendonly yes"] })
+    const options = { url: own.url, prefix: tenant() }
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        const heard = yield* listening(log, "s")
+        yield* log.append("s", records(1), { expected: 0, commit: "c1" })
+        yield* Queue.take(heard)
+        yield* Effect.promise(own.kill)
+        yield* Effect.promise(own.start)
+        yield* Queue.take(heard)
+        yield* log.append("s", records(1), { expected: 1, commit: "c2" })
+        yield* Queue.take(heard)
+      }),
+    )
+  })
+})

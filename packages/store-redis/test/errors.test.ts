@@ -1,0 +1,408 @@
+/** Everything that can go wrong with a server: a typed error that says what to do, or tried again; never twice. */
+import type { EventLog } from "@memfold/core"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { describe, expect, it, vi } from "vitest"
+import { bare, describe as inWords } from "../src/failures.js"
+import { keysOf, make } from "../src/index.js"
+import { eventually, freePort, servers } from "./servers.js"
+import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
+
+const { server } = servers()
+vi.setConfig({ testTimeout: 60_000 })
+
+const brief = { retryFor: "300 millis", timeout: "500 millis" } as const
+
+describe("opening", () => {
+  it("where nobody listens fails, and names no password", async () => {
+    const port = await freePort()
+    const error = await openingFails({ url: `redis://user:SECRET@127.0.0.1:${port}`, ...brief })
+    expect(error.message).toBe(
+      `The event log failed at open: redis://127.0.0.1:${port}/0 refuses connections; start it, or check the address and the network`,
+    )
+    await Effect.runPromise(logError(Effect.fail(error), "SECRET"))
+  })
+
+  it("where nobody listens in any node of a cluster fails", async () => {
+    const port = await freePort()
+    const error = await openingFails({ cluster: [{ host: "127.0.0.1", port }], password: "SECRET", ...brief })
+    expect(error.reason).toMatch(
+      /^the Redis Cluster at 127\.0\.0\.1:\d+ (refuses connections|closed the connection|cannot be reached)/,
+    )
+    await Effect.runPromise(logError(Effect.fail(error), "SECRET"))
+  })
+
+  it("where no sentinel answers fails", async () => {
+    const port = await freePort()
+    const error = await openingFails({
+      sentinel: { name: "main", nodes: [{ host: "127.0.0.1", port }] },
+      ...brief,
+    })
+    expect(error.reason).toMatch(
+      /^the master "main" of the sentinels at 127\.0\.0\.1:\d+ is not known to any sentinel/,
+    )
+  })
+
+  it("with a wrong password, a wrong user, or none fails at once", async () => {
+    const { url, port } = await server({ config: ["requirepass right"], client: { password: "right" } })
+    const from = Date.now()
+    const wrong = await openingFails({ url: `redis://:SECRET@127.0.0.1:${port}` })
+    expect(wrong.reason).toContain("does not know this user with this password")
+    expect((await openingFails({ url, username: "nobody", password: "SECRET" })).reason).toBe(wrong.reason)
+    expect((await openingFails({ url })).reason).toContain("wants a password")
+    expect(Date.now() - from).toBeLessThan(10_000)
+    await Effect.runPromise(logError(Effect.fail(wrong), "SECRET"))
+    expect(await withLog({ url, password: "right" }, (log) => log.version("s"))).toBe(0)
+  })
+
+  it("with something that says nothing of where it is fails, and shows nothing of it", async () => {
+    for (const options of [
+      { url: "SECRET" },
+      { url: "http://SECRET@host" },
+      { url: "redis://a:SECRET@host/name" },
+      { url: "redis://a:SECRET%@host" },
+      { url: "redis://a:SECRET@host?SECRET=1" },
+      { url: "redis://host:SECRET" },
+      { url: "redis://a:SECRET@host?require=everything" },
+      { cluster: ["redis://a:SECRET@host"], db: 3 },
+      { cluster: [], password: "SECRET" },
+      { cluster: ["redis://a:SECRET@host"], sentinel: { name: "main", nodes: [{ host: "h" }] } },
+      {},
+    ]) {
+      const error = await openingFails(options)
+      expect(error.operation).toBe("open")
+      await Effect.runPromise(logError(Effect.fail(error), "SECRET"))
+    }
+  })
+})
+
+describe("a full server (-OOM)", () => {
+  it("refuses the whole batch with an error that names the session, and goes on when there is room", async () => {
+    const { url, client } = await server({ config: ["maxmemory-policy noeviction"] })
+    await withLog({ url, prefix: tenant() }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("one", records(2), { expected: 0, commit: "a" })
+        yield* Effect.promise(() => client.config("SET", "maxmemory", "1mb"))
+        const batch = records(3, "SECRET".repeat(1_000))
+        const error = yield* logError(log.append("one", batch, { expected: 2, commit: "b" }), "SECRET")
+        expect(error).toMatchObject({ operation: "append", session: "one" })
+        expect(error.reason).toMatch(/has no memory left; raise maxmemory, or delete sessions$/)
+        const changed = [{ seq: 1, data: "SECRET" }]
+        yield* logError(log.rewrite("one", changed, batch, { expected: 2, commit: "b" }), "SECRET")
+        expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
+        yield* Effect.promise(() => client.config("SET", "maxmemory", "0"))
+        expect(yield* log.append("one", batch, { expected: 2, commit: "b" })).toEqual({
+          from: 3,
+          version: 5,
+          duplicate: false,
+        })
+      }),
+    )
+  })
+})
+
+describe("a replica (-READONLY)", () => {
+  it("is read, and an append says to name its master", async () => {
+    const master = await server()
+    const replica = await server({ config: [`replicaof 127.0.0.1 ${master.port}`] })
+    const prefix = tenant()
+    await withLog({ url: master.url, prefix }, (log) =>
+      log.append("one", records(2), { expected: 0, commit: "a" }),
+    )
+    await eventually("the replica has it", async () => (await replica.client.dbsize()) > 0)
+    await withLog({ url: replica.url, prefix, ...brief }, (log) =>
+      Effect.gen(function* () {
+        expect(yield* log.version("one")).toBe(2)
+        const error = yield* logError(log.append("one", records(1), { expected: 2, commit: "b" }))
+        expect(error.message).toBe(
+          `The event log failed at append of session "one": redis://127.0.0.1:${replica.port}/0 is a replica, and takes no writes; name its master, a cluster, or sentinels`,
+        )
+        // It becomes a master while somebody tries.
+        const fiber = yield* Effect.fork(
+          make({ url: replica.url, prefix }).pipe(
+            Effect.flatMap((patient) => patient.append("one", records(1), { expected: 2, commit: "b" })),
+            Effect.scoped,
+          ),
+        )
+        yield* Effect.promise(() => replica.client.replicaof("NO", "ONE"))
+        expect(yield* Fiber.join(fiber)).toEqual({ from: 3, version: 3, duplicate: false })
+      }),
+    )
+  })
+})
+
+describe("a server that goes away", () => {
+  it("and comes back: what was on its way is written once", async () => {
+    const one = await server({ config: ["appendonly yes", "appendfsync always"] })
+    await withLog({ url: one.url, prefix: tenant() }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* Effect.promise(one.kill)
+        const fiber = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
+        yield* Effect.promise(one.start)
+        expect((yield* Fiber.join(fiber)).version).toBe(3)
+        expect(yield* log.append("s", records(2), { expected: 1, commit: "b" })).toEqual({
+          from: 2,
+          version: 3,
+          duplicate: true,
+        })
+        expect((yield* all(log.read("s"))).length).toBe(3)
+      }),
+    )
+  })
+
+  it("for good: an error within the time given", async () => {
+    const one = await server()
+    await withLog({ url: one.url, prefix: tenant(), ...brief }, (log) =>
+      Effect.gen(function* () {
+        yield* Effect.promise(one.kill)
+        const failing: ReadonlyArray<Effect.Effect<unknown, EventLog.LogError | EventLog.VersionConflict>> = [
+          log.append("s", records(1), { expected: 0, commit: "a" }),
+          all(log.read("s")),
+          all(log.sessions),
+          log.version("s"),
+          log.loadSnapshot("s"),
+          log.saveSnapshot("s", { fold: 1, version: 1, commit: "a", data: "{}" }),
+          log.delete("s"),
+        ]
+        for (const effect of failing) {
+          expect((yield* logError(effect)).reason).toMatch(
+            /refuses connections|closed the connection|cannot be reached/,
+          )
+        }
+      }),
+    )
+  })
+
+  it("without a word (a stopped process): an error that says so, and nothing is written twice", async () => {
+    const one = await server()
+    await withLog({ url: one.url, prefix: tenant(), ...brief }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        one.signal("SIGSTOP")
+        const error = yield* logError(log.append("s", records(1), { expected: 1, commit: "b" }))
+        expect(error.reason).toMatch(/does not answer/)
+        one.signal("SIGCONT")
+        const again = yield* log.append("s", records(1), { expected: 1, commit: "b" })
+        expect(again).toMatchObject({ from: 2, version: 2 })
+        expect((yield* all(log.read("s"))).length).toBe(2)
+      }),
+    )
+  })
+
+  it("and is still loading (-LOADING) is waited for, within bounds", async () => {
+    const config = ["appendonly yes", "key-load-delay 1000", "loading-process-events-interval-bytes 1024"]
+    const one = await server({ config })
+    const prefix = tenant()
+    await withLog({ url: one.url, prefix }, (log) =>
+      log.append("s", records(1), { expected: 0, commit: "a" }),
+    )
+    const many = one.client.pipeline()
+    for (let n = 0; n < 1_500; n++) many.set(`other:${n}`, "x".repeat(100))
+    await many.exec()
+    // Its base file, which is loaded key by key, is to hold all of them.
+    await one.client.bgrewriteaof()
+    await eventually("the file is written anew", async () => {
+      const info = await one.client.info("persistence")
+      return info.includes("aof_rewrite_in_progress:0") && info.includes("aof_rewrites:1")
+    })
+    await one.kill()
+    const starting = one.start()
+    await eventually("it loads", async () => {
+      const error = await openingFails({ url: one.url, prefix, retryFor: "50 millis" })
+      return error.reason.includes("is still loading its data")
+    })
+    expect(await withLog({ url: one.url, prefix }, (log) => log.version("s"))).toBe(1)
+    await starting
+  })
+})
+
+describe("what a server has forgotten or never had", () => {
+  it("its scripts: they are sent again", async () => {
+    const { url, client } = await server()
+    await withLog({ url, prefix: tenant() }, (log) =>
+      Effect.gen(function* () {
+        for (const expected of [0, 1, 2]) {
+          yield* Effect.promise(() => client.script("FLUSH"))
+          yield* log.append("s", records(1), { expected, commit: `c${expected}` })
+        }
+        expect(yield* log.version("s")).toBe(3)
+      }),
+    )
+  })
+
+  it("a session's log, taken away by hand: an append says so", async () => {
+    const { url, client } = await server()
+    const prefix = tenant()
+    await withLog({ url, prefix }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(2), { expected: 0, commit: "a" })
+        yield* Effect.promise(() => client.del(keysOf(prefix, "s").log))
+        const error = yield* logError(log.append("s", records(1), { expected: 2, commit: "b" }))
+        expect(error.reason).toMatch(/^its keys do not belong together: 0 records at version 2;/)
+        expect(yield* log.delete("s")).toBe(true)
+      }),
+    )
+  })
+
+  it("somebody else's key in its place: an error that says to choose another prefix", async () => {
+    const { url, client } = await server()
+    const prefix = tenant()
+    await withLog({ url, prefix }, (log) =>
+      Effect.gen(function* () {
+        yield* Effect.promise(() => client.set(keysOf(prefix, "s").meta, "mine"))
+        const error = yield* logError(log.append("s", records(1), { expected: 0, commit: "b" }))
+        expect(error).toMatchObject({ session: "s" })
+        expect(error.reason).toMatch(/has something else at a key of this session; choose another prefix$/)
+        expect(yield* Effect.promise(() => client.get(keysOf(prefix, "s").meta))).toBe("mine")
+      }),
+    )
+  })
+})
+
+describe("a user of the server (ACL)", () => {
+  it("who may use one tenant's keys reaches no other's; commands that are not allowed are typed errors", async () => {
+    const { url, client } = await server()
+    const [mine, other] = [tenant(), tenant()]
+    const rules = [
+      "on",
+      ">SECRET",
+      `~${mine}:{*`,
+      `&${mine}:{*`,
+      "-@all",
+      "+@read",
+      "+@write",
+      "+@scripting",
+      "+@connection",
+      "+@pubsub",
+    ]
+    await client.acl("SETUSER", "app", ...rules)
+    await withLog({ url, username: "app", password: "SECRET", prefix: mine }, (log) =>
+      Effect.gen(function* () {
+        expect(log.durability.level).toBe("unknown")
+        yield* log.append("s", records(2), { expected: 0, commit: "a" })
+        expect((yield* all(log.read("s"))).length).toBe(2)
+        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
+        expect(yield* log.delete("s")).toBe(true)
+      }),
+    )
+    await withLog({ url, username: "app", password: "SECRET", prefix: other }, (log) =>
+      Effect.gen(function* () {
+        const error = yield* logError(log.append("s", records(2), { expected: 0, commit: "a" }), "SECRET")
+        expect(error.reason).toMatch(/does not allow this user to do it/)
+        expect((yield* logError(log.version("s"))).reason).toBe(error.reason)
+        expect((yield* logError(all(log.sessions))).reason).toBe(error.reason)
+      }),
+    )
+    // One who may not publish can append all the same.
+    await client.acl("SETUSER", "quiet", "on", ">SECRET", `~${mine}:{*`, "+@all", "resetchannels")
+    await withLog({ url, username: "quiet", password: "SECRET", prefix: mine }, (log) =>
+      log.append("s", records(2), { expected: 0, commit: "a" }),
+    )
+  })
+})
+
+describe("waiting for replicas", () => {
+  it("that are not there: an error that says the master has it, and a second try waits as well", async () => {
+    const { url, port } = await server()
+    await withLog({ url, prefix: tenant(), waitReplicas: { count: 1, timeout: "50 millis" } }, (log) =>
+      Effect.gen(function* () {
+        expect(log.durability).toMatchObject({ level: "memory", replicas: 1 })
+        const append = log.append("s", records(1), { expected: 0, commit: "a" })
+        const error = yield* logError(append)
+        expect(error.reason).toMatch(
+          /^the master has it, but only 0 of 1 replicas had it within 50 ms; do it again with the same/,
+        )
+        expect((yield* logError(append)).reason).toBe(error.reason)
+        const replica = yield* Effect.promise(() => server({ config: [`replicaof 127.0.0.1 ${port}`] }))
+        yield* Effect.promise(() =>
+          eventually("it follows", async () =>
+            (await replica.client.info("replication")).includes("link_status:up"),
+          ),
+        )
+        // The first replication of a new link is acknowledged a moment later.
+        const appended = yield* Effect.retry(append, { times: 20 })
+        expect(appended).toEqual({ from: 1, version: 1, duplicate: true })
+        expect((yield* all(log.read("s"))).length).toBe(1)
+      }),
+    )
+  })
+})
+
+describe("waiting for a replica that is behind", () => {
+  it("waits on a new connection, too, for what another one wrote", async () => {
+    const { url, port } = await server()
+    const replica = await server({ config: [`replicaof 127.0.0.1 ${port}`] })
+    await eventually("it follows", async () =>
+      (await replica.client.info("replication")).includes("link_status:up"),
+    )
+    const options = { url, prefix: tenant(), waitReplicas: { count: 1, timeout: "50 millis" as const } }
+    const append = (expected: number, commit: string) => (log: EventLog.Service) =>
+      log.append("s", records(1), { expected, commit })
+    await withLog(options, (log) => Effect.retry(append(0, "a")(log), { times: 100 }))
+    replica.signal("SIGSTOP")
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const error = await withLog(options, (log) => logError(append(1, "b")(log)))
+      expect(error.reason).toMatch(/^the master has it, but only 0 of 1 replicas had it/)
+    }
+    replica.signal("SIGCONT")
+    const appended = await withLog(options, (log) => Effect.retry(append(1, "b")(log), { times: 100 }))
+    expect(appended).toEqual({ from: 2, version: 2, duplicate: true })
+  })
+})
+
+describe("after closing", () => {
+  it("every operation is an error, not a defect, and no connection is left", async () => {
+    const { url, client } = await server()
+    const scope = await Effect.runPromise(Scope.make())
+    const log = await Effect.runPromise(Scope.extend(make({ url, prefix: tenant(), ...brief }), scope))
+    await Effect.runPromise(log.append("s", records(1), { expected: 0, commit: "a" }))
+    const connections = async () =>
+      String(await client.client("LIST"))
+        .split("\n")
+        .filter((line) => line.includes("name=memfold")).length
+    expect(await connections()).toBe(1)
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await eventually("no connection is left", async () => (await connections()) === 0)
+    const error = await Effect.runPromise(logError(log.version("s")))
+    expect(error.session).toBe("s")
+  })
+})
+
+describe("errors in words", () => {
+  it("say of each kind what to do, and pass on nothing that was sent", () => {
+    const kinds: ReadonlyArray<readonly [message: string, passing: boolean, says: RegExp]> = [
+      [
+        "MISCONF Redis is configured to save RDB snapshots, but it's unable to",
+        false,
+        /cannot save to its disk/,
+      ],
+      ["MOVED 3999 127.0.0.1:6381", true, /has moved this session/],
+      ["ASK 3999 127.0.0.1:6381", true, /is moving this session/],
+      ["TRYAGAIN Multiple keys request during rehashing of slot", true, /is moving this session/],
+      ["CLUSTERDOWN Hash slot not served", true, /does not serve this part of its data/],
+      ["MASTERDOWN Link with MASTER is down", true, /has lost its master/],
+      ["BUSY Redis is busy running a script", true, /busy with somebody's script/],
+      ["NOREPLICAS Not enough good replicas to write.", true, /too few replicas/],
+      [
+        "Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN The cluster is down",
+        true,
+        /does not serve/,
+      ],
+      [
+        "Too many Cluster redirections. Last error: Error: Connection is closed.",
+        true,
+        /closed the connection/,
+      ],
+      [
+        "ERR unknown command 'X', with args beginning with: 'SECRET' ",
+        false,
+        /^R said: ERR unknown command 'X'$/,
+      ],
+    ]
+    for (const [message, passing, says] of kinds) {
+      const error = Object.assign(new Error(message), { command: { name: "eval", args: ["SECRET"] } })
+      expect(inWords(error, "R")).toMatchObject({ passing, reason: expect.stringMatching(says) })
+      expect(JSON.stringify([bare(error), bare(error).message, bare(error).stack])).not.toContain("SECRET")
+    }
+  })
+})

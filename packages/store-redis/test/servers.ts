@@ -1,0 +1,263 @@
+/** Real servers for tests: on ports and in folders of their own, gone when the tests of a file are done. */
+import { Redis } from "ioredis"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { ConnectionOptions } from "node:tls"
+import { afterAll } from "vitest"
+
+/** The server under test; `scripts/redis.mjs` says where it is, or how to get it. */
+const program = process.env["MEMFOLD_REDIS_SERVER"] ?? "redis-server"
+
+/** Below the ports that systems give to outgoing connections; each process of the test run begins elsewhere. */
+let port = 10_000 + ((process.pid * 101) % 20_000)
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createServer()
+    socket.once("error", () => resolve(false))
+    socket.listen(port, "127.0.0.1", () => socket.close(() => resolve(true)))
+  })
+
+/** A port that nobody listens on. */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    port = port >= 31_999 ? 10_000 : port + 1
+    const candidate = port
+    if (await isFree(candidate)) return candidate
+  }
+}
+
+const running = new Set<ChildProcess>()
+// Should the test run itself be ended, the servers end with it.
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+})
+
+export interface Server {
+  readonly port: number
+  readonly url: string
+  /** Its folder: everything it writes lies here. */
+  readonly folder: string
+  /** Starts it again, on the same port and folder. */
+  readonly start: () => Promise<void>
+  /** `kill -9`, and waits until it is gone. */
+  readonly kill: () => Promise<void>
+  /** Stops and continues the process. */
+  readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void
+  /** A client of the test's own. */
+  readonly client: Redis
+}
+
+export interface ServerOptions {
+  /** Lines of `redis.conf`. */
+  readonly config?: ReadonlyArray<string>
+  readonly client?: { readonly password?: string; readonly tls?: ConnectionOptions }
+  readonly sentinel?: boolean
+  /** Its port speaks TLS alone. */
+  readonly tls?: boolean
+  /** It does not have to take commands once it runs. */
+  readonly unready?: boolean
+}
+
+const mostTries = 600
+
+/** Waits for something to become true. */
+export const eventually = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const found = await look().catch(() => undefined)
+    if (found !== undefined && found !== false) return found
+    await sleep(25)
+  }
+  throw new Error(`${what}: not within ${(mostTries * 25) / 1000} s`)
+}
+
+/** Starts servers for the tests of a file. To be called once, at its top. */
+export const servers = () => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-redis-"))
+  const clients = new Set<Redis>()
+  const kills = new Set<() => Promise<void>>()
+  afterAll(async () => {
+    for (const client of clients) client.disconnect()
+    await Promise.all([...kills].map((kill) => kill()))
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  const tryServer = async ({
+    config = [],
+    client = {},
+    sentinel = false,
+    tls = false,
+    unready = false,
+  }: ServerOptions = {}): Promise<Server> => {
+    const port = await freePort()
+    const own = join(folder, String(port))
+    mkdirSync(own)
+    const file = join(own, "redis.conf")
+    writeFileSync(
+      file,
+      [
+        ...(tls ? [`tls-port ${port}`, "port 0"] : [`port ${port}`]),
+        "bind 127.0.0.1",
+        `dir ${own}`,
+        `logfile ${join(own, "log")}`,
+        ...(sentinel ? [] : ['save ""', "repl-diskless-sync-delay 0"]),
+        ...config,
+        "",
+      ].join("\n"),
+    )
+    let child: ChildProcess | undefined
+    const mine = new Redis({
+      port,
+      host: tls ? "localhost" : "127.0.0.1",
+      lazyConnect: true,
+      protocol: 2,
+      retryStrategy: () => 50,
+      ...client,
+    })
+    mine.on("error", () => {})
+    clients.add(mine)
+
+    const kill = async () => {
+      const killed = child
+      if (killed === undefined || killed.exitCode !== null || killed.signalCode !== null) return
+      const ended = once(killed, "exit")
+      killed.kill("SIGKILL")
+      await ended
+      running.delete(killed)
+    }
+    kills.add(kill)
+    const start = async () => {
+      child = spawn(program, [file, ...(sentinel ? ["--sentinel"] : [])], { stdio: "ignore" })
+      running.add(child)
+      let failed: Error | undefined
+      child.on("error", (error) => (failed = error))
+      child.on("exit", (code) => {
+        if (code !== null && code !== 0) failed = new Error(`${program} ended with ${code}; see ${own}/log`)
+      })
+      if (unready) return
+      const found = await eventually(`a server at ${port}`, async () =>
+        failed === undefined ? (await mine.ping()) === "PONG" : failed,
+      )
+      if (found instanceof Error) throw found
+    }
+    await start().catch(async (error: unknown) => {
+      mine.disconnect()
+      await kill()
+      throw error
+    })
+    return {
+      port,
+      url: `redis://127.0.0.1:${port}`,
+      folder: own,
+      start,
+      kill,
+      signal: (signal) => void child?.kill(signal),
+      client: mine,
+    }
+  }
+
+  /** Another process may have taken a port between looking and starting. */
+  const server = async (options?: ServerOptions): Promise<Server> => {
+    for (let left = 3; ; left--) {
+      try {
+        return await tryServer(options)
+      } catch (error) {
+        if (left === 0) throw error
+      }
+    }
+  }
+
+  /** Three masters with a replica each. */
+  const cluster = async (config: ReadonlyArray<string> = []) => {
+    const nodes = await Promise.all(
+      Array.from({ length: 6 }, async () =>
+        server({
+          config: [
+            "cluster-enabled yes",
+            // A bus port of its own: the usual one, 10,000 higher, may be beyond all ports.
+            `cluster-port ${await freePort()}`,
+            "cluster-node-timeout 1000",
+            // A replica is listed once it has heard from its master.
+            "repl-ping-replica-period 1",
+            "cluster-replica-validity-factor 0",
+            "cluster-require-full-coverage no",
+            ...config,
+          ],
+        }),
+      ),
+    )
+    const ids = await Promise.all(nodes.map(({ client }) => client.cluster("MYID") as Promise<string>))
+    const busPorts = await Promise.all(
+      nodes.map(
+        async ({ client }) => ((await client.config("GET", "cluster-port")) as Array<string>)[1] ?? "",
+      ),
+    )
+    const third = Math.ceil(16_384 / 3)
+    await Promise.all(
+      nodes
+        .slice(0, 3)
+        .map(({ client }, at) =>
+          client.call(
+            "CLUSTER",
+            "ADDSLOTSRANGE",
+            String(at * third),
+            String(Math.min((at + 1) * third, 16_384) - 1),
+          ),
+        ),
+    )
+    await Promise.all(
+      nodes.map(({ client }, at) => client.call("CLUSTER", "SET-CONFIG-EPOCH", String(at + 1))),
+    )
+    for (const [at, { port }] of nodes.entries()) {
+      if (at > 0) await nodes[0]!.client.call("CLUSTER", "MEET", "127.0.0.1", String(port), busPorts[at]!)
+    }
+    const known = (node: Server, count: number) =>
+      eventually("the cluster's nodes know each other", async () => {
+        const list = String(await node.client.call("CLUSTER", "NODES"))
+          .trim()
+          .split("\n")
+        return list.length === count && list.every((line) => !/handshake|fail|noaddr/.test(line))
+      })
+    await Promise.all(nodes.map((node) => known(node, 6)))
+    await Promise.all(
+      nodes
+        .slice(3)
+        .map(({ client }, at) =>
+          eventually(
+            "a replica follows",
+            async () => (await client.call("CLUSTER", "REPLICATE", ids[at]!)) === "OK",
+          ),
+        ),
+    )
+    const settled = async () => {
+      await Promise.all(
+        nodes.map(({ client }) =>
+          eventually("the cluster serves", async () => {
+            const info = String(await client.call("CLUSTER", "INFO"))
+            const replication = await client.info("replication")
+            const linked = /role:master/.test(replication)
+              ? /connected_slaves:1/.test(replication) && /slave0:.*state=online/.test(replication)
+              : /master_link_status:up/.test(replication)
+            // Each knows whose replica every other is.
+            const slots = (await client.call("CLUSTER", "SLOTS")) as ReadonlyArray<ReadonlyArray<unknown>>
+            const known = slots.length >= 3 && slots.every(({ length }) => length === 4)
+            return (
+              info.includes("cluster_state:ok") && info.includes("cluster_slots_ok:16384") && linked && known
+            )
+          }),
+        ),
+      )
+    }
+    await settled()
+    return { nodes, settled, addresses: nodes.map(({ port }) => ({ host: "127.0.0.1", port })) }
+  }
+
+  return { server, cluster, folder }
+}
+
+export type Cluster = Awaited<ReturnType<ReturnType<typeof servers>["cluster"]>>

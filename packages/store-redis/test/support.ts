@@ -1,0 +1,180 @@
+/** What the tests of this package share: logs over servers, records, and second processes. */
+import { EventLog } from "@memfold/core"
+import { Chunk, Effect, Exit, Fiber, type Scope, Stream } from "effect"
+import type { ChildProcess } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { inspect } from "node:util"
+import { expect, onTestFinished } from "vitest"
+import { make, type Options, type RedisEventLog } from "../src/index.js"
+
+let tenants = 0
+/** A tenant of its own, for every test. */
+export const tenant = (): string => `tenant-${process.pid}-${++tenants}`
+
+/** Opens a log, uses it, and closes it. */
+export const withLog = <A, E>(
+  options: Options,
+  use: (log: RedisEventLog) => Effect.Effect<A, E, Scope.Scope>,
+): Promise<A> => Effect.runPromise(Effect.scoped(Effect.flatMap(make(options), use)))
+
+/** The error of an attempt to open. */
+export const openingFails = (options: Options): Promise<EventLog.LogError> =>
+  Effect.runPromise(Effect.flip(Effect.scoped(make(options))))
+
+/** A batch of records that are no events of any memfold. */
+export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
+  const record = { at: 1_700_000_000_000, type: "Test", version: 1, data }
+  return [record, ...Array.from({ length: count - 1 }, () => record)]
+}
+
+export const all = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<ReadonlyArray<A>, E> =>
+  Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
+
+/** The `LogError` that something fails with; everything about it is looked at for what must not stand there. */
+export const logError = <A>(
+  effect: Effect.Effect<A, EventLog.LogError | EventLog.VersionConflict>,
+  ...secrets: ReadonlyArray<string>
+): Effect.Effect<EventLog.LogError> =>
+  Effect.map(Effect.exit(effect), (exit) => {
+    const error = Exit.isFailure(exit) && exit.cause._tag === "Fail" ? exit.cause.error : undefined
+    if (!(error instanceof EventLog.LogError)) throw new Error(`not a LogError: ${inspect(exit)}`)
+    for (const secret of secrets)
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(secret)
+    return error
+  })
+
+/** Whether to do as much as the figures in the README are from (`MEMFOLD_CRASHES=full`), or enough for every day. */
+const full = process.env["MEMFOLD_CRASHES"] === "full"
+export const often = (everyDay: number, inFull: number): number => (full ? inFull : everyDay)
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export const random = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Writers at work, one for each session, and everything that was acknowledged to them. */
+export interface Crowd {
+  /** The commit ids that were acknowledged, by session, in order. */
+  readonly acknowledged: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly count: () => number
+  /** How often an append was answered with an error, after all its tries. */
+  readonly errors: () => number
+  /** How often a writer found the log shorter than it had been told. */
+  readonly shortened: () => number
+  /** Lets every writer finish what it is at. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** Lets a writer append to each session, one record or three at a time, until it is told to stop. */
+export const crowd = (
+  log: RedisEventLog,
+  sessions: ReadonlyArray<string>,
+): Effect.Effect<Crowd, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const acknowledged = new Map(sessions.map((session): [string, Array<string>] => [session, []]))
+    const until = { stopped: false }
+    let [errors, shortened] = [0, 0]
+    const write = (session: string) =>
+      Effect.gen(function* () {
+        const mine = acknowledged.get(session)!
+        for (let number = 0, expected = 0; !until.stopped; number++) {
+          const batch = records(number % 4 === 3 ? 3 : 1, `{"n":${number}}`)
+          const commit = `${session}-${number}`
+          for (let known = false; !known;) {
+            const outcome = yield* Effect.either(log.append(session, batch, { expected, commit }))
+            if (outcome._tag === "Right") {
+              expected = outcome.right.version
+              mine.push(commit)
+              known = true
+            } else if (outcome.left._tag === "VersionConflict") {
+              if (outcome.left.actual < expected) shortened++
+              expected = outcome.left.actual
+            } else {
+              errors++
+            }
+          }
+          yield* Effect.yieldNow()
+        }
+      })
+    const fibers = yield* Effect.forEach(sessions, (session) => Effect.forkScoped(write(session)))
+    return {
+      acknowledged,
+      count: () => [...acknowledged.values()].reduce((sum, { length }) => sum + length, 0),
+      errors: () => errors,
+      shortened: () => shortened,
+      stop: Effect.suspend(() => {
+        until.stopped = true
+        return Effect.asVoid(Fiber.joinAll(fibers))
+      }),
+    }
+  })
+
+/** What is left of what was acknowledged: how much is lost, and how much is there twice or out of order. */
+export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
+  Effect.reduce(acknowledged, { lost: 0, double: 0, disorder: 0 }, (sum, [session, commits]) =>
+    Effect.map(all(log.read(session)), (list) => {
+      const batches = list
+        .filter(({ commit }, at) => commit !== list[at - 1]?.commit)
+        .map(({ commit }) => commit)
+      const numbers = batches.map((commit) => Number(commit.split("-").at(-1)))
+      const whole =
+        list.filter(({ data }) => (JSON.parse(data) as { n: number }).n % 4 === 3).length % 3 === 0
+      return {
+        lost: sum.lost + commits.filter((commit) => !batches.includes(commit)).length,
+        double: sum.double + batches.length - new Set(batches).size,
+        disorder:
+          sum.disorder +
+          (whole ? 0 : 1) +
+          numbers.filter((number, at) => number < (numbers[at - 1] ?? 0)).length +
+          list.filter(({ seq }, at) => seq !== at + 1).length,
+      }
+    }),
+  )
+
+/** A second process. */
+export interface Child {
+  /** The next line of its standard output; `undefined` when there will be no more. */
+  readonly line: () => Promise<string | undefined>
+  readonly say: (line: string) => void
+  /** Closes its standard input, waits for its end, and answers with the lines not read yet. */
+  readonly end: () => Promise<ReadonlyArray<string>>
+}
+
+/** Runs a script in another process; should the test end first, it is killed. */
+export const start = (script: string, ...args: ReadonlyArray<string>): Child => {
+  const running: ChildProcess = spawn(process.execPath, [script, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  const { stdin, stdout } = running
+  if (stdin === null || stdout === null) throw new Error("a child needs its standard input and output")
+  const ended = once(running, "close")
+  stdin.on("error", () => {})
+  onTestFinished(async () => {
+    running.kill("SIGKILL")
+    await ended
+  })
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  const line = async (): Promise<string | undefined> => {
+    const next = await lines.next()
+    return next.done === true ? undefined : next.value
+  }
+  return {
+    line,
+    say: (text) => void stdin.write(`${text}\n`),
+    end: async () => {
+      stdin.end()
+      const rest: Array<string> = []
+      for (let next = await line(); next !== undefined; next = await line()) rest.push(next)
+      await ended
+      return rest
+    },
+  }
+}

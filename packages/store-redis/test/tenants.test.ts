@@ -1,0 +1,155 @@
+/** Sessions and tenants by names of any characters: nobody reaches what is another's. */
+import { Effect, Option } from "effect"
+import * as fc from "fast-check"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { keysOf } from "../src/index.js"
+import { fromStored, sessionLists, toStored } from "../src/keys.js"
+import { freePort, type Server, servers } from "./servers.js"
+import { all, records, withLog } from "./support.js"
+
+const { server } = servers()
+vi.setConfig({ testTimeout: 60_000 })
+
+let one: Server
+beforeAll(async () => {
+  one = await server()
+}, 60_000)
+
+const names = [
+  "",
+  "a",
+  "{",
+  "}",
+  "{}",
+  "{a}",
+  "a}{b",
+  "a:{0}:log:b",
+  ":",
+  "::",
+  "*",
+  "?",
+  "[a]",
+  "\\",
+  "%",
+  "%7B",
+  " ",
+  "\n",
+  "\r\n",
+  "\u0000",
+  '\u0000"a"',
+  "é",
+  "e\u0301",
+  "🎈",
+  "\ud83c",
+  "\udf88",
+  "\ud83c ",
+  "\ufffd",
+  "sessions",
+  "x".repeat(4_000),
+]
+
+describe("sessions and tenants", () => {
+  it("whatever they are called, have their own logs, snapshots and lists", async () => {
+    const prefixes = ["", "a", "{", "{a}", "a:{0}:log:b", "%7B", "\n", "\ud83c", "\ufffd"]
+    for (const prefix of prefixes) {
+      await withLog({ url: one.url, prefix, require: "memory" }, (log) =>
+        Effect.gen(function* () {
+          expect(yield* all(log.sessions)).toEqual([])
+          for (const [at, session] of names.entries()) {
+            yield* log.append(session, records(1 + (at % 3), `${prefix} ${session}`), {
+              expected: 0,
+              commit: "c",
+            })
+            yield* log.saveSnapshot(session, { fold: 1, version: 1 + (at % 3), commit: "c", data: `${at}` })
+          }
+        }),
+      )
+    }
+    for (const prefix of prefixes) {
+      await withLog({ url: one.url, prefix }, (log) =>
+        Effect.gen(function* () {
+          for (const [at, session] of names.entries()) {
+            const found = yield* all(log.read(session))
+            expect(found.map(({ session, data }) => ({ session, data }))).toEqual(
+              Array.from({ length: 1 + (at % 3) }, () => ({ session, data: `${prefix} ${session}` })),
+            )
+            expect(Option.getOrThrow(yield* log.loadSnapshot(session)).data).toBe(`${at}`)
+          }
+          const listed = yield* all(log.sessions)
+          expect(new Set(listed.map(({ session }) => session))).toEqual(new Set(names))
+          expect(listed.length).toBe(names.length)
+        }),
+      )
+    }
+    await withLog({ url: one.url, prefix: "a" }, (log) =>
+      Effect.forEach(names, (session) => log.delete(session), { discard: true }),
+    )
+    await withLog({ url: one.url, prefix: "{a}" }, (log) =>
+      Effect.map(all(log.sessions), (listed) => expect(listed.length).toBe(names.length)),
+    )
+  })
+
+  it("have keys that no other has (for all names)", () => {
+    const name = fc.oneof(
+      fc.constantFrom(...names),
+      fc.string({ unit: "binary", maxLength: 8 }),
+      fc
+        .array(fc.constantFrom("a", "{", "}", ":", "%", "*", "\ud83c", "\udf88"), { maxLength: 8 })
+        .map((all) => all.join("")),
+    )
+    const keys = (prefix: string, session: string) => Object.entries(keysOf(prefix, session))
+    fc.assert(
+      fc.property(name, name, name, name, (prefix, session, otherPrefix, otherSession) => {
+        fc.pre(prefix !== otherPrefix || session !== otherSession)
+        const own = new Map(keys(prefix, session).map(([kind, key]) => [key, kind]))
+        expect(own.size).toBe(7)
+        for (const [kind, key] of keys(otherPrefix, otherSession)) {
+          const shared = own.get(key)
+          // Sessions of one tenant may stand in the same list.
+          if (shared !== undefined)
+            expect([kind, shared, prefix]).toEqual(["sessions", "sessions", otherPrefix])
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it("are spread evenly over a cluster", () => {
+    const lists = sessionLists("memfold")
+    expect(new Set(lists).size).toBe(256)
+    const counts = new Map<string, number>()
+    for (let n = 0; n < 25_600; n++) {
+      const { sessions } = keysOf("memfold", `chat-${n}`)
+      counts.set(sessions, (counts.get(sessions) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(256)
+    expect(Math.max(...counts.values())).toBeLessThan(200)
+    expect(Math.min(...counts.values())).toBeGreaterThan(30)
+  })
+
+  it("texts that are no UTF-8, or look like those, come back as they were", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.constantFrom(...names), fc.string({ unit: "binary" })), (text) => {
+        const stored = toStored(text)
+        expect(stored.isWellFormed()).toBe(true)
+        expect(fromStored(stored)).toBe(text)
+      }),
+    )
+  })
+
+  it("have keys of one slot, at even distances", async () => {
+    const port = await freePort()
+    const { client } = await server({ config: ["cluster-enabled yes", `cluster-port ${port}`] })
+    const slotOf = async (key: string) => Number(await client.call("CLUSTER", "KEYSLOT", key))
+    const slots = await Promise.all(sessionLists("memfold").map(slotOf))
+    expect(slots.map((slot) => Math.floor(slot / 64))).toEqual(
+      Array.from({ length: 256 }, (_, bucket) => bucket),
+    )
+    for (const prefix of ["memfold", ...names.slice(0, 12)]) {
+      for (const session of names) {
+        const keys = await Promise.all(Object.values(keysOf(prefix, session)).map(slotOf))
+        expect(new Set(keys).size).toBe(1)
+      }
+    }
+  })
+})
