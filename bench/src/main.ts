@@ -1,10 +1,12 @@
 /** `npm run bench [-- NAME…]`: the named benchmarks, or all of them. */
 import { backlog } from "./backlog.js"
 import { history } from "./history.js"
+import { stores } from "./stores.js"
 
 const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["history", () => history(2)],
   ["backlog", () => backlog(2)],
+  ["stores", () => stores()],
 ])
 
 const asked = process.argv.slice(2)

@@ -8,10 +8,11 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { EventLog } from "@memfold/core"
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Cause, Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import type { Row, Run } from "./Row.js"
+import { hashCommits } from "./commitHash.js"
 import { applicationId, migrations } from "./schema.js"
 import { catchUp } from "./summaries.js"
 
@@ -25,7 +26,8 @@ export interface Options {
   readonly readonly?: boolean
   /**
    * What a finished append has survived. `full` (default): a power cut. `normal`: a killed process, but a power
-   * cut can take the last appends with it; faster, because the disk is not waited for.
+   * cut can take the last appends with it, newest first; faster, because the disk is not waited for. Either way the
+   * file stays sound, and no log gets a hole.
    */
   readonly synchronous?: "full" | "normal"
   /** How long a writer waits for another one's lock; 30 seconds by default. */
@@ -40,11 +42,26 @@ export interface Database {
     sql: string,
     parameters: ReadonlyArray<unknown>,
   ) => Effect.Effect<ReadonlyArray<Row>, EventLog.LogError>
-  /** Runs statements in one transaction, begun as a writer. It commits as a whole or leaves nothing behind. */
+  /**
+   * Runs statements as one: all of them are committed or none. What waits to be written at the same time shares one
+   * transaction and one wait for the disk, and is no concern of each other: what fails is undone alone. A body that
+   * fails by itself, and not because SQLite does, has to do so before it writes. `atOnce` is one statement that may do
+   * all of it; where it does nothing, and answers with `null`, the body is run.
+   */
   readonly write: <A, E>(
     operation: string,
     body: (run: Run) => Effect.Effect<A, E | SqlError>,
+    atOnce?: (run: Run) => Effect.Effect<A | null, SqlError>,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
+  /** Copies the database, page by page, to a file that does not exist. */
+  readonly copy: (to: string) => Effect.Effect<void, EventLog.LogError>
+}
+
+/** Something that waits to be written. */
+interface Waiting {
+  readonly body: (run: Run) => Effect.Effect<unknown, unknown>
+  readonly atOnce: ((run: Run) => Effect.Effect<unknown, unknown>) | undefined
+  readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
 }
 
 const causeOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } =>
@@ -123,6 +140,9 @@ const waitingForLock =
       schedule: Schedule.jittered(Schedule.spaced("5 millis")).pipe(Schedule.upTo(millis)),
     })
 
+/** So many milliseconds of appending, and timers and sockets have their turn. */
+const longestRun = 2
+
 /** Opens a database; it is closed with the scope. */
 export const open = (options: Options): Effect.Effect<Database, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -139,19 +159,6 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
     )
     const busy = Math.min(Math.round(Duration.toMillis(options.busyTimeout ?? "30 seconds")), 2 ** 31 - 1)
 
-    const on =
-      (connection: Connection): Run =>
-      (sql, parameters = []) =>
-        // Preparing a statement throws where running it fails.
-        Effect.suspend(() => connection.execute(sql, parameters, undefined)).pipe(
-          // The client remembers for minutes that a statement could not be prepared; by now it may be possible.
-          Effect.catchIf(
-            ({ message }) => message.startsWith("Failed to prepare"),
-            () => Effect.suspend(() => connection.executeUnprepared(sql, parameters, undefined)),
-          ),
-          Effect.catchAllDefect((cause) => new SqlError({ cause, message: "Failed to run a statement" })),
-        )
-
     const failing =
       (operation: string) =>
       <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>) =>
@@ -159,33 +166,119 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           error instanceof SqlError ? failure(file, operation, error) : (error as Exclude<E, SqlError>),
         )
 
+    // There is one connection, and its driver is synchronous: nobody has to wait for it.
+    const connection: Connection = yield* Effect.scoped(client.reserve).pipe(failing("open"))
+
+    const run: Run = (sql, parameters = []) =>
+      Effect.catchAllCause(connection.execute(sql, parameters, undefined), (cause) =>
+        // The client remembers for minutes that a statement could not be prepared; by now it may be possible.
+        Cause.isFailType(cause) && !cause.error.message.startsWith("Failed to prepare")
+          ? Effect.failCause(cause)
+          : // Preparing a statement throws where running it fails.
+            Effect.suspend(() => connection.executeUnprepared(sql, parameters, undefined)).pipe(
+              Effect.catchAllDefect((cause) => new SqlError({ cause, message: "Failed to run a statement" })),
+            ),
+      )
+
+    /** Commits what has been begun, or undoes it. */
+    const ended = <A, E>(body: Effect.Effect<A, E>) =>
+      body.pipe(
+        Effect.tap(() => run("COMMIT")),
+        Effect.tapErrorCause(() => Effect.ignore(run("ROLLBACK"))),
+      )
+
+    const orElse = (atOnce: Waiting["atOnce"], body: Effect.Effect<unknown, unknown>) =>
+      atOnce === undefined
+        ? body
+        : Effect.flatMap(atOnce(run), (done) => (done === null ? body : Effect.succeed(done)))
+
+    // One statement is a transaction by itself, and takes the write lock at its start.
+    const alone = ({ body, atOnce }: Waiting) =>
+      Effect.exit(orElse(atOnce, Effect.zipRight(run("BEGIN IMMEDIATE"), ended(body(run)))))
+
+    /** What a body failed with that found something else than it expected, and so has written nothing. */
+    const found = (exit: Exit.Exit<unknown, unknown>): boolean =>
+      Exit.isSuccess(exit) || (Cause.isFailType(exit.cause) && !(exit.cause.error instanceof SqlError))
+
+    /**
+     * In one transaction, as long as SQLite does all that it is told. Otherwise each goes alone, so that what fails, or
+     * finds no room on the disk, takes nobody with it.
+     */
+    const together = (group: ReadonlyArray<Waiting>) =>
+      Effect.gen(function* () {
+        const begun = yield* Effect.exit(run("BEGIN IMMEDIATE"))
+        // They have waited for the lock together.
+        if (Exit.isFailure(begun)) return group.map(() => begun)
+        const all = yield* Effect.forEach(group, ({ body, atOnce }) =>
+          Effect.flatMap(
+            Effect.exit(orElse(atOnce, body(run))),
+            (exit): Effect.Effect<Exit.Exit<unknown, unknown>, unknown> =>
+              found(exit)
+                ? Effect.succeed(exit)
+                : Effect.failCause(Exit.isFailure(exit) ? exit.cause : Cause.empty),
+          ),
+        ).pipe(ended, Effect.exit)
+        return Exit.isSuccess(all) ? all.value : yield* Effect.forEach(group, alone)
+      })
+
+    let waiting: Array<Waiting> = []
+    /** Since when one append has followed the other without anything else having had its turn; 0 when it has. */
+    let busySince = 0
+
+    /**
+     * Whoever else is about to write gets to it before the next flush. As a rule that is when sockets have had their
+     * turn; an append that follows at once on the one before it does not wait for them, for a while.
+     */
+    const schedule = () => {
+      if (busySince > 0 && performance.now() - busySince < longestRun) queueMicrotask(flush)
+      else setImmediate(flush)
+    }
+
+    /** Writes what waits, and answers to each what has become of it. */
+    const flush = () => {
+      const group = waiting
+      waiting = []
+      if (busySince === 0) {
+        busySince = performance.now()
+        // A tick comes when all that follows from this has been done.
+        queueMicrotask(() =>
+          process.nextTick(() => {
+            busySince = 0
+          }),
+        )
+      }
+      const [only] = group
+      // In one go: if another fiber got in between and wrote through a second connection of this process, it would
+      // wait with the whole thread for a lock that only this transaction can give back.
+      const done = Effect.runSyncExit(
+        only !== undefined && group.length === 1
+          ? Effect.map(alone(only), (exit) => [exit])
+          : together(group),
+      )
+      for (const [position, { answer }] of group.entries()) {
+        answer(Exit.flatMap(done, (exits) => exits[position] ?? Exit.void))
+      }
+    }
+
     const database: Omit<Database, "schema"> = {
-      query: (operation, sql, parameters) =>
-        Effect.scoped(Effect.flatMap(client.reserve, (connection) => on(connection)(sql, parameters))).pipe(
-          failing(operation),
-        ),
-      write: (operation, body) =>
-        Effect.gen(function* () {
-          // SQLite itself says so at the first statement that writes; an older schema would fail before that.
-          if (readonly) return yield* failure(file, operation, { code: "SQLITE_READONLY" })
-          const run = on(yield* client.reserve)
-          yield* run("BEGIN IMMEDIATE")
-          return yield* body(run).pipe(
-            Effect.tap(() => run("COMMIT")),
-            Effect.tapErrorCause(() => Effect.ignore(run("ROLLBACK"))),
-          )
-        }).pipe(
-          // No other fiber runs in the middle of a transaction: if it wrote through a second connection of this
-          // process, it would wait with the whole thread for a lock that only this fiber can give back.
-          Effect.withMaxOpsBeforeYield(Number.MAX_SAFE_INTEGER),
-          Effect.scoped,
-          Effect.uninterruptible,
-          failing(operation),
-        ),
+      query: (operation, sql, parameters) => failing(operation)(run(sql, parameters)),
+      write: <A, E>(
+        operation: string,
+        body: (run: Run) => Effect.Effect<A, E | SqlError>,
+        atOnce?: (run: Run) => Effect.Effect<A | null, SqlError>,
+      ) =>
+        // SQLite itself says so at the first statement that writes; an older schema would fail before that.
+        readonly
+          ? failure(file, operation, { code: "SQLITE_READONLY" })
+          : Effect.async<A, E | SqlError>((answer) => {
+              if (waiting.length === 0) schedule()
+              waiting.push({ body, atOnce, answer: answer as Waiting["answer"] })
+            }).pipe(Effect.uninterruptible, failing(operation)),
+      copy: (to) =>
+        Effect.mapError(Effect.asVoid(client.backup(to)), (error) => failure(to, "backup", error)),
     }
 
     const version = yield* Effect.gen(function* () {
-      const run = on(yield* client.reserve)
       yield* run(`PRAGMA busy_timeout = ${busy}`)
       // Looked at in one transaction: another process may be creating its tables right now.
       yield* run("BEGIN")
@@ -197,11 +290,14 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       yield* run(`PRAGMA synchronous = ${synchronous}`)
       if (!readonly) {
         yield* run("PRAGMA journal_mode = WAL").pipe(waitingForLock(busy))
+        // Appends write the same pages over and over: the fewer times they go from the write-ahead log to the file, the
+        // better. So it grows to 16 MB.
+        yield* run("PRAGMA wal_autocheckpoint = 4000")
         // What is overwritten or deleted must not stay behind on a free page (law L15).
         yield* run("PRAGMA secure_delete = ON")
       }
       return version
-    }).pipe(Effect.scoped, failing("open"))
+    }).pipe(failing("open"))
 
     if (!readonly && version < migrations.length) {
       yield* database.write("migrate", (run) =>
@@ -210,6 +306,7 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           const version = yield* checkOwner(file, run)
           if (version === migrations.length) return
           yield* Effect.forEach(migrations.slice(version).flat(), (statement) => run(statement))
+          if (version < 3) yield* hashCommits(run)
           yield* catchUp(run)
           yield* run(`PRAGMA application_id = ${applicationId}`)
           yield* run(`PRAGMA user_version = ${migrations.length}`)

@@ -2,15 +2,18 @@
  * `@memfold/store-sqlite`: the event log in a SQLite file. Durable at every acknowledgement, and safe for many
  * processes on one file by compare-and-swap.
  */
+import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import type { Scope } from "effect"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
-import { integer, recordOf, text } from "./Row.js"
+import { commitHash } from "./commitHash.js"
+import { integer, recordOf, type Run, text } from "./Row.js"
 import * as Summaries from "./summaries.js"
 
 export type { Options } from "./Database.js"
+export * from "./maintenance.js"
 
 /** How many records one read takes from the file at a time. */
 const pageSize = 512
@@ -22,6 +25,113 @@ const named =
     Effect.mapError(effect, (error) =>
       error instanceof EventLog.LogError ? Object.assign(error, { session }) : error,
     )
+
+type Records = Parameters<EventLog.Service["append"]>[1]
+
+/**
+ * What nearly every append comes to: messages, to a session that is as it was expected, by a commit that is new. It
+ * takes one statement to find out and to say so; `null` when it is anything else, and nothing has been written then.
+ */
+const advanced = (
+  run: Run,
+  session: string,
+  records: Records,
+  { expected, after, commit }: EventLog.AppendOptions,
+  hash: number,
+): Effect.Effect<number | null, SqlError> =>
+  run(
+    `UPDATE sessions SET version = version + ?, updated_at = ?, messages = messages + ?, projected = projected + ?
+     WHERE name = ? AND version = ? AND projected = version
+       AND (? IS NULL OR ? = (
+         SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version))
+       AND NOT EXISTS (
+         SELECT 1 FROM events INDEXED BY events_by_commit
+         WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?)
+     RETURNING id`,
+    [
+      records.length,
+      records[records.length - 1]?.at ?? 0,
+      records.length,
+      records.length,
+      session,
+      expected,
+      after ?? null,
+      after ?? null,
+      hash,
+      commit,
+    ],
+  ).pipe(Effect.map(([row]) => (row === undefined ? null : integer(row, "id"))))
+
+/**
+ * The same for one message: a single statement that is its own transaction, since the row in `sessions` follows by
+ * itself. `null` when there is more to it.
+ */
+const single = (
+  run: Run,
+  session: string,
+  { at, version, data, checksum }: EventLog.NewRecord,
+  { expected, after, commit }: EventLog.AppendOptions,
+  hash: number,
+): Effect.Effect<EventLog.Appended | null, SqlError> =>
+  run(
+    `INSERT INTO events (session, seq, commit_id, commit_hash, at, version, data, checksum)
+     SELECT id, version + 1, ?, ?, ?, ?, ?, ? FROM sessions
+     WHERE name = ? AND version = ? AND projected = version
+       AND (? IS NULL OR ? = (
+         SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version))
+       AND NOT EXISTS (
+         SELECT 1 FROM events INDEXED BY events_by_commit
+         WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?)
+     RETURNING seq`,
+    [
+      commit,
+      hash,
+      at,
+      version,
+      data,
+      checksum ?? null,
+      session,
+      expected,
+      after ?? null,
+      after ?? null,
+      hash,
+      commit,
+    ],
+  ).pipe(
+    Effect.map(([row]) =>
+      row === undefined ? null : { from: expected + 1, version: expected + 1, duplicate: false },
+    ),
+  )
+
+/** Puts the records of a batch behind the first `version` ones. */
+const insert = (
+  run: Run,
+  session: number,
+  version: number,
+  records: Records,
+  commit: string,
+  hash: number,
+): Effect.Effect<void, SqlError> =>
+  Effect.forEach(
+    records,
+    (record, position) =>
+      run(
+        `INSERT INTO events (session, seq, commit_id, commit_hash, at, other_type, version, data, checksum)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          session,
+          version + 1 + position,
+          commit,
+          position === 0 ? hash : null,
+          record.at,
+          record.type === Summaries.messageType ? null : record.type,
+          record.version,
+          record.data,
+          record.checksum ?? null,
+        ],
+      ),
+    { discard: true },
+  )
 
 /**
  * An event log over a file. It is opened at once and closed with the scope.
@@ -37,99 +147,110 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       operation: "append" | "rewrite",
       session: string,
       rewritten: ReadonlyArray<EventLog.Rewritten>,
-      records: Parameters<EventLog.Service["append"]>[1],
+      records: Records,
       { expected, after, commit }: EventLog.AppendOptions,
-    ) =>
-      database
-        .write<EventLog.Appended, EventLog.VersionConflict>(operation, (run) =>
-          Effect.gen(function* () {
-            const [known] = yield* run(
-              "SELECT id, version, running, pruning, messages, projected FROM sessions WHERE name = ?",
-              [session],
-            )
-            if (known !== undefined) {
-              const [before] = yield* run(
-                "SELECT min(seq) AS first, max(seq) AS last FROM events WHERE session = ? AND commit_id = ?",
-                [known["id"], commit],
+    ) => {
+      const hash = commitHash(commit)
+      const messages = rewritten.length === 0 && records.every(Summaries.isMessage)
+      return database
+        .write<EventLog.Appended, EventLog.VersionConflict>(
+          operation,
+          (run) => {
+            const general = Effect.gen(function* () {
+              const [known] = yield* run(
+                `SELECT id, version, running, pruning, messages, projected,
+                 (SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version) AS tip,
+                 (SELECT seq FROM events INDEXED BY events_by_commit
+                  WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?) AS before
+               FROM sessions WHERE name = ?`,
+                [hash, commit, session],
               )
-              if (before !== undefined && before["first"] !== null) {
-                return { from: integer(before, "first"), version: integer(before, "last"), duplicate: true }
+              const actual = known === undefined ? 0 : integer(known, "version")
+              if (known !== undefined && known["before"] !== null) {
+                const from = integer(known, "before")
+                // A batch stands together: it ends before the next one.
+                const [next] = yield* run(
+                  "SELECT seq FROM events WHERE session = ? AND seq > ? AND commit_id <> ? ORDER BY seq LIMIT 1",
+                  [known["id"], from, commit],
+                )
+                return {
+                  from,
+                  version: next === undefined ? actual : integer(next, "seq") - 1,
+                  duplicate: true,
+                }
               }
-            }
-            const actual = known === undefined ? 0 : integer(known, "version")
-            const replaced =
-              after !== undefined &&
-              (yield* run("SELECT 1 FROM events WHERE session = ? AND seq = ? AND commit_id = ?", [
-                known?.["id"] ?? null,
-                actual,
-                after,
-              ])).length === 0
-            if (actual !== expected || replaced) {
-              return yield* new EventLog.VersionConflict({ session, expected, actual })
-            }
-            const version = actual + records.length
-            const at = records[records.length - 1]?.at ?? 0
-            const { progress, changes } = Summaries.follow(
-              known === undefined ? Summaries.start : Summaries.progressOf(known),
-              records,
-              { session, version: actual, commit },
+              const replaced = after !== undefined && known?.["tip"] !== after
+              if (actual !== expected || replaced) {
+                return yield* new EventLog.VersionConflict({ session, expected, actual })
+              }
+              const version = actual + records.length
+              const at = records[records.length - 1]?.at ?? 0
+              const { progress, changes } = Summaries.follow(
+                known === undefined ? Summaries.start : Summaries.progressOf(known),
+                records,
+                { session, version: actual, commit },
+              )
+              const columns = Summaries.columnsOf(progress)
+              const id =
+                known === undefined
+                  ? integer(
+                      (yield* run(
+                        `INSERT INTO sessions
+                         (name, version, created_at, updated_at, running, pruning, messages, projected)
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+                        [session, version, records[0].at, at, ...columns, version],
+                      ))[0] ?? {},
+                      "id",
+                    )
+                  : integer(known, "id")
+              if (known !== undefined) {
+                yield* run(
+                  `UPDATE sessions SET
+                   version = ?, updated_at = ?, running = ?, pruning = ?, messages = ?, projected = ?
+                 WHERE id = ?`,
+                  [version, at, ...columns, version, id],
+                )
+              }
+              yield* insert(run, id, actual, records, commit, hash)
+              const owner = { id, name: session }
+              yield* Effect.forEach(
+                rewritten,
+                ({ seq, data, checksum }) =>
+                  run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND seq = ?", [
+                    data,
+                    checksum ?? null,
+                    owner.id,
+                    seq,
+                  ]),
+                { discard: true },
+              )
+              if (rewritten.length > 0) yield* run("DELETE FROM snapshots WHERE session = ?", [owner.id])
+              const following =
+                rewritten.length === 0 && (known === undefined || integer(known, "projected") === actual)
+              if (!following || !(yield* Summaries.apply(run, owner, changes))) {
+                yield* Summaries.rebuild(run, owner)
+              }
+              return { from: actual + 1, version, duplicate: false }
+            })
+            if (!messages || records.length === 1) return general
+            return Effect.flatMap(
+              advanced(run, session, records, { expected, after, commit }, hash),
+              (id): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | SqlError> =>
+                id === null
+                  ? general
+                  : Effect.as(insert(run, id, expected, records, commit, hash), {
+                      from: expected + 1,
+                      version: expected + records.length,
+                      duplicate: false,
+                    }),
             )
-            const columns = Summaries.columnsOf(progress)
-            const [row] =
-              known === undefined
-                ? yield* run(
-                    `INSERT INTO sessions
-                       (name, version, created_at, updated_at, running, pruning, messages, projected)
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-                    [session, version, records[0].at, at, ...columns, version],
-                  )
-                : yield* run(
-                    `UPDATE sessions SET
-                       version = ?, updated_at = ?, running = ?, pruning = ?, messages = ?, projected = ?
-                     WHERE id = ? RETURNING id`,
-                    [version, at, ...columns, version, known["id"]],
-                  )
-            yield* Effect.forEach(
-              records,
-              (record, position) =>
-                run(
-                  `INSERT INTO events (session, seq, commit_id, at, type, version, data, checksum)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-                  [
-                    row?.["id"],
-                    actual + 1 + position,
-                    commit,
-                    record.at,
-                    record.type,
-                    record.version,
-                    record.data,
-                    record.checksum ?? null,
-                  ],
-                ),
-              { discard: true },
-            )
-            const owner = { id: Number(row?.["id"]), name: session }
-            yield* Effect.forEach(
-              rewritten,
-              ({ seq, data, checksum }) =>
-                run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND seq = ?", [
-                  data,
-                  checksum ?? null,
-                  owner.id,
-                  seq,
-                ]),
-              { discard: true },
-            )
-            if (rewritten.length > 0) yield* run("DELETE FROM snapshots WHERE session = ?", [owner.id])
-            const following =
-              rewritten.length === 0 && (known === undefined || integer(known, "projected") === actual)
-            if (!following || !(yield* Summaries.apply(run, owner, changes))) {
-              yield* Summaries.rebuild(run, owner)
-            }
-            return { from: actual + 1, version, duplicate: false }
-          }),
+          },
+          messages && records.length === 1
+            ? (run) => single(run, session, records[0], { expected, after, commit }, hash)
+            : undefined,
         )
         .pipe(named(session))
+    }
 
     const append: EventLog.Service["append"] = (session, records, options) =>
       write("append", session, [], records, options)

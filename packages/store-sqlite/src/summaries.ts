@@ -71,9 +71,11 @@ const followed: ReadonlySet<string> = new Set(
   Object.entries(matters).flatMap(([type, does]) => (does ? [type] : [])),
 )
 
-const messageType: Event.Event["_tag"] = "MessageAppended"
+/** The type of nearly all events. */
+export const messageType: Event.Event["_tag"] = "MessageAppended"
 
-const isMessage = ({ type, version }: EventLog.NewRecord): boolean =>
+/** Whether it is a message, of a form that counts here. */
+export const isMessage = ({ type, version }: EventLog.NewRecord): boolean =>
   type === messageType && version <= Event.versions.MessageAppended
 
 const withMessage = (progress: Progress): Progress => ({ ...progress, messages: progress.messages + 1 })
@@ -157,48 +159,75 @@ export const apply = (
 const applyOne = (run: Run, owner: Owner, { recorded, messages }: Change) =>
   Effect.gen(function* () {
     const { event, seq } = recorded
-    if (event._tag === "SessionCleared") {
-      yield* supersede(run, owner, null)
-      return true
-    }
-    if (event._tag !== "SummaryCommitted") return false
+    if (event._tag !== "SummaryCommitted" && event._tag !== "SessionCleared") return false
 
     const [active] = yield* run(
-      "SELECT compact_up_to_index, segments FROM summaries WHERE session = ? AND is_active = 1",
+      "SELECT seq, carried, compact_up_to_index, segments FROM summaries WHERE session = ? AND is_active = 1",
       [owner.id],
     )
-    const before = active === undefined ? Option.some(null) : summaryOf(active, event)
-    if (Option.isNone(before)) return false
+    const segments = active === undefined ? Option.some([]) : decodeSegments(active["segments"])
+    if (Option.isNone(segments)) return false
+    if (event._tag === "SessionCleared") {
+      if (active !== undefined) yield* supersede(run, owner, active, segments.value, null)
+      return true
+    }
+    const before = active === undefined ? null : summaryOf(active, segments.value, event)
     const progress = { running: event.compaction, pruning: false, messages }
-    const summary = committed(stateOf(progress, owner.name), before.value, recorded)
+    const summary = committed(stateOf(progress, owner.name), before, recorded)
     if (summary === null) return false
 
-    yield* supersede(run, owner, summary.id)
-    yield* insert(run, owner, {
-      ...summary,
-      seq,
-      status: "active",
-      supersededBy: null,
-      total: messages,
-      text: Wording.body(summary.wording, summary),
-    })
+    if (active !== undefined) yield* supersede(run, owner, active, segments.value, summary.id)
+    yield* insert(
+      run,
+      owner,
+      {
+        ...summary,
+        seq,
+        status: "active",
+        supersededBy: null,
+        total: messages,
+        text: Wording.body(summary.wording, summary),
+      },
+      active === undefined || event.carried === 0
+        ? nothingCarried
+        : { carried: event.carried, buildsOn: integer(active, "seq") },
+    )
     return true
   })
 
 const decodeSegments = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Event.Segment)))
 
 /** As much of the active summary as the next one is held against: what it covers. */
-const summaryOf = (row: Row, { wording }: Event.SummaryCommitted): Option.Option<Session.Summary> =>
-  Option.map(decodeSegments(row["segments"]), (segments) => ({
-    id: "",
-    through: integer(row, "compact_up_to_index"),
-    total: 0,
-    segments,
-    files: { read: [], modified: [] },
-    wording,
-    tokens: 0,
-    at: 0,
-  }))
+const summaryOf = (
+  row: Row,
+  segments: ReadonlyArray<Event.Segment>,
+  { wording }: Event.SummaryCommitted,
+): Session.Summary => ({
+  id: "",
+  through: integer(row, "compact_up_to_index"),
+  total: 0,
+  segments,
+  files: { read: [], modified: [] },
+  wording,
+  tokens: 0,
+  at: 0,
+})
+
+/** What a summary took over from the one before it: its first segments. */
+interface Carried {
+  readonly carried: number
+  /** The event that committed the one before it. */
+  readonly buildsOn: number | null
+}
+
+const nothingCarried: Carried = { carried: 0, buildsOn: null }
+
+/** What a summary has written itself, for the column of a superseded one that went on from another. */
+const ownText = (segments: ReadonlyArray<Event.Segment>, carried: number): string =>
+  segments
+    .slice(carried)
+    .map(({ text }) => text.toWellFormed())
+    .join("\n\n")
 
 /** The summary that a commit makes, `null` if it cannot be used: that too is for the fold to say. */
 const committed = (
@@ -213,27 +242,40 @@ const committed = (
   return damaged.length === 0 ? summary : null
 }
 
-/** What may be carried over is kept with the active summary alone: with many blocks it would pile up. */
-const supersede = (run: Run, { id }: Owner, by: string | null) =>
-  run(
-    `UPDATE summaries SET status = 'superseded', is_active = 0, superseded_by = ?, segments = NULL
+/**
+ * What may be carried over is kept with the active summary alone, and so is the text of what was: with many blocks it
+ * would pile up.
+ */
+const supersede = (
+  run: Run,
+  { id }: Owner,
+  active: Row,
+  segments: ReadonlyArray<Event.Segment>,
+  by: string | null,
+) => {
+  const carried = integer(active, "carried")
+  return run(
+    `UPDATE summaries SET status = 'superseded', is_active = 0, superseded_by = ?, segments = NULL,
+       summary_text = coalesce(?, summary_text)
      WHERE session = ? AND is_active = 1`,
-    [by, id],
+    [by, carried === 0 ? null : ownText(segments, carried), id],
   )
+}
 
-const insert = (run: Run, { id, name }: Owner, record: Session.SummaryRecord) => {
+const insert = (run: Run, { id, name }: Owner, record: Session.SummaryRecord, from: Carried) => {
   const active = record.status === "active"
+  const partly = record.status === "superseded" && from.carried > 0
   const prefixes = record.segments.filter(({ kind }) => kind === "turn-prefix")
   return run(
     `INSERT INTO summaries
        (summary_id, thread_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
-        is_active, created_at, status, superseded_by, session, seq, at, tokens, segments)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, datetime(CAST(? AS INTEGER) / 1000, 'unixepoch'), ?, ?, ?, ?, ?, ?, ?)`,
+        is_active, created_at, status, superseded_by, session, seq, at, tokens, segments, carried, builds_on)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, datetime(CAST(? AS INTEGER) / 1000, 'unixepoch'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       record.id,
       name,
       // Half a character is none in a file that other programs read.
-      record.text.toWellFormed(),
+      partly ? ownText(record.segments, from.carried) : record.text.toWellFormed(),
       record.through,
       record.total,
       prefixes.length === 0 ? 0 : 1,
@@ -247,6 +289,8 @@ const insert = (run: Run, { id, name }: Owner, record: Session.SummaryRecord) =>
       record.at,
       record.tokens,
       active ? JSON.stringify(record.segments) : null,
+      from.carried,
+      from.buildsOn,
     ],
   )
 }
@@ -285,6 +329,14 @@ const eventsOf = (run: Run, { id, name }: Owner): Stream.Stream<EventCodec.Recor
     }),
   )
 
+/** What a usable summary has in common with the one that it superseded: the very segments, not equal ones. */
+const carriedBy = (record: Session.SummaryRecord, before: Session.SummaryRecord | null): Carried => {
+  if (record.status === "invalid" || before === null) return nothingCarried
+  const differs = record.segments.findIndex((segment, position) => segment !== before.segments[position])
+  const carried = differs === -1 ? record.segments.length : differs
+  return carried === 0 ? nothingCarried : { carried, buildsOn: before.seq }
+}
+
 /** Makes the rows of a session anew from its events. */
 export const rebuild = (run: Run, owner: Owner): Effect.Effect<void, SqlError> =>
   Effect.gen(function* () {
@@ -299,7 +351,11 @@ export const rebuild = (run: Run, owner: Owner): Effect.Effect<void, SqlError> =
     })
     const records = yield* Session.summariesOf(events)
     yield* run("DELETE FROM summaries WHERE session = ?", [owner.id])
-    yield* Effect.forEach(records, (record) => insert(run, owner, record), { discard: true })
+    let before: Session.SummaryRecord | null = null
+    for (const record of records) {
+      yield* insert(run, owner, record, carriedBy(record, before))
+      if (record.status !== "invalid") before = record
+    }
     yield* run(
       "UPDATE sessions SET running = ?, pruning = ?, messages = ?, projected = version WHERE id = ?",
       [...columnsOf(progress), owner.id],

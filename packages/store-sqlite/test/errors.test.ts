@@ -128,7 +128,7 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 7"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 7, this memfold knows schemas up to 2; update memfold",
+      "chats.db has schema 7, this memfold knows schemas up to 3; update memfold",
     )
     expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
   })
@@ -249,6 +249,44 @@ describe("files that are not to be written", () => {
   })
 })
 
+describe("files of another user", () => {
+  const nobody = 65_534
+
+  /** What a process of another user comes to that opens a file and appends to it. */
+  const tried = async (file: string) => {
+    const [line] = await child(
+      spawn(process.execPath, [script("fill"), file], {
+        stdio: ["pipe", "pipe", "ignore"],
+        uid: nobody,
+        gid: nobody,
+      }),
+    ).end()
+    return line === undefined ? undefined : (JSON.parse(line) as { readonly message: string })
+  }
+
+  const cases = [
+    ["a file that is the owner's alone", 0o755, 0o600, /cannot be opened|is read-only/],
+    ["a file that others can only read", 0o755, 0o644, /is read-only; make it and its folder writable/],
+    ["a folder that others cannot enter", 0o700, 0o666, /cannot be opened|does not exist/],
+    ["a folder that others cannot write to", 0o755, 0o666, /cannot be opened|is read-only/],
+  ] as const
+
+  it.each(cases)("%s", async (_what, folderMode, fileMode, reason) => {
+    const root = process.getuid?.() === 0
+    const [path, , file] = await written()
+    chmodSync(path, folderMode)
+    chmodSync(file, fileMode)
+    const before = contents(path)
+    const outcome = root ? await tried(file) : undefined
+    // Only root can be another user, and that one may not get at the program at all.
+    if (outcome !== undefined) expect(outcome.message).toMatch(reason)
+    expect(contents(path)).toEqual(before)
+    chmodSync(path, 0o755)
+    chmodSync(file, 0o644)
+    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(3)
+  })
+})
+
 describe("files that somebody else holds", () => {
   const lock = async (file: string, sql: string, millis: number) => {
     const holder = start(script("lock"), driverPath, file, sql, String(millis))
@@ -351,6 +389,34 @@ describe("a full disk", () => {
     expect(integrity(file)).toBe("ok")
   })
 
+  it("takes those that fit, of many that are written together", async ({ skip }) => {
+    const disk = folder()
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=500k", "tmpfs", disk], { stdio: "ignore" })
+    } catch {
+      skip("a small disk can only be mounted as root, on Linux")
+    }
+    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]))
+    const file = join(disk, "chats.db")
+    await withLog({ filename: file }, (log) =>
+      Effect.gen(function* () {
+        const append = (session: string, length: number) =>
+          Effect.either(
+            log.append(session, records(1, JSON.stringify("x".repeat(length))), { expected: 0, commit: "c" }),
+          )
+        const [large, ...small] = yield* Effect.all(
+          [append("large", 600_000), ...[1, 2, 3, 4].map((number) => append(`s${number}`, 100))],
+          { concurrency: "unbounded" },
+        )
+        expect(Either.isLeft(large!)).toBe(true)
+        expect(small.every(Either.isRight)).toBe(true)
+        expect(yield* log.version("large")).toBe(0)
+        for (const number of [1, 2, 3, 4]) expect(yield* log.version(`s${number}`)).toBe(1)
+      }),
+    )
+    expect(integrity(file)).toBe("ok")
+  })
+
   it("for a new file is an error of its opening", async ({ skip }) => {
     const disk = folder()
     try {
@@ -370,7 +436,7 @@ describe("a full disk", () => {
     const limited = child(
       spawn(
         "/bin/bash",
-        ["-c", 'ulimit -f 200 && exec "$@"', "bash", process.execPath, script("fill"), file],
+        ["-c", 'ulimit -f 300 && exec "$@"', "bash", process.execPath, script("fill"), file],
         {
           stdio: ["pipe", "pipe", "inherit"],
         },

@@ -11,6 +11,7 @@ import {
   findings,
   folder,
   integrity,
+  random,
   records,
   start,
   textsOf,
@@ -22,17 +23,6 @@ const script = bundled("untilKilled", "many", "opener")
 // Starting processes takes a second or ten, as busy as the machine is.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-const random = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const isReady = async (child: Child): Promise<Child> => {
   expect(await child.line()).toBe("ready")
   return child
@@ -41,8 +31,11 @@ const isReady = async (child: Child): Promise<Child> => {
 const numbered = (name: number | string, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
+/** With `MEMFOLD_CRASHES=full`, as much as a release is tried with; it takes many minutes. */
+const full = process.env["MEMFOLD_CRASHES"] === "full"
+
 describe("killed processes (L14)", () => {
-  const rounds = 25
+  const rounds = full ? 200 : 10
 
   /**
    * Lets a process append until so many batches are acknowledged, and kills it some milliseconds later; answers
@@ -65,49 +58,79 @@ describe("killed processes (L14)", () => {
     })
   }
 
-  it(`every acknowledged message survives ${rounds} kills, once and in order`, async () => {
-    const file = join(folder(), "chats.db")
-    const next = random(2_026)
-    const launch = (round: number) =>
-      start(script("untilKilled"), file, round % 2 === 0 ? "full" : "normal", String(round))
+  it.each(["full", "normal"])(
+    `synchronous %s: every acknowledged message survives ${rounds} kills, once and in order`,
+    async (synchronous) => {
+      const file = join(folder(), "chats.db")
+      const next = random(synchronous === "full" ? 2_026 : 2_027)
+      const launch = (round: number) => start(script("untilKilled"), file, synchronous, String(round))
 
-    const heard: Array<Awaited<ReturnType<typeof killed>>> = []
-    // Starting takes longest, so the next processes start while one is at work.
-    const starting = [launch(0), launch(1)]
-    for (let round = 0; round < rounds; round++) {
-      const child = starting.shift() ?? launch(round)
-      if (round + 2 < rounds) starting.push(launch(round + 2))
-      await isReady(child)
-      // Every fifth is killed while it opens the file.
-      const batches = round % 5 === 0 ? 0 : 1 + Math.floor(next() * 20)
-      heard.push(await killed(child, batches, next() * (round % 5 === 0 ? 50 : 10)))
-    }
+      const heard: Array<Awaited<ReturnType<typeof killed>>> = []
+      // Starting takes longest, so the next processes start while one is at work.
+      const starting = [launch(0), launch(1)]
+      for (let round = 0; round < rounds; round++) {
+        const child = starting.shift() ?? launch(round)
+        if (round + 2 < rounds) starting.push(launch(round + 2))
+        await isReady(child)
+        // Every fifth is killed while it opens the file.
+        const batches = round % 5 === 0 ? 0 : 1 + Math.floor(next() * 20)
+        heard.push(await killed(child, batches, next() * (round % 5 === 0 ? 50 : 10)))
+      }
 
-    expect(integrity(file)).toBe("ok")
-    await withLog({ filename: file }, (log) =>
-      Effect.gen(function* () {
-        expect(yield* findings(log)).toEqual([])
-        expect(yield* expectFollowed(file, log)).toBeGreaterThan(0)
-        for (const session of ["one", "two"]) {
-          const texts = yield* textsOf(log, session)
-          const written = heard.map((_, round) => texts.filter((text) => text.startsWith(`${round}.`)).length)
-          expect(texts).toEqual(written.flatMap((count, round) => numbered(round, count)))
-          for (const [round, lines] of heard.entries()) {
-            const acknowledged = lines.filter((line) => line.session === session)
-            const count = acknowledged.at(-1)?.count ?? 0
-            // One more batch may be there whose acknowledgement was not heard: the whole of it, or nothing.
-            expect([count, count + (acknowledged.length % 3) + 1]).toContain(written[round])
+      expect(integrity(file)).toBe("ok")
+      await withLog({ filename: file }, (log) =>
+        Effect.gen(function* () {
+          expect(yield* findings(log)).toEqual([])
+          expect(yield* expectFollowed(file, log)).toBeGreaterThan(0)
+          for (const session of ["one", "two"]) {
+            const texts = yield* textsOf(log, session)
+            const written = heard.map(
+              (_, round) => texts.filter((text) => text.startsWith(`${round}.`)).length,
+            )
+            expect(texts).toEqual(written.flatMap((count, round) => numbered(round, count)))
+            for (const [round, lines] of heard.entries()) {
+              const acknowledged = lines.filter((line) => line.session === session)
+              const count = acknowledged.at(-1)?.count ?? 0
+              // One more batch may be there whose acknowledgement was not heard: the whole of it, or nothing.
+              expect([count, count + (acknowledged.length % 3) + 1]).toContain(written[round])
+            }
+            const counts = yield* countsOf(log, session)
+            expect(counts["SummaryCommitted"]).toBeGreaterThan(0)
           }
-          const counts = yield* countsOf(log, session)
-          expect(counts["SummaryCommitted"]).toBeGreaterThan(0)
-        }
-      }),
-    )
-    expect(heard.flat().length).toBeGreaterThan(5 * rounds)
-  })
+        }),
+      )
+      expect(heard.flat().length).toBeGreaterThan(5 * rounds)
+    },
+    full ? 3_600_000 : 120_000,
+  )
 })
 
 describe("many processes on one file", () => {
+  const each = full ? 1_000 : 50
+  it(
+    `8 processes append ${each} messages each to one session: all once, in order`,
+    async () => {
+      const file = join(folder(), "chats.db")
+      const names = ["a", "b", "c", "d", "e", "f", "g", "h"]
+      const running = await Promise.all(
+        names.map((name) => isReady(start(script("many"), file, name, "one", String(each)))),
+      )
+      for (const child of running) child.say("go")
+      for (const child of running) expect(await child.end()).toEqual(["done"])
+      await withLog({ filename: file }, (log) =>
+        Effect.gen(function* () {
+          expect(yield* findings(log)).toEqual([])
+          const texts = yield* textsOf(log, "one")
+          expect(texts).toHaveLength(names.length * each)
+          for (const name of names) {
+            expect(texts.filter((text) => text.startsWith(`${name}.`))).toEqual(numbered(name, each))
+          }
+        }),
+      )
+    },
+    full ? 3_600_000 : 120_000,
+  )
+
   it("4 processes append 100 messages each to one session, and some to three others", async () => {
     const file = join(folder(), "chats.db")
     const sessions = { one: 100, two: 10, three: 10, four: 10 }

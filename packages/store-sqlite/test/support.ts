@@ -97,11 +97,29 @@ export const findings = (log: EventLog.Service) =>
     Effect.map((all) => [...all].flat()),
   )
 
-/** The rows of a session in the table `summaries`, without the number that the session has in this file. */
+/** Half a character in a text becomes one mark or three, as whoever decodes it counts. */
+const readable = (text: unknown): unknown =>
+  typeof text === "string" ? text.toWellFormed().replaceAll(/\ufffd+/g, "\ufffd") : text
+
+/**
+ * The rows of a session in the table `summaries`, without the number that the session has in this file, and with the
+ * whole text of each, which the view `compressed_summaries` has.
+ */
 export const summaryRows = (file: string, session: string): ReadonlyArray<unknown> =>
   withDriver(file, (driver) =>
-    driver.prepare("SELECT * FROM summaries WHERE thread_id = ? ORDER BY seq").all(session),
-  ).map(({ session: _session, ...row }) => row)
+    driver
+      .prepare(
+        `SELECT summaries.*, (
+           SELECT summary FROM compressed_summaries WHERE chat_id = thread_id AND compressed_summaries.seq = summaries.seq
+         ) AS summary_text
+         FROM summaries WHERE thread_id = ? ORDER BY seq`,
+      )
+      .all(session),
+  ).map(({ session: _session, carried: _carried, builds_on: _buildsOn, ...row }) => ({
+    ...row,
+    summary_text: readable(row["summary_text"]),
+    split_turn_prefix: readable(row["split_turn_prefix"]),
+  }))
 
 /** What the rows of a session have to be: what core says of its log. */
 export const expectedRows = (log: EventLog.Service, session: string) =>
@@ -117,12 +135,11 @@ const expectedRow = (session: string, record: Session.SummaryRecord) => {
   return {
     summary_id: record.id,
     thread_id: session,
-    summary_text: record.text.toWellFormed(),
+    summary_text: readable(record.text),
     compact_up_to_index: record.through,
     compacted_at: record.total,
     is_split_turn: prefixes.length === 0 ? 0 : 1,
-    split_turn_prefix:
-      prefixes.length === 0 ? null : prefixes.map(({ text }) => text.toWellFormed()).join("\n\n"),
+    split_turn_prefix: readable(prefixes.length === 0 ? null : prefixes.map(({ text }) => text).join("\n\n")),
     is_active: active ? 1 : 0,
     created_at: new Date(record.at).toISOString().slice(0, 19).replace("T", " "),
     status: record.status,
@@ -149,6 +166,17 @@ export const expectFollowed = (file: string, log: EventLog.Service) =>
 /** What SQLite itself says about a file. */
 export const integrity = (file: string): unknown =>
   withDriver(file, (driver) => driver.pragma("integrity_check", { simple: true }))
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export const random = (seed: number): (() => number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
 
 /** A second process. */
 export interface Child {

@@ -1,4 +1,4 @@
-/** `fill.mjs FILE`: appends until that fails; says how many appends were acknowledged, and the error. */
+/** `fill.mjs FILE`: opens and appends until that fails; says how many appends were acknowledged, and the error. */
 import { Effect } from "effect"
 import { make } from "../../src/index.js"
 
@@ -12,4 +12,5 @@ const fill = Effect.gen(function* () {
     if (failed._tag === "Some") return { version, tag: failed.value._tag, message: failed.value.message }
   }
 })
-console.log(JSON.stringify(await Effect.runPromise(Effect.scoped(fill))))
+const told = Effect.catchAll(fill, ({ _tag, message }) => Effect.succeed({ version: 0, tag: _tag, message }))
+console.log(JSON.stringify(await Effect.runPromise(Effect.scoped(told))))

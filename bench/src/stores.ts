@@ -1,0 +1,295 @@
+/**
+ * What a store costs, against the bare thing it is built on: the same bytes with the same durability, in the same run,
+ * turn by turn, so that whatever else the machine does meets both. Only ratios are claims.
+ */
+import {
+  EventCodec,
+  EventLog,
+  type Event,
+  Memory,
+  Message,
+  Session,
+  type Strategy,
+  Wording,
+} from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Rounds } from "@memfold/strategy-rounds"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Effect, Exit, Scope } from "effect"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const turn = (index: number) => {
+  const text = `Message ${index} of a long conversation; it is about as long as people's messages are on average.`
+  return index % 2 === 0 ? Message.user(text) : Message.assistant(text)
+}
+
+const event = (index: number): Event.MessageAppended => ({
+  _tag: "MessageAppended",
+  index,
+  message: turn(index),
+  tokens: 24,
+})
+
+/** An id as long as the engine's. */
+const commitOf = (index: number): string => `0bench0000${String(index).padStart(16, "0")}`
+
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+
+/** A claim, printed; answers whether it holds. */
+const claim = (what: string, ratio: number, bound: number): boolean => {
+  const beside = Number.isFinite(bound) ? `(bound ${bound}×)` : "(no bound)"
+  console.log(`  ${what.padEnd(66)}${`${ratio.toFixed(2)}×`.padStart(8)}  ${beside}`)
+  return ratio <= bound
+}
+
+const told = (what: string, value: string): void => console.log(`  ${what.padEnd(66)}${value.padStart(8)}`)
+
+/** As much of better-sqlite3 as is measured against. */
+interface Driver {
+  readonly prepare: (sql: string) => { readonly run: (...parameters: ReadonlyArray<unknown>) => unknown }
+  readonly exec: (sql: string) => void
+  readonly pragma: (sql: string) => unknown
+  readonly close: () => void
+}
+
+/** The driver is a dependency of the store's client, so it is looked up from there. */
+const openBare = (file: string): Driver => {
+  const fromHere = createRequire(import.meta.url)
+  const fromStore = createRequire(fromHere.resolve("@memfold/store-sqlite/package.json"))
+  const fromClient = createRequire(fromStore.resolve("@effect/sql-sqlite-node"))
+  const Sqlite = fromClient("better-sqlite3") as new (file: string) => Driver
+  return new Sqlite(file)
+}
+
+const milliseconds = async (work: () => unknown): Promise<number> => {
+  const before = performance.now()
+  await work()
+  return performance.now() - before
+}
+
+interface Appends {
+  /** Median milliseconds of one: inserted bare, appended by a single writer, appended by 64 sessions at once. */
+  readonly bare: number
+  readonly single: number
+  readonly many: number
+}
+
+const rounds = 60
+const perRound = 128
+const sessionsAtOnce = 64
+
+/** The bare insert is of the same record, by the same key; everything else is the store's cost. */
+const appends = (folder: string, synchronous: "full" | "normal"): Promise<Appends> =>
+  Effect.gen(function* () {
+    const log = yield* SqliteEventLog.make({ filename: join(folder, `${synchronous}.db`), synchronous })
+    const bare = openBare(join(folder, `${synchronous}-bare.db`))
+    bare.pragma("journal_mode = WAL")
+    bare.pragma(`synchronous = ${synchronous}`)
+    bare.exec(
+      `CREATE TABLE records (session TEXT, seq INTEGER, commit_id TEXT, at INTEGER, type TEXT, version INTEGER,
+         data TEXT, checksum INTEGER, PRIMARY KEY (session, seq))`,
+    )
+    const statement = bare.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+    const records = Array.from({ length: rounds * perRound }, (_, index) => ({
+      at: 1_800_000_000_000 + index,
+      ...EventCodec.encode(event(index)),
+    }))
+    const append = (session: string, version: number, position: number) =>
+      log.append(session, [records[position]!], {
+        expected: version,
+        after: version === 0 ? undefined : commitOf(version - 1),
+        commit: commitOf(version),
+      })
+    const times = { bare: [] as Array<number>, single: [] as Array<number>, many: [] as Array<number> }
+    const each = perRound / sessionsAtOnce
+    for (let round = 0; round < rounds; round++) {
+      const start = round * perRound
+      const positions = Array.from({ length: perRound }, (_, index) => start + index)
+      const bareTime = yield* Effect.promise(() =>
+        milliseconds(() => {
+          for (const index of positions) {
+            const { at, type, version, data, checksum } = records[index]!
+            statement.run("s", index + 1, commitOf(index), at, type, version, data, checksum)
+          }
+        }),
+      )
+      const single = Effect.forEach(positions, (index) => append("s", index, index), { discard: true })
+      const singleTime = yield* Effect.promise(() => milliseconds(() => Effect.runPromise(single)))
+      const many = Effect.forEach(
+        Array.from({ length: sessionsAtOnce }, (_, session) => session),
+        (session) =>
+          Effect.forEach(
+            Array.from({ length: each }, (_, index) => index),
+            (index) => append(`s${session}`, round * each + index, start + session * each + index),
+          ),
+        { concurrency: "unbounded", discard: true },
+      )
+      const manyTime = yield* Effect.promise(() => milliseconds(() => Effect.runPromise(many)))
+      // The first ones compile the code.
+      if (round < 20) continue
+      times.bare.push(bareTime / perRound)
+      times.single.push(singleTime / perRound)
+      times.many.push(manyTime / perRound)
+    }
+    bare.close()
+    return { bare: median(times.bare), single: median(times.single), many: median(times.many) }
+  }).pipe(Effect.scoped, Effect.runPromise)
+
+/**
+ * A file with one session of so many messages that was compacted as it grew, with the snapshots that the engine
+ * takes: straight to the log, in large batches.
+ */
+const prepare = (filename: string, size: number): Promise<void> =>
+  Effect.gen(function* () {
+    const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
+    const sessions = Session.make(log)
+    const batch = Math.min(size, 2_000)
+    for (let from = 0; from < size; from += batch) {
+      const add = (events: ReadonlyArray<Event.Event>) =>
+        sessions.transact("s", () => ({ events, answer: undefined }))
+      yield* add(Array.from({ length: batch }, (_, position) => event(from + position)))
+      const to = from + batch - 40
+      const through = from === 0 ? 0 : from - 40
+      const names = { compaction: `k${from}`, summary: `m${from}` }
+      yield* add([
+        {
+          _tag: "CompactionStarted",
+          compaction: names.compaction,
+          strategy: "sliding-window",
+          reason: "backlog",
+          from: through,
+          to,
+          tailFrom: to,
+          parts: [{ kind: "history", from: through, to }],
+          leaseUntil: 4_000_000_000_000,
+        },
+      ])
+      yield* add([
+        {
+          _tag: "SummaryCommitted",
+          ...names,
+          through: to,
+          carried: 0,
+          segments: [{ kind: "history", from: 0, to, text: "What was said so far. ".repeat(40) }],
+          wording: Wording.conversationSummary,
+          summarizer: "bench",
+          calls: 1,
+          tokens: 220,
+          tokensBefore: 24 * batch,
+          tokensAfter: 1_180,
+        },
+        ...(from === 0
+          ? []
+          : [
+              {
+                _tag: "SummarySuperseded" as const,
+                summary: `m${from - batch}`,
+                by: names.summary,
+              },
+            ]),
+      ])
+    }
+    const { through, total } = yield* sessions.load("s")
+    if (total !== size || through !== size - 40) throw new Error("the session is not what it should be")
+  }).pipe(Effect.scoped, Effect.runPromise)
+
+/** A memory on a file, and how to close it. */
+const opened = async (filename: string) => {
+  const scope = await Effect.runPromise(Scope.make())
+  const memory = await Effect.runPromise(
+    Effect.gen(function* () {
+      const log = yield* SqliteEventLog.make({ filename })
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      )
+    }).pipe(Scope.extend(scope)),
+  )
+  return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Median milliseconds of opening a file for a first context, and of a context, for each of two files in turn. */
+const reads = async (files: readonly [string, string]) => {
+  const times = files.map(() => ({ open: [] as Array<number>, context: [] as Array<number> }))
+  for (let round = 0; round < 120; round++) {
+    for (const [position, file] of files.entries()) {
+      let store: Awaited<ReturnType<typeof opened>> | undefined
+      const open = await milliseconds(async () => {
+        store = await opened(file)
+        await Effect.runPromise(store.memory.context("s"))
+      })
+      const context = await milliseconds(() => Effect.runPromise(store!.memory.context("s")))
+      await store?.close()
+      if (round < 20) continue
+      times[position]?.open.push(open)
+      times[position]?.context.push(context)
+    }
+  }
+  return times.map(({ open, context }) => ({ open: median(open), context: median(context) }))
+}
+
+/** Bytes of a file for every byte of the messages in it, appended one by one. */
+const bytes = async (filename: string, size: number, strategy: Strategy.Strategy | null): Promise<number> => {
+  await Effect.gen(function* () {
+    const memory = yield* Memory.make({
+      strategy: strategy ?? SlidingWindow(),
+      compaction: strategy === null ? "off" : "inline",
+    })
+    for (let index = 0; index < size; index++) yield* memory.append("s", turn(index))
+  }).pipe(
+    Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })),
+    Effect.scoped,
+    Effect.runPromise,
+  )
+  const own = Array.from({ length: size }, (_, index) => Buffer.byteLength(JSON.stringify(turn(index))))
+  return statSync(filename).size / own.reduce((sum, length) => sum + length, 0)
+}
+
+const sqlite = async (folder: string): Promise<boolean> => {
+  const outcomes: Array<boolean> = []
+  for (const synchronous of ["full", "normal"] as const) {
+    const { bare, single, many } = await appends(folder, synchronous)
+    const second = (millis: number) => `${Math.round(1_000 / millis).toLocaleString("en-US")}/s`
+    console.log(`\nSQLite, synchronous ${synchronous.toUpperCase()}: appending a message`)
+    told("a bare insert with better-sqlite3", second(bare))
+    told("an append, one writer", second(single))
+    told(`an append, ${sessionsAtOnce} sessions at once`, second(many))
+    // Without a wait for the disk there is nothing to share, and a bare insert is next to nothing.
+    const [one, several] = synchronous === "full" ? [2, 1] : [Infinity, Infinity]
+    outcomes.push(claim("one writer against bare inserts", single / bare, one))
+    outcomes.push(claim(`${sessionsAtOnce} sessions at once against bare inserts`, many / bare, several))
+  }
+
+  console.log("\nSQLite: a session of 1,000,000 messages against one of 100")
+  const files = [join(folder, "100.db"), join(folder, "1000000.db")] as const
+  await prepare(files[0], 100)
+  told("written", `${Math.round((await milliseconds(() => prepare(files[1], 1_000_000))) / 1_000)} s`)
+  const [small, large] = await reads(files)
+  if (small === undefined || large === undefined) throw new Error("the measurement did not finish")
+  told("open, and a first context, 100 messages", `${small.open.toFixed(2)} ms`)
+  told("context, 100 messages", `${small.context.toFixed(2)} ms`)
+  outcomes.push(claim("open, and a first context", large.open / small.open, 1.5))
+  outcomes.push(claim("context", large.context / small.context, 1.5))
+
+  console.log("\nSQLite: bytes on the disk for every byte of the messages' own JSON")
+  const plain = await bytes(join(folder, "plain.db"), 20_000, null)
+  outcomes.push(claim("20,000 messages, no compaction", plain, 2))
+  for (const strategy of [SlidingWindow(), Rounds()]) {
+    const compacted = await bytes(join(folder, `${strategy.name}.db`), 6_000, strategy)
+    told(`6,000 messages, ${strategy.name}, summaries kept`, `${compacted.toFixed(2)}×`)
+  }
+  return outcomes.every(Boolean)
+}
+
+/** Measures every store and prints; answers whether every ratio is within its bound. */
+export const stores = async (): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+  try {
+    return await sqlite(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
