@@ -47,6 +47,23 @@ describe("memfold copy, export and import", () => {
     expect(await memfold("export", "--store", "sqlite:y.db")).toEqual(before)
   })
 
+  it("a file says what it is made of, and is backed up", async () => {
+    const size = await memfold("store", "size", "--store", "sqlite:a.db", "--json")
+    expect(lines(size.out)[0]).toMatchObject({ type: "size", sessions: 2 })
+    expect((await memfold("store", "size", "--store", "sqlite:a.db")).out).toContain("bytes for each message")
+    expect(await memfold("store", "vacuum", "--store", "sqlite:a.db")).toMatchObject({ code: 0, err: "" })
+    expect(await memfold("store", "backup", "--store", "sqlite:a.db", "--to", "kept.db")).toMatchObject({
+      code: 0,
+      err: "",
+    })
+    const [was, kept] = await Promise.all(
+      ["a", "kept"].map((name) => memfold("export", "--store", `sqlite:${name}.db`)),
+    )
+    expect(kept).toEqual(was)
+    const wrong = await memfold("store", "size", "--store", "memory:")
+    expect(wrong).toEqual({ code: 2, out: "", err: "memfold: this is for files: --store sqlite:PATH\n" })
+  })
+
   it("say in one line what is wrong with a call", async () => {
     const wrong = file("wrong.jsonl", "{}\n")
     for (const [call, said] of [

@@ -1,6 +1,6 @@
 /** What comes due by time alone is looked at when it is time. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Clock, Effect, TestClock } from "effect"
+import { type Clock, Deferred, Effect, TestClock } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { Fold, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
 import { EventLog } from "../log/EventLog.js"
@@ -84,11 +84,15 @@ describe("time alone", () => {
       const options = { strategy: pairs, lease: "1 hour" } as const
       const other = yield* engine(log, options)
       yield* other.append("s", said(5))
-      const gone = yield* engine(log, options, { name: "gone", summarize: () => Effect.never })
+      const entered = yield* Deferred.make<void>()
+      const gone = yield* engine(log, options, {
+        name: "gone",
+        summarize: () => Effect.zipRight(Deferred.succeed(entered, undefined), Effect.never),
+      })
       const clock = yield* Effect.clock
       const stopped: Clock.Clock = Object.assign(Object.create(clock), { sleep: () => Effect.never })
       yield* gone.append("s", said(1, 5)).pipe(Effect.withClock(stopped))
-      yield* Effect.yieldNow()
+      yield* Deferred.await(entered)
       yield* other.append("s", said(1, 6))
       const leaseUntil = (yield* other.state("s")).running?.leaseUntil ?? 0
       yield* TestClock.setTime(leaseUntil - 1)

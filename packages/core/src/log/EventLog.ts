@@ -102,6 +102,20 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
 /** The data of one record, to stand in place of what it has. */
 export type Rewritten = Pick<LogRecord, "seq" | "data" | "checksum">
 
+/** UTF-16 puts what it writes with two units before U+E000 to U+FFFF; so they change places here. */
+const inOrder = (unit: number): number =>
+  unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+
+/** Compares the ids of two sessions as stores list them: by code point, which is how UTF-8 orders its bytes. */
+export const byId = (one: string, other: string): number => {
+  const length = Math.min(one.length, other.length)
+  for (let at = 0; at < length; at++) {
+    const order = inOrder(one.charCodeAt(at)) - inOrder(other.charCodeAt(at))
+    if (order !== 0) return order
+  }
+  return one.length - other.length
+}
+
 /** What a store implements. Its contract is the laws: the shared suite runs over every implementation. */
 export interface Service {
   /**
@@ -133,7 +147,7 @@ export interface Service {
    */
   readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
   readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
-  /** Every session, ordered by id. */
+  /** Every session, ordered by the code points of its id (as UTF-8 orders bytes): see {@link byId}. */
   readonly sessions: Stream.Stream<SessionInfo, LogError>
   /** Removes a session with everything it had; `false` if there was none. */
   readonly delete: (session: string) => Effect.Effect<boolean, LogError>

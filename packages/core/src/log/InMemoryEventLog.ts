@@ -12,7 +12,7 @@ import type {
   SessionInfo,
   Snapshot,
 } from "./EventLog.js"
-import { EventLog, VersionConflict } from "./EventLog.js"
+import { byId, EventLog, VersionConflict } from "./EventLog.js"
 
 interface Stored {
   readonly records: Array<LogRecord>
@@ -83,7 +83,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
             createdAt: records[0]?.at ?? 0,
             updatedAt: records.at(-1)?.at ?? 0,
           }))
-          .toSorted((one, other) => (one.session < other.session ? -1 : 1)),
+          .toSorted((one, other) => byId(one.session, other.session)),
       ),
     ),
     delete: (session) => Effect.sync(() => stored.delete(session)),

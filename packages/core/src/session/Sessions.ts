@@ -336,6 +336,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         // What has been sent to the log is answered for, also when the caller is interrupted.
         Effect.uninterruptible,
         slot.turn.withPermits(1),
+        // Those who wait get their turn before one who appends in a loop takes it again.
+        Effect.zipLeft(Effect.yieldNow()),
       )
     })
 

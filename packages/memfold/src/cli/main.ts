@@ -16,6 +16,7 @@ import * as Import from "./import.js"
 import { context, events, sessions } from "./look.js"
 import * as Repair from "./repair.js"
 import * as Replay from "./replay.js"
+import * as StoreFile from "./storeFile.js"
 import * as Summaries from "./summaries.js"
 import * as Verify from "./verify.js"
 
@@ -37,6 +38,7 @@ const memfold = Command.make("memfold").pipe(
     copy,
     Verify.command,
     Repair.command,
+    StoreFile.command,
     Demo.command,
   ]),
 )

@@ -1,5 +1,5 @@
 /** A log the naive way: a list for each session, and no thought of speed. Stores are held against it. */
-import type { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 
 interface Kept {
   records: Array<EventLog.LogRecord>
@@ -80,7 +80,7 @@ export class NaiveLog {
         createdAt: records[0]?.at ?? 0,
         updatedAt: records.at(-1)?.at ?? 0,
       }))
-      .toSorted(({ session: one }, { session: other }) => (one < other ? -1 : 1))
+      .toSorted((one, other) => EventLog.byId(one.session, other.session))
   }
 
   delete(session: string): boolean {

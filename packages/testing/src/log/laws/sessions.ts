@@ -1,4 +1,5 @@
 /** Sessions know nothing of each other. */
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { numbered, oddSessions, sessions } from "../../arbitrary/record.js"
@@ -41,8 +42,10 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "sessions are listed by id, with their version and times",
     explanation:
-      "The list is ordered by code units of the id, and knows when the first and last events were written.",
-    arbitrary: fc.uniqueArray(fc.constantFrom("b", "a", "B", "10", "9", "ab", "é", "a b"), { maxLength: 8 }),
+      "The list is ordered by code points of the id, and knows when the first and last events were written.",
+    arbitrary: fc.uniqueArray(fc.constantFrom("b", "a", "B", "10", "9", "ab", "é", "a b", "ﬁ", "𝕊"), {
+      maxLength: 8,
+    }),
     holds: (log, ids) =>
       Effect.gen(function* () {
         for (const [position, id] of ids.entries()) {
@@ -56,7 +59,7 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
             createdAt: numbered(1, position)[0].at,
             updatedAt: numbered(1, position + 51)[0].at,
           }))
-          .toSorted((one, other) => (one.session < other.session ? -1 : 1))
+          .toSorted((one, other) => EventLog.byId(one.session, other.session))
         same(yield* listed(log), expected, () => "the list of sessions")
       }),
   }),

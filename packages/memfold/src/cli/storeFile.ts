@@ -1,0 +1,88 @@
+/** `memfold store size|vacuum|backup`: looking after a SQLite file. */
+import { Command, Options } from "@effect/cli"
+import type { EventLog } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Console, Effect } from "effect"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
+
+/** The file that a URL names; other stores are looked after with programs of their own. */
+const fileOf = (url: string): Effect.Effect<string, UsageError> =>
+  url.startsWith("sqlite:")
+    ? Effect.succeed(url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""))
+    : new UsageError({ problem: "this is for files: --store sqlite:PATH" })
+
+type Looked = Effect.Effect<void, EventLog.LogError | UsageError>
+
+const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
+
+const amounts = (title: string, list: ReadonlyArray<SqliteEventLog.Amount>): string =>
+  table(
+    [title, "number", "bytes"],
+    list.map(({ name, count: number, bytes }) => [name, count(number), count(bytes)]),
+    ["left", "right", "right"],
+  )
+
+const size = Command.make("size", { store: options.store, json: options.json }, ({ store, json }): Looked =>
+  Effect.gen(function* () {
+    const report = yield* SqliteEventLog.size({ filename: yield* fileOf(store) })
+    if (json) return yield* Console.log(JSON.stringify({ type: "size", ...report }))
+    const { file, wal, free, sessions, messages, events, summaries } = report
+    yield* Console.log(
+      `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log; ${mebibytes(free)} are free, and vacuum gives them back`,
+    )
+    yield* Console.log(
+      `${count(sessions)} sessions, ${count(messages)} messages, ${count(events)} events, ${count(summaries)} summaries` +
+        (messages === 0 ? "" : `; ${count(Math.round(file / messages))} bytes for each message`),
+    )
+    yield* Console.log(heading("What it is made of"))
+    yield* Console.log(amounts("table or index", report.tables))
+    yield* Console.log(`\n${amounts("events", report.types)}`)
+  }),
+).pipe(Command.withDescription("How large the file is, and what it is made of."))
+
+const vacuum = Command.make(
+  "vacuum",
+  { store: options.store, json: options.json },
+  ({ store, json }): Looked =>
+    Effect.gen(function* () {
+      const { before, after } = yield* SqliteEventLog.vacuum({ filename: yield* fileOf(store) })
+      yield* Console.log(
+        json
+          ? JSON.stringify({ type: "vacuumed", before, after })
+          : `${mebibytes(before)} before, ${mebibytes(after)} now`,
+      )
+    }),
+).pipe(Command.withDescription("Give back what is free in the file. Writers wait meanwhile."))
+
+const backup = Command.make(
+  "backup",
+  {
+    store: options.store,
+    to: Options.text("to").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription("The file it becomes, which must not be there yet."),
+    ),
+    json: options.json,
+  },
+  ({ store, to, json }): Looked =>
+    Effect.gen(function* () {
+      const filename = yield* fileOf(store)
+      const { total } = yield* SqliteEventLog.backup({
+        filename,
+        to,
+        onProgress: (so) =>
+          progress(`${percent(so.copied / Math.max(so.total, 1))} of ${mebibytes(so.total)}`),
+      })
+      progressDone()
+      yield* Console.log(
+        json ? JSON.stringify({ type: "backup", to, bytes: total }) : `${to}: ${mebibytes(total)}`,
+      )
+    }),
+).pipe(Command.withDescription("Copy the file as it is at this moment, while others go on writing."))
+
+export const command = Command.make("store").pipe(
+  Command.withDescription("Look after a SQLite file."),
+  Command.withSubcommands([size, vacuum, backup]),
+)
