@@ -12,7 +12,7 @@ import { checkCommit, checkCount, checked, checkSession, plain } from "./api/inp
 import { awaitBudget } from "./compact/awaitBudget.js"
 import * as Background from "./compact/Background.js"
 import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
-import { defaultSettings, run } from "./compact/Compaction.js"
+import { defaultSettings, pauseAfter, run } from "./compact/Compaction.js"
 import { settle } from "./compact/settle.js"
 import { learn } from "./layers/learn.js"
 import { due, MemoryLayers } from "./layers/MemoryLayers.js"
@@ -90,20 +90,43 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const background: Background.Background<Strategy> = yield* Background.make<Strategy>(
     (session, strategy) =>
       work(session, strategy).pipe(
-        Effect.zipRight(sessions.load(session)),
-        Effect.flatMap((state) => lookAgain(state, strategy)),
         Effect.as(true),
         Effect.catchAllCause((cause) => Effect.as(couldNotRun(session)(cause), false)),
+        Effect.tap((done) => afterLooking(session, strategy, done)),
       ),
     { finish: options.shutdown ?? Duration.zero },
   )
 
-  /** Keeps the time for what comes due by time alone. */
-  const lookAgain = (state: SessionState, strategy: Strategy): Effect.Effect<void> =>
+  /** Keeps the time for what comes due by time alone, from so many milliseconds on. */
+  const lookAgain = (state: SessionState, strategy: Strategy, pause = 0): Effect.Effect<void> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const time = nextLook(strategy, state, now)
-      return time === null ? Effect.void : background.lookAt(state.session, strategy, time)
+      return time === null
+        ? Effect.void
+        : background.lookAt(state.session, strategy, Math.max(time, now + pause))
     })
+
+  /** How often in a row a session could not be looked at. */
+  const unlucky = new Map<string, number>()
+
+  /** The store was away, for instance: later it may be there, and nobody need say anything for that. */
+  const tryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const times = unlucky.get(session) ?? 0
+      unlucky.set(session, times + 1)
+      return background.lookAt(session, strategy, now + pauseAfter(settings, times))
+    })
+
+  const afterLooking = (session: string, strategy: Strategy, done: boolean): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (!done) return tryLater(session, strategy)
+      unlucky.delete(session)
+      return sessions.load(session).pipe(
+        // Not at once again: a trigger whose time is always now would have it looked at without end.
+        Effect.flatMap((state) => lookAgain(state, strategy, 1_000)),
+        Effect.catchAll(() => tryLater(session, strategy)),
+      )
+    }).pipe(forNobody(session))
 
   /** What goes wrong here is nobody's failure. */
   const forNobody =
@@ -143,6 +166,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           asked,
           Effect.flatMap(sessions.load(session), (state) => lookAt(state, strategy)).pipe(forNobody(session)),
         )
+
+  /** Compacts what is due; what time alone will bring about is then looked at in the background. */
+  const thenKeepTime = (session: string, strategy: Strategy) =>
+    compaction === "background"
+      ? Effect.zipLeft(work(session, strategy), afterLooking(session, strategy, true))
+      : work(session, strategy)
 
   const load = (session: string, { at }: AtOptions = {}) =>
     Effect.flatMap(Effect.zipRight(checkSession(session), checkCount(session, "at", at ?? 0)), () =>
@@ -239,7 +268,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       ),
     settle: (session, request = {}) =>
       Effect.flatMap(load(session), () =>
-        compaction === "off" ? Effect.succeed([]) : work(session, strategyOf(request)),
+        compaction === "off" ? Effect.succeed([]) : thenKeepTime(session, strategyOf(request)),
       ),
     compact: (session, { instructions, ...request } = {}) =>
       Effect.flatMap(load(session), () =>
@@ -264,7 +293,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           ? Effect.succeed([])
           : revert(sessions, session, { to: null, hold: 0, reason: "recompacted" }).pipe(
               Effect.catchTag("UnknownSummary", Effect.die),
-              Effect.zipRight(work(session, strategyOf(request))),
+              Effect.zipRight(thenKeepTime(session, strategyOf(request))),
             ),
       ),
     fork: (session, to, { at } = {}) =>
@@ -287,7 +316,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           answer: undefined,
         })),
       ).pipe(Effect.asVoid),
-    delete: (session) => Effect.flatMap(checkSession(session), () => sessions.delete(session)),
+    delete: (session) =>
+      Effect.flatMap(checkSession(session), () => {
+        background.forget(session)
+        unlucky.delete(session)
+        return sessions.delete(session)
+      }),
     sessions: log.sessions,
   }
   return service

@@ -1,9 +1,9 @@
 /** What comes due by time alone is looked at when it is time. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Clock, Deferred, Effect, TestClock } from "effect"
+import { type Clock, Deferred, Effect, Logger, LogLevel, Option, TestClock, type Tracer } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { Fold, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
-import { EventLog } from "../log/EventLog.js"
+import { EventLog, LogError } from "../log/EventLog.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 
@@ -77,6 +77,106 @@ describe("time alone", () => {
       Effect.provide(withMemory({ strategy: pairs, summarizerRetries: 0, backOff: "1 minute" }, summarizer)),
     )
   })
+
+  it.effect("is tried again after the store was away when it came", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      let away = false
+      const gone = new LogError({ operation: "version", reason: "the cable is out" })
+      const flaky: EventLog["Type"] = {
+        ...log,
+        append: (...given) => Effect.suspend(() => (away ? gone : log.append(...given))),
+      }
+      const memory = yield* engine(flaky, { strategy: by(Trigger.idle("1 hour")), backOff: "1 minute" })
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("59 minutes")
+      away = true
+      yield* TestClock.adjust("10 minutes")
+      expect((yield* memory.state("s")).through).toBe(0)
+      away = false
+      yield* TestClock.adjust("10 minutes")
+      expect((yield* memory.state("s")).through).toBe(4)
+    }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None)),
+  )
+
+  it.effect("brings the next try after a settle that failed, too", () => {
+    let fails = true
+    const summarizer: Summarizer.Service = {
+      name: "recovers",
+      summarize: (request) =>
+        fails
+          ? Effect.fail(
+              new SummarizerError({ session: request.session, reason: "unavailable", detail: "down" }),
+            )
+          : echo.summarize(request),
+    }
+    return Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const manual = yield* engine(log, { strategy: pairs, compaction: "manual" })
+      yield* manual.append("s", said(6))
+      const memory = yield* engine(
+        log,
+        { strategy: pairs, summarizerRetries: 0, backOff: "1 minute" },
+        summarizer,
+      )
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Failed" }])
+      fails = false
+      yield* TestClock.adjust("1 minute")
+      expect((yield* memory.state("s")).through).toBe(4)
+    }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None))
+  })
+
+  it.effect("asks a trigger whose time is always now no more than once a second", () => {
+    let asked = 0
+    const now: Trigger.Trigger = { due: () => null, dueAt: (view) => (asked++, view.now + 1) }
+    return Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      yield* TestClock.adjust("100 seconds")
+      expect(asked).toBeGreaterThan(90)
+      expect(asked).toBeLessThan(110)
+    }).pipe(Effect.provide(withMemory({ strategy: by(now) })))
+  })
+
+  it.effect("is not kept for a session that was deleted, and is no part of the request that began it", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const read: Array<string> = []
+      const spans: Array<string | undefined> = []
+      const counting: EventLog["Type"] = {
+        ...log,
+        loadSnapshot: (session) =>
+          Effect.tap(log.loadSnapshot(session), () => Effect.sync(() => read.push(session))),
+      }
+      const memory = yield* engine(
+        counting,
+        { strategy: by(Trigger.idle("1 hour")) },
+        {
+          name: "asks where it is",
+          summarize: (request) =>
+            Effect.currentSpan.pipe(
+              Effect.map((span) => {
+                for (let at: Tracer.AnySpan | undefined = span; at !== undefined;) {
+                  spans.push(at._tag === "Span" ? at.name : undefined)
+                  at = at._tag === "Span" ? Option.getOrUndefined(at.parent) : undefined
+                }
+              }),
+              Effect.ignore,
+              Effect.zipRight(echo.summarize(request)),
+            ),
+        },
+      )
+      yield* memory.append("gone", said(6)).pipe(Effect.withSpan("a request"))
+      yield* memory.append("s", said(6)).pipe(Effect.withSpan("a request"))
+      yield* memory.delete("gone")
+      read.length = 0
+      yield* TestClock.adjust("2 hours")
+      expect((yield* memory.state("s")).through).toBe(4)
+      expect(spans).toContain("memfold.compact")
+      expect(spans).not.toContain("a request")
+      expect(read).not.toContain("gone")
+    }).pipe(Effect.scoped),
+  )
 
   it.effect("takes over from a process that is gone, once its lease is over (L7)", () =>
     Effect.gen(function* () {

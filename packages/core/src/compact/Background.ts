@@ -9,20 +9,28 @@ import {
   Deferred,
   Duration,
   Effect,
+  FiberHandle,
   FiberId,
-  FiberMap,
+  FiberRef,
   FiberSet,
+  HashMap,
+  List,
+  Option,
   type Scope,
+  Tracer,
 } from "effect"
+import { Timetable } from "./Timetable.js"
 
 export interface Background<Request> {
   /** Looks at a session soon; returns at once. Of several requests while one is at work, the newest counts. */
   readonly look: (session: string, request: Request) => Effect.Effect<void>
   /**
    * Looks at a session when it is time, in milliseconds since the epoch; returns at once. A session has one such time,
-   * the earliest. It does not keep a program from ending.
+   * the earliest. With Effect's own clock it does not keep a program from ending.
    */
   readonly lookAt: (session: string, request: Request, time: number) => Effect.Effect<void>
+  /** Forgets the time of a session that is gone. */
+  readonly forget: (session: string) => void
   /** Waits until nothing is at work for a session, and says whether that could be done. */
   readonly ended: (session: string) => Effect.Effect<boolean>
 }
@@ -35,8 +43,8 @@ interface Entry<Request> {
 }
 
 /**
- * Runs `work` for every session that is looked at; it answers with whether it could be done. Its fibers live in the scope: when it closes, they have the time
- * of `finish` to end; then they are interrupted, and give back what they hold.
+ * Runs `work` for every session that is looked at; it answers with whether it could be done. Its fibers live in the
+ * scope: when it closes, they have the time of `finish` to end; then they are interrupted, and give back what they hold.
  */
 export const make = <Request>(
   work: (session: string, request: Request) => Effect.Effect<boolean>,
@@ -47,14 +55,15 @@ export const make = <Request>(
     yield* Effect.addFinalizer(() =>
       FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(finish)),
     )
-    const sleepers = yield* FiberMap.make<string>()
+    const sleeper = yield* FiberHandle.make<void>()
     // Closed first: nobody wakes, or goes to sleep, while the rest comes to its end.
     let closing = false
     yield* Effect.addFinalizer(() => {
       closing = true
-      return FiberMap.clear(sleepers)
+      return FiberHandle.clear(sleeper)
     })
-    const waits = new Map<string, { readonly time: number; request: Request }>()
+    const timetable = new Timetable<Request>()
+    let asleepUntil = Number.POSITIVE_INFINITY
     /** The sessions at work, and whether another look is due. */
     const atWork = new Map<string, Entry<Request>>()
 
@@ -93,31 +102,38 @@ export const make = <Request>(
         const ended = Deferred.unsafeMake<boolean>(FiberId.none)
         const entry = { again: false, request, done: false, ended }
         atWork.set(session, entry)
-        return Effect.asVoid(FiberSet.run(fibers, loop(session, entry)))
-      }).pipe(Effect.uninterruptible)
+        return Effect.flatMap(Effect.option(Effect.currentParentSpan), (asker) =>
+          FiberSet.run(fibers, detached(loop(session, entry), Option.getOrUndefined(asker))),
+        )
+      }).pipe(Effect.uninterruptible, Effect.asVoid)
+
+    const sleep: Effect.Effect<void> = Effect.suspend(() => {
+      const { next } = timetable
+      asleepUntil = next ?? Number.POSITIVE_INFINITY
+      if (next === undefined) return Effect.void
+      return Effect.zipRight(
+        sleepUntil(next),
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.forEach(timetable.take(now), ([session, request]) => look(session, request), {
+            discard: true,
+          }),
+        ),
+      ).pipe(Effect.zipRight(sleep))
+    })
 
     const lookAt: Background<Request>["lookAt"] = (session, request, time) =>
       Effect.suspend(() => {
         if (closing) return Effect.void
-        const waiting = waits.get(session)
-        if (waiting !== undefined && waiting.time <= time) {
-          waiting.request = request
-          return Effect.void
-        }
-        const wait = { time, request }
-        waits.set(session, wait)
-        const wake = Effect.suspend(() => {
-          waits.delete(session)
-          return look(session, wait.request)
-        })
-        return Effect.asVoid(
-          FiberMap.run(sleepers, session, Effect.zipRight(Effect.interruptible(sleepUntil(time)), wake)),
-        )
+        timetable.set(session, time, request)
+        return time >= asleepUntil
+          ? Effect.void
+          : Effect.asVoid(FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))))
       }).pipe(Effect.uninterruptible)
 
     return {
       look,
       lookAt,
+      forget: (session) => timetable.delete(session),
       ended: (session) =>
         Effect.suspend(() => {
           const running = atWork.get(session)
@@ -125,6 +141,22 @@ export const make = <Request>(
         }),
     }
   })
+
+/**
+ * Work that outlives the request it came from: its spans are not in that request's (they are linked to it, where it is
+ * known), and its logs do not carry that request's annotations.
+ */
+const detached = <A>(work: Effect.Effect<A>, asker?: Tracer.AnySpan): Effect.Effect<A> =>
+  (asker === undefined ? work : Effect.linkSpans(work, asker)).pipe(
+    Effect.mapInputContext(
+      (context: Context.Context<never>) =>
+        Context.omit(Tracer.ParentSpan)(
+          context as Context.Context<Tracer.ParentSpan>,
+        ) as Context.Context<never>,
+    ),
+    Effect.locally(FiberRef.currentLogAnnotations, HashMap.empty()),
+    Effect.locally(FiberRef.currentLogSpan, List.empty()),
+  )
 
 /** Nobody sleeps longer: timers have a longest delay, and looking once more costs next to nothing. */
 const longestSleep = 24 * 3_600_000

@@ -321,6 +321,10 @@ const commit = (
 const retryAfter = (failures: number, raw: number): number =>
   Math.max(8 * 2 ** Math.min(failures, 3), Math.ceil(raw / 4))
 
+/** How long to wait after something went wrong that had gone wrong so often before, in milliseconds. */
+export const pauseAfter = ({ backOff }: Pick<Settings, "backOff">, failures: number): number =>
+  Math.min(Duration.toMillis(backOff) * 2 ** failures, 3_600_000)
+
 const fail = (
   { sessions, settings }: Dependencies,
   started: CompactionStarted,
@@ -333,7 +337,7 @@ const fail = (
     )
     const end = (state: SessionState): Step<void> => {
       const failures = state.failures?.count ?? 0
-      const pause = Math.min(Duration.toMillis(settings.backOff) * 2 ** failures, 3_600_000)
+      const pause = pauseAfter(settings, failures)
       return {
         events:
           state.running?.compaction !== started.compaction

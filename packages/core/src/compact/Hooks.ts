@@ -19,7 +19,8 @@ export type Verdict = { readonly veto: true } | { readonly instructions: string 
 
 export interface Hooks {
   /**
-   * Asked before each compaction. A veto holds for this time: the next append that finds one due asks again. A hook
+   * Asked before each compaction. A veto holds for this time: the next look that finds one due asks again, after an append
+   * or when a trigger's time has come. A hook
    * that dies has said nothing.
    */
   readonly beforeCompaction?: (planned: Planned) => Effect.Effect<Verdict>

@@ -41,7 +41,7 @@ export const awaitBudget = (
       if (!first && !running) return state.failures === null ? "nothing-to-take" : "failed"
       const ended = yield* Effect.timeoutOption(look, Duration.millis(end - now))
       if (ended._tag === "None") return "timed-out"
-      if (!ended.value) return "failed"
+      if (!ended.value) return contextTokens(yield* sessions.load(session)) <= tokens ? "compacted" : "failed"
       // Another process is at it: nobody tells when it is done.
       const { running: elsewhere } = yield* sessions.load(session)
       if (elsewhere !== null) yield* Effect.sleep(pause)

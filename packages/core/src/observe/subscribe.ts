@@ -28,7 +28,6 @@ export const subscribe = (
       /** The event before that one; `null` while it has not been seen. */
       let last: string | null = null
 
-      const everything = sessions.events(session)
       const heard = (events: Stream.Stream<Recorded, SessionError>) =>
         Stream.tap(events, ({ seq, id }) =>
           Effect.sync(() => {
@@ -39,21 +38,20 @@ export const subscribe = (
       /** Reads on from the event before: if it is there no more, the session was deleted, and perhaps begun anew. */
       const look = Stream.suspend(() => {
         const start = next
-        if (start === 1) return heard(everything)
-        let goesOn = false
         const before = last
+        // Whoever has heard nothing yet cannot tell one log from another.
+        if (before === null) return heard(sessions.events(session, { from: start }))
+        let goesOn = false
         const rest = sessions.events(session, { from: start - 1 }).pipe(
-          Stream.takeWhile(
-            ({ seq, id }) => (goesOn ||= seq === start - 1 && (before === null || before === id)),
-          ),
+          Stream.takeWhile(({ seq, id }) => (goesOn ||= seq === start - 1 && before === id)),
           heard,
           Stream.filter(({ seq }) => seq >= start),
         )
         const anew = Stream.suspend(() => {
-          if (goesOn || last === null) return Stream.empty
+          if (goesOn) return Stream.empty
           next = 1
           last = null
-          return heard(everything)
+          return heard(sessions.events(session))
         })
         return Stream.concat(rest, anew)
       })

@@ -14,8 +14,8 @@ export interface Trigger {
   readonly due: (view: TriggerView) => string | null
   /**
    * From when on it is due if nobody says anything until then, in milliseconds since the epoch; `null` if time brings
-   * nothing about. A memory that compacts in the background looks at the session again at that time. A trigger
-   * without it is found due by appends and by `settle` alone.
+   * nothing about. It is a time of the session's, and does not move with `now`. A memory that compacts in the background
+   * looks at the session again at that time. A trigger without it is found due by appends and by `settle` alone.
    */
   readonly dueAt?: (view: TriggerView) => number | null
 }
@@ -87,7 +87,8 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
   },
   dueAt: (view) => {
     const times = triggers.flatMap((trigger) => trigger.dueAt?.(view) ?? [])
-    return times.length === 0 ? null : Math.min(...times)
+    const later = times.filter((time) => time > view.now)
+    return later.length === 0 ? null : Math.min(...later)
   },
 })
 
