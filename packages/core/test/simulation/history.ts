@@ -351,6 +351,15 @@ export class History {
     const view = View.make(state, recorded.at)
     const asked = Math.min(Math.max(Math.floor(strategy.keep.from(view)), state.through), state.total)
     const tailFrom = Math.max(boundaries.findLast((boundary) => boundary <= asked) ?? 0, state.through)
+    const { failures, heldUntil, total } = state
+    const tooEarly =
+      (failures !== null && recorded.at < failures.retryAt && total < failures.retryTotal) ||
+      total < heldUntil
+    must(
+      started.reason === "demand" || !tooEarly,
+      "L9",
+      () => `the compaction ${started.compaction} begins before its time`,
+    )
     const splits = strategy.split !== undefined && view.tokens(tailFrom, state.total) > strategy.split.above
     must(
       boundaries.includes(started.to),

@@ -79,7 +79,7 @@ export interface Plan {
   readonly gap: number
   /** How often a client gives up an operation before it has ended. */
   readonly impatience: number
-  /** Whether all engines have one strategy, and it goes by no clock. */
+  /** Whether all engines have one strategy, and no hook has a say. */
   readonly agreed: boolean
 }
 
@@ -197,7 +197,6 @@ export const planOf = (draw: Draw): Plan => {
   }
 
   const plans = Array.from({ length: Number(engines) }, (_, position) => engine(position))
-  const byClock = /cooldown|idle|sliding-window/u
   return {
     seed: draw.seed,
     actions: draw.between(4, draw.pick([8, 8, 12, 24, 45])),
@@ -216,7 +215,7 @@ export const planOf = (draw: Draw): Plan => {
       fork: rare(0.8),
       redact: rare(2),
       clear: rare(0.5),
-      delete: rare(0.5),
+      delete: rare(1.2),
       subscribe: rare(0.6),
       crash: rare(2 * violence),
       shutdown: rare(2 * violence),
@@ -226,6 +225,6 @@ export const planOf = (draw: Draw): Plan => {
     },
     gap: draw.pick([20, 300, 3_000]),
     impatience: draw.pick([0, 0.05, 0.2]),
-    agreed: shared && !byClock.test(common.name) && plans.every(({ hook }) => (hook?.veto ?? 0) === 0),
+    agreed: shared && plans.every(({ hook }) => (hook?.veto ?? 0) === 0),
   }
 }

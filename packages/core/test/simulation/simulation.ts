@@ -225,9 +225,8 @@ class Run {
     this.drain()
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
-    // Whatever lease a dead process took, and whatever back-off was written down, is over.
-    world.later(null, 6 * hour, "time has passed", () => {})
-    this.drain()
+    // Whatever lease a dead process took, and whatever back-off was written down, is over; or somebody has to wait for it.
+    if (!this.keepsTime || this.draw.chance(0.5)) this.pass(6 * hour)
     this.goOn()
     this.settle()
     for (const engine of this.engines) {
@@ -254,6 +253,17 @@ class Run {
     must(stuck === undefined, "liveness", () => `${stuck?.what} ${stuck?.session} never ends`)
   }
 
+  /** Lets time go by, with all that it brings about. */
+  private pass(millis: number): void {
+    this.world.later(null, millis, "time has passed", () => {})
+    this.drain()
+  }
+
+  /** Who compacts inline keeps no time: nothing but an append brings the next look. */
+  private get keepsTime(): boolean {
+    return this.engines.some(({ plan: { options } }) => options.compaction === "background")
+  }
+
   /** A conversation goes on at all engines at once; what comes due is looked at (law L11). */
   private goOn(): void {
     const { clients, draw, engines, history, plan, world } = this
@@ -268,11 +278,15 @@ class Run {
     }
     this.drain()
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
+    const { keepsTime } = this
+    if (keepsTime) this.pass(6 * hour)
     for (const { process, plan } of engines) {
       const state = states.at(-1)!
-      const decision = Policy.decide(plan.options.strategy, state, { now: process.time() })
+      const { strategy } = plan.options
+      const decision = Policy.decide(strategy, state, { now: process.time() })
+      const excused = !keepsTime && (state.failures !== null || strategy.when.dueAt !== undefined)
       must(
-        state.failures !== null || (decision._tag === "Idle" && decision.why !== "running"),
+        excused || (decision._tag === "Idle" && decision.why !== "running" && decision.why !== "backing-off"),
         "L11",
         () => `nobody looks at ${session}: ${JSON.stringify(decision)}`,
       )

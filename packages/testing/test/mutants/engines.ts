@@ -57,6 +57,28 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     ],
   },
   {
+    name: "forgets the time",
+    law: "L11",
+    changes: [
+      {
+        file: "compact/Background.ts",
+        from: "timetable.set(session, time, request)",
+        to: "void time",
+      },
+    ],
+  },
+  {
+    name: "forgets to try again",
+    law: "L11",
+    changes: [
+      {
+        file: "policy/decide.ts",
+        from: "    return failures.retryAt",
+        to: "    return null",
+      },
+    ],
+  },
+  {
     name: "leaves its lock behind",
     law: "liveness",
     changes: [
@@ -80,7 +102,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   },
   {
     name: "tries again at once what failed",
-    law: "liveness",
+    law: "L9",
     changes: [
       {
         file: "compact/settle.ts",
@@ -217,7 +239,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   },
   {
     name: "goes on with a session that was deleted",
-    law: "L4",
+    law: "L6",
     changes: [
       {
         file: "session/Sessions.ts",
