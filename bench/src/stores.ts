@@ -2,51 +2,17 @@
  * What a store costs, against the bare thing it is built on: the same bytes with the same durability, in the same run,
  * turn by turn, so that whatever else the machine does meets both. Only ratios are claims.
  */
-import {
-  EventCodec,
-  EventLog,
-  type Event,
-  Memory,
-  Message,
-  Session,
-  type Strategy,
-  Wording,
-} from "@memfold/core"
+import { EventCodec, EventLog, type Event, Memory, Session, type Strategy, Wording } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
+import { claim, commitOf, event, median, milliseconds, told, turn } from "./measure.js"
+import { redis } from "./redis.js"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-const turn = (index: number) => {
-  const text = `Message ${index} of a long conversation; it is about as long as people's messages are on average.`
-  return index % 2 === 0 ? Message.user(text) : Message.assistant(text)
-}
-
-const event = (index: number): Event.MessageAppended => ({
-  _tag: "MessageAppended",
-  index,
-  message: turn(index),
-  tokens: 24,
-})
-
-/** An id as long as the engine's. */
-const commitOf = (index: number): string => `0bench0000${String(index).padStart(16, "0")}`
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
-
-/** A claim, printed; answers whether it holds. */
-const claim = (what: string, ratio: number, bound: number): boolean => {
-  const beside = Number.isFinite(bound) ? `(bound ${bound}×)` : "(no bound)"
-  console.log(`  ${what.padEnd(66)}${`${ratio.toFixed(2)}×`.padStart(8)}  ${beside}`)
-  return ratio <= bound
-}
-
-const told = (what: string, value: string): void => console.log(`  ${what.padEnd(66)}${value.padStart(8)}`)
 
 /** As much of better-sqlite3 as is measured against. */
 interface Driver {
@@ -63,12 +29,6 @@ const openBare = (file: string): Driver => {
   const fromClient = createRequire(fromStore.resolve("@effect/sql-sqlite-node"))
   const Sqlite = fromClient("better-sqlite3") as new (file: string) => Driver
   return new Sqlite(file)
-}
-
-const milliseconds = async (work: () => unknown): Promise<number> => {
-  const before = performance.now()
-  await work()
-  return performance.now() - before
 }
 
 interface Appends {
@@ -288,7 +248,8 @@ const sqlite = async (folder: string): Promise<boolean> => {
 export const stores = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {
-    return await sqlite(folder)
+    const outcomes = [await sqlite(folder), await redis(folder)]
+    return outcomes.every(Boolean)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

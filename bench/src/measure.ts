@@ -1,0 +1,36 @@
+/** What benchmarks of stores share: the messages they write, and how their ratios are told. */
+import { type Event, Message } from "@memfold/core"
+
+export const turn = (index: number) => {
+  const text = `Message ${index} of a long conversation; it is about as long as people's messages are on average.`
+  return index % 2 === 0 ? Message.user(text) : Message.assistant(text)
+}
+
+export const event = (index: number): Event.MessageAppended => ({
+  _tag: "MessageAppended",
+  index,
+  message: turn(index),
+  tokens: 24,
+})
+
+/** An id as long as the engine's. */
+export const commitOf = (index: number): string => `0bench0000${String(index).padStart(16, "0")}`
+
+export const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+
+/** A claim, printed; answers whether it holds. */
+export const claim = (what: string, ratio: number, bound: number): boolean => {
+  const beside = Number.isFinite(bound) ? `(bound ${bound}×)` : "(no bound)"
+  console.log(`  ${what.padEnd(66)}${`${ratio.toFixed(2)}×`.padStart(8)}  ${beside}`)
+  return ratio <= bound
+}
+
+export const told = (what: string, value: string): void =>
+  console.log(`  ${what.padEnd(66)}${value.padStart(8)}`)
+
+export const milliseconds = async (work: () => unknown): Promise<number> => {
+  const before = performance.now()
+  await work()
+  return performance.now() - before
+}
