@@ -47,6 +47,26 @@ describe("memfold copy, export and import", () => {
     expect(await memfold("export", "--store", "sqlite:y.db")).toEqual(before)
   })
 
+  it("take a session that is named twice once", async () => {
+    const sessions = await memfold("sessions", "--store", "sqlite:a.db", "--json")
+    const name = String(lines(sessions.out)[0]?.["session"])
+    const twice = ["--session", name, "--session", name]
+    const exported = await memfold("export", "--store", "sqlite:a.db", ...twice)
+    expect(lines(exported.out).at(-1)).toMatchObject({ memfold: "end", sessions: 1 })
+    const copied = await memfold("copy", "--from", "sqlite:a.db", "--to", "sqlite:t.db", "--json", ...twice)
+    expect(lines(copied.out)).toMatchObject([{ type: "copied" }, { type: "copy", sessions: 1 }])
+  })
+
+  it("say that an import into no store was only tried", async () => {
+    const tried = await memfold("import", "all.jsonl")
+    expect(tried).toMatchObject({ code: 0, err: "" })
+    expect(tried.out).toContain("Only tried; with --store sqlite:PATH it is kept.")
+    expect(tried.out).not.toContain("copied")
+    expect(lines((await memfold("import", "all.jsonl", "--json")).out).at(-1)).toMatchObject({ kept: false })
+    const kept = await memfold("import", "all.jsonl", "--store", "sqlite:c.db", "--json")
+    expect(lines(kept.out).at(-1)).toMatchObject({ type: "copy", kept: true })
+  })
+
   it("a file says what it is made of, and is backed up", async () => {
     const size = await memfold("store", "size", "--store", "sqlite:a.db", "--json")
     expect(lines(size.out)[0]).toMatchObject({ type: "size", sessions: 2 })
@@ -69,10 +89,16 @@ describe("memfold copy, export and import", () => {
     for (const [call, said] of [
       [["copy", "--from", "sqlite:nowhere.db", "--to", "sqlite:z.db"], "nowhere.db"],
       [["copy", "--from", "sqlite:a.db", "--to", "sqlite:a.db"], "the same store"],
+      [["copy", "--from", "sqlite:a.db", "--to", "sqlite:./a.db"], "the same store"],
+      [["copy", "--from", "memory:", "--to", "sqlite:z.db"], "--from memory:"],
+      [["copy", "--from", "sqlite:a.db", "--to", "memory:"], "--to memory:"],
       [["copy", "--from", "sqlite:a.db", "--to", "sqlite:z.db", "--session", "none"], 'no session "none"'],
       [["import", wrong, "--store", "sqlite:z.db"], ":1: it is no export of memfold"],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--session", "none"], 'no session "none"'],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--thread", "1"], "--thread"],
+      [["import", "all.jsonl", "--pick", "0"], "--pick does not go with"],
+      [["import", "all.jsonl", "--format", "openai"], "--format does not go with"],
+      [["import", "all.jsonl", "--summarizer", "echo"], "--summarizer does not go with"],
     ] as const) {
       const { code, err } = await memfold(...call)
       expect({ call, code }).toEqual({ call, code: 2 })

@@ -2,10 +2,11 @@
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
-import { createWriteStream, existsSync } from "node:fs"
-import { pipeline } from "node:stream/promises"
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
 import { type Copied, copySession, type Diverged, type Source } from "../move/copy.js"
 import { exportLines, openExport } from "../move/exported.js"
+import { writeLines } from "../move/writeLines.js"
 import { Found, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { color, count, progress, progressDone, several } from "./terminal.js"
@@ -30,51 +31,114 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
   Effect.forEach(names, (name) => options.requireSession(name, store), { discard: true }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.as(
-      names.length > 0 ? Stream.fromIterable(names) : Stream.map(log.sessions, ({ session }) => session),
+      names.length > 0
+        ? Stream.fromIterable(new Set(names))
+        : Stream.map(log.sessions, ({ session }) => session),
     ),
   )
 
-const line = ({ session, events, written, sha256 }: Copied): string =>
-  `${color.green("copied")}  session "${session}": ${several(events, "event")}` +
+/** Whether a store is gone when the program ends: what goes there is only tried. */
+const isMemory = (url: string): boolean => url === "memory:" || url === "sqlite::memory:"
+
+/** The file of a store that is one. */
+const fileOf = (url: string): string | null =>
+  url.startsWith("sqlite:") ? resolve(url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "")) : null
+
+/** Whether two URLs name one store: a file may be written in several ways, and have several names. */
+const isSameStore = (one: string, other: string): boolean => {
+  if (one === other) return true
+  const [here, there] = [fileOf(one), fileOf(other)]
+  if (here === null || there === null) return false
+  if (here === there) return true
+  try {
+    const [a, b] = [statSync(here, { bigint: true }), statSync(there, { bigint: true })]
+    return a.dev === b.dev && a.ino === b.ino
+  } catch {
+    // One of them is not there, or may not be looked at; opening it says so.
+    return false
+  }
+}
+
+const copiedLine = ({ session, events, written, sha256 }: Copied, kept: boolean): string =>
+  `${kept ? color.green("copied") : color.dim("tried ")}  session "${session}": ${several(events, "event")}` +
   (written === events ? "" : `, ${count(events - written)} of them there before`) +
   color.dim(`  sha256 ${sha256.slice(0, 16)}`)
 
-/** Copies sessions one after another, and says what became of each; one that is another one there is left alone. */
+const aheadLine = ({ session, events, there }: Copied): string =>
+  `${color.green("ahead")}   session "${session}": ${several(events, "event")} there already, ` +
+  `and it has gone on to ${count(there)}`
+
+/** What became of the sessions, by how many. */
+interface Sums {
+  readonly sessions: number
+  readonly events: number
+  readonly written: number
+  readonly ahead: number
+  readonly diverged: number
+  readonly failed: number
+}
+
+const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: Sums): string =>
+  [
+    `${several(sessions, "session")}, ${several(events, "event")}, ${count(written)} of them new`,
+    "every record compared",
+    ...(ahead === 0 ? [] : [`${several(ahead, "session")} ahead there`]),
+    ...(diverged === 0 ? [] : [color.red(`${several(diverged, "session")} not the same there`)]),
+    ...(failed === 0 ? [] : [color.red(`${several(failed, "session")} failed`)]),
+  ].join("; ")
+
+/** Copies sessions one after another, and says what became of each; one that cannot be copied keeps none from it. */
 export const copyAll = (
   sessions: Stream.Stream<string, EventLog.LogError>,
   from: Source,
   to: EventLog.Service,
-  { json }: { readonly json: boolean },
+  { json, kept }: { readonly json: boolean; readonly kept: boolean },
 ): Effect.Effect<void, EventLog.LogError | Found> =>
   Effect.gen(function* () {
-    const sums = { sessions: 0, events: 0, written: 0, diverged: 0 }
-    const print = (record: object, text: string) => Console.log(json ? JSON.stringify(record) : text)
+    const sums = { sessions: 0, events: 0, written: 0, ahead: 0, diverged: 0, failed: 0 }
+    const print = (record: object, text: string) =>
+      Effect.zipRight(Effect.sync(progressDone), Console.log(json ? JSON.stringify(record) : text))
+    const done = (copied: Copied) => {
+      const { outcome, ...result } = copied
+      // Deleted since it was listed.
+      if (copied.events === 0) return Effect.sync(progressDone)
+      if (outcome === "ahead") {
+        sums.ahead++
+        return print({ type: outcome, ...result }, aheadLine(copied))
+      }
+      sums.sessions++
+      sums.events += copied.events
+      sums.written += copied.written
+      return print({ type: outcome, ...result }, copiedLine(copied, kept))
+    }
     const diverged = (error: Diverged) => {
       sums.diverged++
-      progressDone()
-      const { session, seq } = error
-      return print({ type: "diverged", session, seq }, `${color.red("left")}    ${error.message}`)
+      const { session, seq, how, written } = error
+      const record = { type: "diverged", session, seq, how, written }
+      return print(record, `${color.red("differs")} ${error.message}`)
     }
+    let turn = 0
     yield* Stream.runForEach(sessions, (session) =>
       Effect.gen(function* () {
+        turn++
         const all = yield* from.version(session)
         const tell = (events: number) =>
-          progress(`session ${sums.sessions + 1}: "${session}", ${count(events)} of ${several(all, "event")}`)
-        const copied = yield* copySession(from, to, session, tell)
-        progressDone()
-        sums.sessions++
-        sums.events += copied.events
-        sums.written += copied.written
-        yield* print({ type: "copied", ...copied }, line(copied))
-      }).pipe(Effect.catchTag("Diverged", diverged)),
+          progress(`session ${turn}: "${session}", ${count(events)} of ${several(all, "event")}`)
+        yield* done(yield* copySession(from, to, session, tell))
+      }).pipe(
+        Effect.catchTags({
+          Diverged: diverged,
+          LogError: ({ message }) => {
+            sums.failed++
+            const record = { type: "failed", session, problem: message }
+            return print(record, `${color.red("failed")}  session "${session}": ${message}`)
+          },
+        }),
+      ),
     )
-    yield* print(
-      { type: "copy", ...sums },
-      `${several(sums.sessions, "session")}, ${several(sums.events, "event")}, ${count(sums.written)} of them new; ` +
-        `every record compared` +
-        (sums.diverged === 0 ? "" : `; ${color.red(`${several(sums.diverged, "session")} left alone`)}`),
-    )
-    if (sums.diverged > 0) return yield* new Found()
+    yield* print({ type: "copy", ...sums, kept }, sumsLine(sums))
+    if (!kept && !json) yield* Console.log(color.dim("Only tried; with --store sqlite:PATH it is kept."))
+    if (sums.diverged + sums.failed > 0) return yield* new Found()
   })
 
 export const copy = Command.make(
@@ -87,16 +151,46 @@ export const copy = Command.make(
   },
   ({ from, to, session, json }) =>
     Effect.gen(function* () {
-      if (from === to) return yield* new UsageError({ problem: "--from and --to are the same store" })
+      const memory = isMemory(from) ? "from" : isMemory(to) ? "to" : null
+      if (memory !== null) {
+        const problem = `--${memory} memory: is empty, and gone when this ends; name a store that is kept`
+        return yield* new UsageError({ problem })
+      }
+      if (isSameStore(from, to)) {
+        return yield* new UsageError({ problem: "--from and --to are the same store" })
+      }
       const source = yield* opened(from, { create: false, readonly: true })
       const sessions = yield* sessionsOf(source, from, session)
-      yield* copyAll(sessions, source, yield* opened(to), { json })
+      yield* copyAll(sessions, source, yield* opened(to), { json, kept: true })
     }).pipe(Effect.scoped),
 ).pipe(
   Command.withDescription(
     "Copy sessions to another store, record by record. One that broke off is gone on with; all is compared at the end.",
   ),
 )
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/** The first signal that tells the program to end. */
+const signalled = Effect.async<NodeJS.Signals>((resume) => {
+  const unlisten = () => signals.forEach((signal) => process.off(signal, listen))
+  const listen = (signal: NodeJS.Signals) => {
+    unlisten()
+    resume(Effect.succeed(signal))
+  }
+  signals.forEach((signal) => process.on(signal, listen))
+  return Effect.sync(unlisten)
+})
+
+/** Interrupts work when the program is told to end, and ends it as it was told to once the work has tidied up. */
+const untilSignal = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+  Effect.raceFirst(Effect.as(work, null), signalled).pipe(
+    Effect.flatMap((signal) => {
+      if (signal === null) return Effect.void
+      process.kill(process.pid, signal)
+      return Effect.never
+    }),
+  )
 
 export const exportCommand = Command.make(
   "export",
@@ -110,16 +204,10 @@ export const exportCommand = Command.make(
       const log = yield* opened(store, { create: false, readonly: true })
       const lines = exportLines(log, yield* sessionsOf(log, store, session))
       if (Option.isNone(file)) return yield* Stream.runForEach(lines, (text) => Console.log(text))
-      const path = file.value
-      if (existsSync(path)) return yield* new UsageError({ problem: `${path} is there already` })
-      const text = Stream.map(lines, (one) => `${one}\n`)
-      yield* Effect.tryPromise({
-        try: () => pipeline(Stream.toAsyncIterable(text), createWriteStream(path, { flags: "wx" })),
-        catch: (error) =>
-          error instanceof EventLog.LogError
-            ? error
-            : new UsageError({ problem: `${path} cannot be written: ${(error as Error).message}` }),
-      })
+      yield* writeLines(file.value, lines).pipe(
+        untilSignal,
+        Effect.catchTag("NotWritten", ({ message }) => new UsageError({ problem: message })),
+      )
     }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Write sessions as JSON Lines, to a file or to standard output."))
 
@@ -137,5 +225,8 @@ export const importExport = (
     if (missing !== undefined) {
       return yield* new UsageError({ problem: `there is no session "${missing}" in ${file}` })
     }
-    yield* copyAll(Stream.fromIterable(asked), exported, yield* opened(store), given)
+    yield* copyAll(Stream.fromIterable(asked), exported, yield* opened(store), {
+      json: given.json,
+      kept: !isMemory(store),
+    })
   }).pipe(Effect.scoped)

@@ -16,7 +16,9 @@ import { color, count, heading, several, table } from "./terminal.js"
 const session = Options.text("session").pipe(
   Options.withPseudoName("ID"),
   Options.optional,
-  Options.withDescription("The session it becomes; otherwise it has the conversation's name, or the file's."),
+  Options.withDescription(
+    "The session it becomes; otherwise it has the conversation's name, or the file's. Of an export: only this session.",
+  ),
 )
 
 const from = Options.text("from").pipe(
@@ -156,6 +158,19 @@ const bring = (
     return written ? { ...imported, summaries: [...imported.summaries, ...leftOut] } : null
   })
 
+/** What these are where they were not given, as their options say. */
+const defaults = { format: "auto", summarizer: "extractive" } as const
+
+/** An option that says how to read the states of other programs; an export needs none of them. */
+const unusedByExports = (
+  given: {
+    readonly [name in "thread" | "messages" | "summary"]: Option.Option<string>
+  } & { readonly pick: Option.Option<number>; readonly format: string; readonly summarizer: string },
+) =>
+  (["thread", "messages", "summary"] as const).find((name) => Option.isSome(given[name])) ??
+  (Option.isSome(given.pick) ? "pick" : undefined) ??
+  (["format", "summarizer"] as const).find((name) => given[name] !== defaults[name])
+
 export const command = Command.make(
   "import",
   {
@@ -178,7 +193,7 @@ export const command = Command.make(
         return yield* new UsageError({ problem })
       }
       if (given.from === "memfold") {
-        const unused = (["thread", "messages", "summary"] as const).find((name) => Option.isSome(given[name]))
+        const unused = unusedByExports(given)
         if (unused !== undefined) {
           return yield* new UsageError({ problem: `--${unused} does not go with an export of memfold` })
         }

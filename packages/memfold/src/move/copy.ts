@@ -2,30 +2,56 @@
  * A session from one store into another, as it is: every record with its place, its commit id and its checksum. A copy
  * that broke off goes on where it stopped, because what is there already is the beginning of what is to come.
  */
-import { type EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 
 /** Where a copy is read from: a store, or a file that was exported. */
 export type Source = Pick<EventLog.Service, "loadSnapshot" | "read" | "version">
 
-/** In the store it goes to, the session is another one. What is there was left alone. */
+/**
+ * In the store it goes to, the session is not the one it is here.
+ *
+ * - `seq`: the first event that differs
+ * - `how`: `redacted` where the source has forgotten words that still stand in the other store, `redacted-there` where
+ *   it is the other way round, and `differs` for everything else
+ * - `written`: the events this copy had written by then
+ */
 export class Diverged extends Schema.TaggedError<Diverged>()("Diverged", {
   session: Schema.String,
-  /** The first event that differs. */
   seq: Schema.Number,
+  how: Schema.Literal("differs", "redacted", "redacted-there"),
+  written: Schema.Number,
 }) {
   override get message(): string {
-    return `session "${this.session}" was not copied: from event ${this.seq} on, the store it goes to has another one; delete it there, or choose another store`
+    const { seq, written } = this
+    const begun =
+      written === 0
+        ? `session "${this.session}" was not copied`
+        : `session "${this.session}" was not copied to its end (written: ${written})`
+    switch (this.how) {
+      case "redacted":
+        return `${begun}: what was redacted in event ${seq} of the source still stands in the store it goes to; redact it there as well`
+      case "redacted-there":
+        return `${begun}: what was redacted in event ${seq} of the store it goes to still stands in the source; redact it in the source as well`
+      case "differs":
+        return written === 0
+          ? `${begun}: from event ${seq} on, the store it goes to has another one, and keeps it; delete it there, or choose another store`
+          : `${begun}: from event ${seq} on the two differ; see which of them is right before you delete the other`
+    }
   }
 }
 
-/** What has been copied. */
+/** What became of a copy. */
 export interface Copied {
+  /** `ahead` where the other store has all of the session already, and has gone on with it: nothing was written. */
+  readonly outcome: "copied" | "ahead"
   readonly session: string
   /** The events of the session, and how many of them were not there before. */
   readonly events: number
   readonly written: number
+  /** The events it has in the store it went to; more than `events` when that is ahead. */
+  readonly there: number
   /** SHA-256 over all its records, the same on both sides. */
   readonly sha256: string
 }
@@ -41,30 +67,75 @@ const digest = (log: Source, session: string, to: number): Effect.Effect<string,
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
-/** Fails at the first of the records there that is not the one here. */
-const sameSoFar = (
-  from: Source,
-  to: Source,
-  session: string,
-  version: number,
-): Effect.Effect<void, Diverged | EventLog.LogError> =>
+/** The first place where the two are not the same, up to a version; `null` stands for a record that is not there. */
+const firstDifference = (from: Source, to: Source, session: string, version: number) =>
   Stream.zipAll(from.read(session, { to: version }), {
     other: to.read(session, { to: version }),
     defaultSelf: null,
     defaultOther: null,
   }).pipe(
-    Stream.runForEach(([here, there]) =>
-      here !== null && there !== null && recordLine(here) === recordLine(there)
-        ? Effect.void
-        : new Diverged({ session, seq: there?.seq ?? here?.seq ?? version }),
+    Stream.filter(
+      ([here, there]) => here === null || there === null || recordLine(here) !== recordLine(there),
+    ),
+    Stream.runHead,
+    Effect.map(Option.getOrNull),
+  )
+
+const decodeRedaction = Schema.decodeUnknownOption(
+  Schema.parseJson(Schema.Struct({ rewritten: Schema.Array(Schema.Number) })),
+)
+
+/** The redactions in a log after an event. */
+const redactionsAfter = (log: Source, session: string, seq: number) =>
+  log.read(session, { from: seq + 1 }).pipe(
+    Stream.filter(({ type }) => type === "MessageRedacted"),
+    Stream.runCollect,
+    Effect.map((records) =>
+      Array.fromIterable(records).map(({ commit, data }) => ({
+        commit,
+        rewritten: Option.match(decodeRedaction(data), {
+          onNone: (): ReadonlyArray<number> => [],
+          onSome: (redaction) => redaction.rewritten,
+        }),
+      })),
     ),
   )
+
+/** Whether two records are the same but for their data, which a redaction rewrites. */
+const onlyDataDiffers = (here: EventLog.LogRecord, there: EventLog.LogRecord): boolean =>
+  recordLine({ ...here, data: "", checksum: 0 }) === recordLine({ ...there, data: "", checksum: 0 })
+
+/** Why two records in one place differ: one side may have been redacted since, and the other knows nothing of it. */
+const howTheyDiffer = (
+  from: Source,
+  to: Source,
+  here: EventLog.LogRecord,
+  there: EventLog.LogRecord,
+): Effect.Effect<Diverged["how"], EventLog.LogError> =>
+  Effect.gen(function* () {
+    if (!onlyDataDiffers(here, there)) return "differs"
+    const { session, seq } = here
+    const [source, destination] = [
+      yield* redactionsAfter(from, session, seq),
+      yield* redactionsAfter(to, session, seq),
+    ]
+    const lacks = (one: typeof source, other: typeof source) =>
+      other.some(
+        ({ commit, rewritten }) => rewritten.includes(seq) && !one.some((known) => known.commit === commit),
+      )
+    if (lacks(destination, source)) return "redacted"
+    return lacks(source, destination) ? "redacted-there" : "differs"
+  })
+
+/** Others may write to the session meanwhile; what they wrote is looked at anew this often. */
+const retries = 3
 
 /**
  * Copies a session, in the batches it was written in. What is there of it already is compared, not written; at the end
  * both sides are read once more and compared by their SHA-256. `told` hears how many events are there by now.
  *
- * Fails with {@link Diverged} where the session is another one in the store it goes to; that one stays as it is.
+ * A store that has all of it and has gone on is left as it is: see {@link Copied}. Fails with {@link Diverged} where
+ * the session is another one in the store it goes to.
  */
 export const copySession = (
   from: Source,
@@ -72,30 +143,84 @@ export const copySession = (
   session: string,
   told: (events: number) => void = () => {},
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
-  Effect.gen(function* () {
-    const before = yield* to.version(session)
-    yield* sameSoFar(from, to, session, before)
-    const last = yield* Stream.runHead(to.read(session, { reverse: true }))
-    let version = before
-    let after = Option.getOrUndefined(Option.map(last, ({ commit }) => commit))
-    yield* from.read(session, { from: before + 1 }).pipe(
-      Stream.groupAdjacentBy(({ commit }) => commit),
-      Stream.runForEach(([commit, batch]) =>
-        Effect.gen(function* () {
-          const records = Array.map(
-            Array.fromIterable(batch) as Array.NonEmptyArray<EventLog.LogRecord>,
-            ({ session: _session, seq: _seq, commit: _commit, ...record }): EventLog.NewRecord => record,
-          )
-          const appended = yield* to.append(session, records, { expected: version, after, commit })
-          version = appended.version
-          after = commit
-          told(version)
-        }),
-      ),
+  Effect.suspend(() => {
+    let written = 0
+    /** The last event that both have, up to a version: fewer where the source has no more. */
+    const compared = (version: number) =>
+      Effect.gen(function* () {
+        const difference = yield* firstDifference(from, to, session, version)
+        if (difference === null) return version
+        const [here, there] = difference
+        if (here !== null && there !== null) {
+          const how = yield* howTheyDiffer(from, to, here, there)
+          return yield* new Diverged({ session, seq: here.seq, how, written })
+        }
+        if (there !== null) return there.seq - 1
+        // It was deleted there since its version was read.
+        return yield* new EventLog.VersionConflict({
+          session,
+          expected: version,
+          actual: (here?.seq ?? version + 1) - 1,
+        })
+      })
+    const once = Effect.gen(function* () {
+      const before = yield* to.version(session)
+      const same = yield* compared(before)
+      if (same < before) {
+        const sha256 = yield* digest(from, session, same)
+        return { outcome: "ahead", session, events: same, written: 0, there: before, sha256 } satisfies Copied
+      }
+      const last = yield* Stream.runHead(to.read(session, { reverse: true }))
+      let version = before
+      let after = Option.getOrUndefined(Option.map(last, ({ commit }) => commit))
+      yield* from.read(session, { from: before + 1 }).pipe(
+        Stream.groupAdjacentBy(({ commit }) => commit),
+        Stream.runForEach(([commit, batch]) =>
+          Effect.gen(function* () {
+            const records = Array.map(
+              Array.fromIterable(batch) as Array.NonEmptyArray<EventLog.LogRecord>,
+              ({ session: _session, seq: _seq, commit: _commit, ...record }): EventLog.NewRecord => record,
+            )
+            const appended = yield* to.append(session, records, { expected: version, after, commit })
+            if (!appended.duplicate) written += records.length
+            version = appended.version
+            after = commit
+            told(version)
+          }),
+        ),
+      )
+      yield* copySnapshot(from, to, session)
+      const [here, there] = [yield* digest(from, session, version), yield* digest(to, session, version)]
+      if (here !== there && (yield* compared(version)) < version) {
+        const reason = "it was deleted in its store while it was copied; what had been copied is kept"
+        return yield* new EventLog.LogError({ operation: "copy", session, reason })
+      }
+      return {
+        outcome: "copied",
+        session,
+        events: version,
+        written: version - before,
+        there: version,
+        sha256: there,
+      } satisfies Copied
+    })
+    return Effect.retry(once, { times: retries, while: ({ _tag }) => _tag === "VersionConflict" }).pipe(
+      Effect.catchTag("VersionConflict", () => {
+        const reason = "others write to it at the same time; copy it again when they are done"
+        return new EventLog.LogError({ operation: "copy", session, reason })
+      }),
     )
-    const snapshot = yield* from.loadSnapshot(session)
-    if (Option.isSome(snapshot)) yield* to.saveSnapshot(session, snapshot.value)
-    const sha256 = yield* digest(from, session, version)
-    if (sha256 !== (yield* digest(to, session, version))) yield* sameSoFar(from, to, session, version)
-    return { session, events: version, written: version - before, sha256 }
-  }).pipe(Effect.catchTag("VersionConflict", ({ expected }) => new Diverged({ session, seq: expected + 1 })))
+  })
+
+/** A snapshot costs time when it is missing, and nothing else: that it cannot be had is no reason to stop. */
+const copySnapshot = (from: Source, to: EventLog.Service, session: string): Effect.Effect<void> =>
+  Effect.flatMap(
+    from.loadSnapshot(session),
+    Option.match({ onNone: () => Effect.void, onSome: (snapshot) => to.saveSnapshot(session, snapshot) }),
+  ).pipe(
+    Effect.catchTag("LogError", (error) =>
+      Effect.logWarning("The snapshot was not copied; it will be made anew").pipe(
+        Effect.annotateLogs({ session, error: error.message }),
+      ),
+    ),
+  )

@@ -31,7 +31,7 @@ const Record = Schema.Struct({
 
 const formatVersion = 1
 
-/** The lines of an export of these sessions. */
+/** The lines of an export of these sessions. One that was deleted since it was listed has no records, and is not counted. */
 export const exportLines = (
   log: EventLog.Service,
   sessions: Stream.Stream<string, EventLog.LogError>,
@@ -39,11 +39,13 @@ export const exportLines = (
   Stream.suspend(() => {
     const sums = { sessions: 0, events: 0 }
     const hash = createHash("sha256")
+    let current: string | null = null
     const records = sessions.pipe(
-      Stream.tap(() => Effect.sync(() => sums.sessions++)),
       Stream.flatMap((session) => log.read(session)),
       Stream.map((record) => {
         const line = recordLine(record)
+        if (record.session !== current) sums.sessions++
+        current = record.session
         sums.events++
         hash.update(line).update("\n")
         return line
@@ -62,18 +64,23 @@ interface Line {
   readonly start: number
 }
 
+/** The lines of a file. One that is longer than a chunk is put together once, when its end is there. */
 async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
-  let rest = Buffer.alloc(0)
+  let begun: Array<Buffer> = []
   let place = start
-  for await (const chunk of createReadStream(file, { start })) {
-    rest = Buffer.concat([rest, chunk as Buffer])
-    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-      yield { text: rest.toString("utf8", 0, end), start: place }
-      place += end + 1
-      rest = rest.subarray(end + 1)
+  for await (const read of createReadStream(file, { start })) {
+    const chunk = read as Buffer
+    let from = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...begun, chunk.subarray(from, end)])
+      yield { text: line.toString("utf8"), start: place }
+      place += line.length + 1
+      from = end + 1
+      begun = []
     }
+    if (from < chunk.length) begun.push(chunk.subarray(from))
   }
-  if (rest.length > 0) yield { text: rest.toString("utf8"), start: place }
+  if (begun.length > 0) yield { text: Buffer.concat(begun).toString("utf8"), start: place }
 }
 
 /** A file that was checked from its first line to its last, and can be copied from. */

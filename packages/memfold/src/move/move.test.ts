@@ -11,13 +11,15 @@ import {
   Trigger,
   Verify,
 } from "@memfold/core"
-import { Effect, type Scope, Stream } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { Console, Deferred, Effect, Exit, Fiber, Logger, type Scope, Stream } from "effect"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
+import { copyAll } from "../cli/copy.js"
 import { copySession } from "./copy.js"
 import { exportLines, openExport } from "./exported.js"
+import { writeLines } from "./writeLines.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-move-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -101,9 +103,256 @@ describe("copying a session", () => {
         yield* other.append("one", Message.user("only here"))
         const before = yield* read(to, "one")
         const failed = yield* Effect.flip(copySession(from, to, "one"))
-        expect(failed).toMatchObject({ _tag: "Diverged", session: "one" })
+        expect(failed).toMatchObject({ _tag: "Diverged", session: "one", how: "differs", written: 0 })
+        expect(failed.message).toMatch(/was not copied: from event 1 on.* delete it there/)
         expect(failed.message).not.toContain("only here")
         expect(yield* read(to, "one")).toEqual(before)
+      }),
+    ))
+})
+
+describe("a session that is not the same on both sides", () => {
+  const copies = Effect.gen(function* () {
+    const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+    yield* copySession(from, to, 'two\n"2"')
+    return { from, to, session: 'two\n"2"' }
+  })
+  const append = (log: EventLog.Service, session: string, text: string) =>
+    Effect.flatMap(memoryOver(log), (memory) => memory.append(session, Message.user(text)))
+
+  it("is no error where it has only gone on", () =>
+    run(
+      Effect.gen(function* () {
+        const { from, to, session } = yield* copies
+        const events = yield* from.version(session)
+        yield* append(to, session, "further")
+        const there = yield* read(to, session)
+        const result = yield* copySession(from, to, session)
+        expect(result).toMatchObject({ outcome: "ahead", events, written: 0, there: there.length })
+        expect(there.length).toBeGreaterThan(events)
+        expect(yield* read(to, session)).toEqual(there)
+      }),
+    ))
+
+  it("is to be redacted on the other side as well, whichever was redacted", () =>
+    run(
+      Effect.gen(function* () {
+        const { from, to, session } = yield* copies
+        const redacting = yield* memoryOver(from)
+        yield* redacting.redact(session, 1)
+        const there = yield* read(to, session)
+        const failed = yield* Effect.flip(copySession(from, to, session))
+        expect(failed).toMatchObject({ _tag: "Diverged", how: "redacted", written: 0 })
+        expect(failed.message).toContain("redact it there as well")
+        expect(failed.message).not.toContain("delete")
+        expect(yield* read(to, session)).toEqual(there)
+
+        const back = yield* Effect.flip(copySession(to, from, session))
+        expect(back).toMatchObject({ _tag: "Diverged", how: "redacted-there" })
+        expect(back.message).toContain("redact it in the source as well")
+      }),
+    ))
+
+  it("is not called redacted where only the data is another", () =>
+    run(
+      Effect.gen(function* () {
+        const { from, to, session } = yield* copies
+        const changed: EventLog.Service = {
+          ...from,
+          read: (...given) =>
+            Stream.map(from.read(...given), (record) =>
+              record.seq === 2 ? { ...record, data: "{}" } : record,
+            ),
+        }
+        const failed = yield* Effect.flip(copySession(changed, to, session))
+        expect(failed).toMatchObject({ how: "differs", seq: 2 })
+      }),
+    ))
+
+  it("says what had been written when it was redacted meanwhile", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        const memory = yield* memoryOver(from)
+        let appends = 0
+        const redactedMeanwhile: EventLog.Service = {
+          ...to,
+          append: (...given) =>
+            Effect.tap(to.append(...given), () =>
+              ++appends === 2 ? Effect.orDie(memory.redact("one", 0)) : Effect.void,
+            ),
+        }
+        const failed = yield* Effect.flip(copySession(from, redactedMeanwhile, "one"))
+        const written = yield* to.version("one")
+        expect(failed).toMatchObject({ _tag: "Diverged", how: "redacted", written })
+        expect(failed.message).toContain(`was not copied to its end (written: ${written})`)
+        expect(failed.message).not.toContain("keeps it")
+      }),
+    ))
+
+  it("is looked at anew where another one writes to it at the same time", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        let appends = 0
+        const busy = (when: (appends: number) => boolean, meanwhile: Effect.Effect<unknown, unknown>) => ({
+          ...to,
+          append: (...given: Parameters<EventLog.Service["append"]>) =>
+            Effect.suspend(() => (when(++appends) ? Effect.orDie(meanwhile) : Effect.void)).pipe(
+              Effect.zipRight(to.append(...given)),
+            ),
+        })
+        const deleted = busy((appends) => appends === 3, to.delete("one"))
+        expect(yield* copySession(from, deleted, "one")).toMatchObject({ outcome: "copied" })
+        expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
+
+        yield* to.delete("one")
+        appends = 0
+        const always = busy((appends) => appends % 2 === 0, to.delete("one"))
+        expect(yield* Effect.flip(copySession(from, always, "one"))).toMatchObject({ _tag: "LogError" })
+
+        yield* to.delete("one")
+        appends = 0
+        const other = busy((appends) => appends === 3, Effect.scoped(append(to, "one", "another")))
+        const failed = yield* Effect.flip(copySession(from, other, "one"))
+        expect(failed).toMatchObject({ _tag: "Diverged", how: "differs" })
+        expect(failed.message).toMatch(/not copied to its end .*before you delete/)
+      }),
+    ))
+
+  it("fails where it was deleted in its store while it was copied", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        const snapshotless: EventLog.Service = {
+          ...to,
+          saveSnapshot: () => Effect.asVoid(from.delete("one")),
+        }
+        const failed = yield* Effect.flip(copySession(from, snapshotless, "one"))
+        expect(failed.message).toContain("deleted in its store")
+      }),
+    ))
+
+  it("does without a snapshot that cannot be read or kept", () =>
+    run(
+      Effect.gen(function* () {
+        const broken = () => new EventLog.LogError({ operation: "snapshot", reason: "it is broken" })
+        const [from, to, other] = [yield* filled, yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+        const warnings: Array<unknown> = []
+        const logger = Logger.make(({ message }) => warnings.push(message))
+        yield* Effect.zipRight(
+          copySession({ ...from, loadSnapshot: broken }, to, "one"),
+          copySession(from, { ...other, saveSnapshot: broken }, "one"),
+        ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+        expect(warnings).toHaveLength(2)
+        for (const log of [to, other]) expect(yield* read(log, "one")).toEqual(yield* read(from, "one"))
+      }),
+    ))
+})
+
+describe("copying several sessions", () => {
+  const all = (from: EventLog.Service, to: EventLog.Service, names: ReadonlyArray<string>, kept = true) =>
+    Effect.gen(function* () {
+      const printed: Array<Record<string, unknown>> = []
+      const console = yield* Console.consoleWith(Effect.succeed)
+      const listening: Console.Console = {
+        ...console,
+        log: (line: string) => Effect.sync(() => void printed.push(JSON.parse(line))),
+      }
+      const exit = yield* copyAll(Stream.fromIterable(names), from, to, { json: true, kept }).pipe(
+        Effect.withConsole(listening),
+        Effect.exit,
+      )
+      return { exit, printed }
+    })
+
+  it("goes on after one that failed, and has found something in the end", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        const broken: EventLog.Service = {
+          ...to,
+          append: (session, ...given) =>
+            session === "one"
+              ? new EventLog.LogError({ operation: "append", reason: "the disk is full" })
+              : to.append(session, ...given),
+        }
+        const { exit, printed } = yield* all(from, broken, ["one", 'two\n"2"'])
+        expect(exit).toEqual(Exit.fail(expect.objectContaining({ _tag: "Found" })))
+        expect(printed).toMatchObject([
+          { type: "failed", session: "one", problem: expect.stringContaining("the disk is full") },
+          { type: "copied", session: 'two\n"2"' },
+          { type: "copy", sessions: 1, failed: 1, diverged: 0, kept: true },
+        ])
+      }),
+    ))
+
+  it("is done where some have gone on there, or were deleted since they were listed", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        yield* copySession(from, to, "one")
+        const events = yield* to.version("one")
+        yield* Effect.flatMap(memoryOver(to), (memory) => memory.append("one", Message.user("further")))
+        const { exit, printed } = yield* all(from, to, ["one", "deleted"], false)
+        expect(exit).toEqual(Exit.void)
+        expect(printed).toMatchObject([
+          { type: "ahead", session: "one", events, there: yield* to.version("one") },
+          { type: "copy", sessions: 0, events: 0, written: 0, ahead: 1, diverged: 0, failed: 0, kept: false },
+        ])
+      }),
+    ))
+})
+
+describe("a file of lines", () => {
+  const folderOf = () => mkdtempSync(join(folder, "lines-"))
+
+  it("is there as a whole, and never in place of another", () =>
+    run(
+      Effect.gen(function* () {
+        const inside = folderOf()
+        const file = join(inside, "a.jsonl")
+        yield* writeLines(file, Stream.make("one", "𝕊", "three"))
+        expect(readFileSync(file, "utf8")).toBe("one\n𝕊\nthree\n")
+        expect(yield* Effect.flip(writeLines(file, Stream.make("other")))).toMatchObject({
+          _tag: "NotWritten",
+          message: `${file} is there already`,
+        })
+        const meanwhile = join(inside, "b.jsonl")
+        const late = Stream.tap(Stream.make("mine"), () =>
+          Effect.sync(() => writeFileSync(meanwhile, "theirs")),
+        )
+        expect(yield* Effect.flip(writeLines(meanwhile, late))).toMatchObject({ _tag: "NotWritten" })
+        expect(readFileSync(meanwhile, "utf8")).toBe("theirs")
+        writeFileSync(join(inside, "c.jsonl.partial"), "theirs")
+        const taken = yield* Effect.flip(writeLines(join(inside, "c.jsonl"), Stream.make("mine")))
+        expect(taken.message).toContain("c.jsonl.partial is there already")
+        expect(readdirSync(inside).toSorted()).toEqual(["a.jsonl", "b.jsonl", "c.jsonl.partial"])
+        const nowhere = yield* Effect.flip(writeLines(join(inside, "no", "d.jsonl"), Stream.make("mine")))
+        expect(nowhere.message).toContain("cannot be written")
+      }),
+    ))
+
+  it("is not there when its lines fail, die or are interrupted, and each stays what it was", () =>
+    run(
+      Effect.gen(function* () {
+        const inside = folderOf()
+        const file = join(inside, "a.jsonl")
+        const before = Stream.make("one")
+        const failing = Stream.concat(before, Stream.fail("failed" as const))
+        expect(yield* Effect.exit(writeLines(file, failing))).toEqual(Exit.fail("failed"))
+        const dying = Stream.concat(before, Stream.die("died"))
+        expect(yield* Effect.exit(writeLines(file, dying))).toEqual(Exit.die("died"))
+        const reached = yield* Deferred.make<void>()
+        const waiting = Stream.concat(
+          before,
+          Stream.fromEffect(Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never)),
+        )
+        const fiber = yield* Effect.fork(writeLines(file, waiting))
+        yield* Deferred.await(reached)
+        expect(existsSync(`${file}.partial`)).toBe(true)
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        expect(readdirSync(inside)).toEqual([])
       }),
     ))
 })
@@ -138,6 +387,35 @@ describe("an export", () => {
           expect(yield* read(to, session)).toEqual(yield* read(from, session))
         }
         expect(yield* exported(to)).toEqual(yield* exported(from))
+      }),
+    ))
+
+  it("does not count a session that was deleted since it was listed", () =>
+    run(
+      Effect.gen(function* () {
+        const from = yield* filled
+        const listed = Stream.make("one", "deleted", 'two\n"2"')
+        const lines = [...(yield* Stream.runCollect(exportLines(from, listed)))]
+        expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ memfold: "end", sessions: 2 })
+        expect((yield* openExport(fileOf(lines))).sessions).toEqual(["one", 'two\n"2"'])
+      }),
+    ))
+
+  it("has lines of any length, whatever the chunks they are read in", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+        const memory = yield* memoryOver(from)
+        // Of three bytes each, so that no power of two is between two of them.
+        for (const length of [10, 21_845, 100_000, 1, 300_000]) {
+          yield* memory.append("long", Message.user("你".repeat(length)))
+        }
+        yield* memory.append("next", Message.user("short"))
+        const file = yield* openExport(fileOf(yield* exported(from)))
+        for (const session of ["next", "long"]) {
+          yield* copySession(file, to, session)
+          expect(yield* read(to, session)).toEqual(yield* read(from, session))
+        }
       }),
     ))
 
