@@ -15,18 +15,19 @@ import { strategyProperties } from "./strategy/strategyProperties.js"
  * How a suite is run.
  *
  * - `seed`, `path`: of a report, to see its counterexample again
- * - `timeout` (60,000): milliseconds that each law may take
+ * - `timeout` (60,000): milliseconds that each law may take; shortly before, it reports what it has found by then
+ * - `timeLimit` (10,000): milliseconds that a law may take with one input
  * - `skip`: laws that are left out, by title (`L5: …`) or number (`L5`), each with the reason; the report shows it. A
  *   name that names no law fails.
  */
-export interface SuiteOptions extends Pick<CheckOptions, "seed" | "path"> {
+export interface SuiteOptions extends Pick<CheckOptions, "seed" | "path" | "timeLimit"> {
   readonly timeout?: number | undefined
   readonly skip?: Readonly<Record<string, string>> | undefined
 }
 
 /** Registers laws as tests under a name. */
 export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteOptions = {}): void => {
-  const { skip = {}, timeout = 60_000, seed, path } = options
+  const { skip = {}, timeout = 60_000, seed, path, timeLimit } = options
   const matches = (law: Law) => Object.keys(skip).find((key) => key === law.id || key === title(law))
   for (const key of Object.keys(skip)) {
     if (!laws.some((law) => law.id === key || title(law) === key)) {
@@ -38,7 +39,7 @@ export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteO
       const key = matches(law)
       it(title(law), { timeout }, async (context) => {
         if (key !== undefined) return context.skip(skip[key])
-        await check(law, { seed, path })
+        await check(law, { seed, path, timeLimit, within: 0.9 * timeout })
       })
     }
   })

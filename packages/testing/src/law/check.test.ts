@@ -1,6 +1,8 @@
-import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+import { EventLog, Fold, InMemoryEventLog, Keep, Strategy, Trigger } from "@memfold/core"
+import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, it, vi } from "vitest"
+import { eventLogProperties } from "../log/eventLogProperties.js"
 import { strategyProperties } from "../strategy/strategyProperties.js"
 import { lawSuite } from "../vitest.js"
 import { check, examine, LawBroken, parseSeed, title } from "./check.js"
@@ -40,7 +42,9 @@ describe("a law that does not hold", () => {
     expect(verdict.report).toContain("L0: numbers are small\n\n  Large ones are hard to read.")
     expect(verdict.report).toContain("What is wrong: 50 is large")
     expect(verdict.report).toContain("  the number 50")
-    expect(verdict.report).toContain(`MEMFOLD_SEED=${verdict.seed}:${verdict.path}`)
+    expect(verdict.report).toContain(
+      `MEMFOLD_SEED=${verdict.seed}:${verdict.path} vitest -t "L0: numbers are small"`,
+    )
     await expect(check(small)).rejects.toBeInstanceOf(LawBroken)
   })
 
@@ -60,6 +64,34 @@ describe("a law that does not hold", () => {
     expect(report).toMatch(/#\s+role\s+tokens/)
     expect(report).toMatch(/^\s+0\s+(system|user|assistant|tool)\s+\d+/m)
     expect(report.length).toBeLessThan(3_000)
+  })
+})
+
+describe("a law that comes to no end", () => {
+  const silent = InMemoryEventLog.make.pipe(
+    Effect.map((log) => EventLog.EventLog.of({ ...log, append: () => Effect.never })),
+    Layer.effect(EventLog.EventLog),
+  )
+
+  it("is reported with its input and seed: a store that never answers", async () => {
+    const [law] = eventLogProperties({ layer: silent })
+    const verdict = await brokenBy(law as typeof small, { timeLimit: 20, seed: 5 })
+    expect(verdict.detail).toBe("this input did not end within 0.02 s")
+    expect(verdict.counterexample).not.toBeNull()
+    expect(verdict.report).toContain(title(law!))
+    expect(verdict.report).toContain("MEMFOLD_SEED=5")
+  })
+
+  it("is reported with what was tried when the time for all of it is up", async () => {
+    const hangs = makeLaw({
+      ...small,
+      holds: () => new Promise(() => {}),
+      arbitrary: fc.nat(),
+      describe: String,
+    })
+    const { detail, report } = await brokenBy(hangs, { within: 30 })
+    expect(detail).toContain("it did not end within 0.03 s: ")
+    expect(report).toContain("L0: numbers are small")
   })
 })
 

@@ -2,8 +2,9 @@
  * Laws held against what they are about: run, shrunk, and reported so that a person can read what went wrong and run
  * exactly that again.
  */
+import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { Law } from "./Law.js"
+import { Broken, type Law } from "./Law.js"
 
 /**
  * How a law is checked.
@@ -11,11 +12,16 @@ import type { Law } from "./Law.js"
  * - `numRuns`: how many inputs are tried; the law's own number by default
  * - `seed`, `path`: those of a report, to find the same counterexample again; a random seed by default. The environment
  *   variable `MEMFOLD_SEED` (`SEED` or `SEED:PATH`) does the same from outside.
+ * - `timeLimit` (10,000): milliseconds that one input may take; what never answers is reported with its input, as
+ *   anything else that is wrong
+ * - `within`: milliseconds that all of it may take, making a counterexample smaller included; no limit by default
  */
 export interface CheckOptions {
   readonly numRuns?: number | undefined
   readonly seed?: number | undefined
   readonly path?: string | undefined
+  readonly timeLimit?: number | undefined
+  readonly within?: number | undefined
 }
 
 /** What came of checking a law. */
@@ -78,17 +84,56 @@ const detailOf = (error: unknown): string =>
       : `${error.name}: ${error.message}\n${error.stack?.split("\n").slice(1, 4).join("\n") ?? ""}`
     : String(error)
 
+/** So many inputs that do not end are waited for; after them, none is made smaller any more. */
+const mostHanging = 3
+
+/**
+ * A property each of whose runs ends: after so many milliseconds it has failed. What hangs goes on hanging, and
+ * nobody waits for it.
+ */
+const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
+  let hanging = 0
+  const run = (input: unknown) =>
+    hanging >= mostHanging
+      ? Promise.resolve(null)
+      : Effect.promise(async () => property.run(input)).pipe(
+          Effect.timeoutTo({
+            duration: millis,
+            onSuccess: (failure) => failure,
+            onTimeout: (): fc.PropertyFailure => {
+              hanging++
+              return { error: new Broken(`this input did not end within ${millis / 1_000} s`) }
+            },
+          }),
+          Effect.runPromise,
+        )
+  return {
+    isAsync: () => true,
+    generate: (random, runId) => property.generate(random, runId),
+    shrink: (value) => property.shrink(value),
+    runBeforeEach: () => property.runBeforeEach(),
+    runAfterEach: () => property.runAfterEach(),
+    run,
+  }
+}
+
 /** Checks a law and answers with what was found, whether it holds or not. */
 export const examine = async (law: Law, options: CheckOptions = {}): Promise<Verdict> => {
   const { seed, path } = replayed(options)
-  const details = await fc.check(law.property, {
+  const { timeLimit = 10_000, within } = options
+  const details = await fc.check(limited(law.property, timeLimit), {
     numRuns: options.numRuns ?? law.numRuns,
+    ...(within === undefined ? {} : { interruptAfterTimeLimit: within, markInterruptAsFailure: true }),
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined || law.replay === "seed" ? {} : { path }),
   })
   if (!details.failed) return { _tag: "Holds", law, runs: details.numRuns, seed: details.seed }
   const { numRuns: runs, numShrinks: shrinks, counterexample } = details
-  const detail = detailOf(details.errorInstance)
+  const detail =
+    counterexample === null
+      ? `it did not end within ${(within ?? 0) / 1_000} s: ${runs} of ${options.numRuns ?? law.numRuns} inputs were tried, ` +
+        "and nothing was wrong with them; give it more time, or fewer runs"
+      : detailOf(details.errorInstance)
   const found = { seed: details.seed, path: details.counterexamplePath ?? "" }
   const again = law.replay === "seed" || found.path === "" ? `${found.seed}` : `${found.seed}:${found.path}`
   const report = [
@@ -99,7 +144,8 @@ export const examine = async (law: Law, options: CheckOptions = {}): Promise<Ver
     `What is wrong: ${detail}`,
     "",
     ...(counterexample === null ? [] : [indented(law.describe(counterexample)), ""]),
-    `Found in run ${runs}, made smaller ${shrinks} times. To see it again: MEMFOLD_SEED=${again}, ` +
+    `Found in run ${runs}, made smaller ${shrinks} times. To see it again, this law alone:`,
+    `MEMFOLD_SEED=${again} vitest -t "${title(law)}", ` +
       (law.replay === "seed"
         ? `or { seed: ${found.seed} }`
         : `or { seed: ${found.seed}, path: "${found.path}" }`),

@@ -1,10 +1,18 @@
 /** The laws of a whole memory: append, decide, summarize, commit and render, over a log. */
-import { type EventLog, type Memory, type Message, Policy, type Strategy, Verify } from "@memfold/core"
+import {
+  type EventCodec,
+  type EventLog,
+  type Memory,
+  type Message,
+  Policy,
+  type Strategy,
+  Verify,
+} from "@memfold/core"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import * as fc from "fast-check"
 import { conversation } from "../arbitrary/conversation.js"
 import { faultScript } from "../arbitrary/fault.js"
-import { batched } from "../arbitrary/interleaving.js"
+import { batched, interleaving } from "../arbitrary/interleaving.js"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
 import { faultyLog } from "../fakes/faultyLog.js"
 import { echo, slow, summarizers } from "../fakes/summarizers.js"
@@ -170,8 +178,7 @@ const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     name: "at most one compaction runs, whoever else is at work",
     explanation:
       "Two processes append to one session and compact it in the background, over logs that are slow and lose\n" +
-      "answers, also for longer than a lease. One compaction runs at a time, one that has lost its lease commits\n" +
-      "nothing, and every message is there once.",
+      "answers, also for longer than a lease. One compaction runs at a time, and every message is there once.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,
@@ -233,10 +240,107 @@ const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         const found = (await logged(world, reader)).map((message) => canonical(saidIn([message])))
         const expected = [...mine, ...theirs].flat().map((message) => canonical(saidIn([message])))
         same(found.toSorted(), expected.toSorted(), () => "the messages in the log")
+        checkCommits(Chunk.toReadonlyArray(await world.run(Stream.runCollect(reader.events(session)))))
         await verify(world)
         await world.run(reader.settle(session))
         const [state, context] = await world.run(Effect.all([reader.state(session), reader.context(session)]))
         checkContext(state, context)
+        await verify(world)
+      }),
+  })
+
+const ends: ReadonlySet<string> = new Set([
+  "SummaryCommitted",
+  "CompactionFailed",
+  "CompactionReleased",
+  "SessionCleared",
+])
+
+/** In the log itself: whatever a compaction wrote, it wrote while it was the one that ran. */
+const checkCommits = (events: ReadonlyArray<EventCodec.Recorded>): void => {
+  let running: string | null = null
+  for (const { seq, event } of events) {
+    if (event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned") {
+      must(
+        event.compaction === running,
+        () =>
+          `event ${seq} (${event._tag}) is of compaction ${event.compaction}, and ` +
+          (running === null ? "none runs there" : `${running} runs there`),
+      )
+    }
+    if (event._tag === "CompactionStarted") running = event.compaction
+    if (ends.has(event._tag)) running = null
+  }
+}
+
+/** A log in front of which the commits of compactions are held up: each by the next of these times. */
+const holdingCommits = (log: EventLog.Service, stalls: ReadonlyArray<number>): EventLog.Service => {
+  const left = [...stalls]
+  return {
+    ...log,
+    append: (session, records, options) => {
+      const commits = records.some(({ type }) => type === "SummaryCommitted" || type === "ToolOutputsPruned")
+      const done = log.append(session, records, options)
+      return commits ? Effect.suspend(() => Effect.delay(done, left.shift() ?? 0)) : done
+    },
+  }
+}
+
+/** How long the commits of a process are held up, one after another; some longer than its lease. */
+const commitStalls = fc.array(fc.constantFrom(0, 1_000, 60_000, 600_000, 3_600_000), { maxLength: 6 })
+
+/** That a lease is one. */
+const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
+  makeLaw({
+    id: "L7",
+    name: "one that has lost its lease commits nothing",
+    explanation:
+      "Two processes take turns at one session. Now and then one of them stands still between its summary and the\n" +
+      "commit, for longer than its lease, and the other one takes over. In the log, each commit belongs to the\n" +
+      "compaction that runs there: what comes too late is thrown away.",
+    numRuns,
+    arbitrary: fc.record({
+      strategy: strategies,
+      batches: batched(conversation),
+      stalls: fc.tuple(commitStalls, commitStalls),
+      passing: fc.array(fc.integer({ min: 1, max: 3_600_000 }), { maxLength: 10 }),
+      /** Whose turn it is, over and over. */
+      turns: interleaving([4, 4]),
+    }),
+    describe: ({ strategy, batches, stalls, passing, turns }) =>
+      `${strategy.name}\nthe commits of each are held up for ${JSON.stringify(stalls)} ms, the time between the ` +
+      `batches is ${JSON.stringify(passing)} ms, the turns are ${turns.join("")}\n${listOf(batches)}`,
+    holds: ({ strategy, batches, stalls, passing, turns }) =>
+      inWorld(options, async (world) => {
+        const processes = await Promise.all(
+          stalls.map((each) =>
+            world.open({
+              strategy,
+              compaction: "manual",
+              lease: "1 minute",
+              summarizerTimeout: "20 seconds",
+              through: (log) => holdingCommits(log, each),
+            }),
+          ),
+        )
+        const { time } = world
+        const settling: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+        for (const [position, batch] of batches.entries()) {
+          const memory = processes[turns[position % turns.length] ?? 0]!
+          await world.watch(
+            Effect.gen(function* () {
+              settling.push(
+                yield* Effect.forkDaemon(
+                  Effect.zipRight(memory.append(session, batch), memory.settle(session)),
+                ),
+              )
+              yield* time.advance(passing[position] ?? 600_000)
+            }),
+          )
+        }
+        await world.run(Effect.forEach(settling, Fiber.join, { discard: true }))
+        const events = await world.run(Stream.runCollect(processes[0]!.events(session)))
+        checkCommits(Chunk.toReadonlyArray(events))
         await verify(world)
       }),
   })
@@ -343,5 +447,7 @@ const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
 /** All of them. */
 export const memoryLawsOf = (options: MemoryPropertiesOptions): ReadonlyArray<Law> => {
   const kit = kitOf(options)
-  return [modelLaw, summarizerLaw, lostAnswersLaw, racesLaw, pendingLaw, redactionLaw].map((law) => law(kit))
+  return [modelLaw, summarizerLaw, lostAnswersLaw, racesLaw, leaseLaw, pendingLaw, redactionLaw].map((law) =>
+    law(kit),
+  )
 }

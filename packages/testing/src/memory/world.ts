@@ -9,7 +9,7 @@ import {
   type Summarizer,
   TokenCounter,
 } from "@memfold/core"
-import { Cause, Context, Effect, Exit, Layer, Logger, Random, Scope } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope, Stream } from "effect"
 import type * as fc from "fast-check"
 import { quarter } from "../fakes/counter.js"
 import type { LogLayer } from "../log/input.js"
@@ -56,6 +56,25 @@ const orThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
   throw Cause.squash(exit.cause)
 }
 
+const live = Clock.make()
+
+/** A log in the time of its disk or network: its own timeouts are none of this world's. */
+const inItsOwnTime = (log: EventLog.Service): EventLog.Service => {
+  const whole = <A, E>(stream: Stream.Stream<A, E>) =>
+    Stream.unwrap(Effect.map(Effect.withClock(Stream.runCollect(stream), live), Stream.fromChunk))
+  return {
+    ...log,
+    append: (...args) => Effect.withClock(log.append(...args), live),
+    rewrite: (...args) => Effect.withClock(log.rewrite(...args), live),
+    read: (...args) => whole(log.read(...args)),
+    version: (session) => Effect.withClock(log.version(session), live),
+    saveSnapshot: (...args) => Effect.withClock(log.saveSnapshot(...args), live),
+    loadSnapshot: (session) => Effect.withClock(log.loadSnapshot(session), live),
+    sessions: whole(log.sessions),
+    delete: (session) => Effect.withClock(log.delete(session), live),
+  }
+}
+
 /** Uses a world of its own, and closes it. */
 export const inWorld = async <A>(
   { layer = InMemoryEventLog.layer, memory = Memory.layer }: MemoryPropertiesOptions,
@@ -78,9 +97,12 @@ export const inWorld = async <A>(
   const run: World["run"] = (effect) => watch(time.through(effect))
   try {
     const built = await run(
-      Layer.buildWithScope(Layer.fresh(typeof layer === "function" ? layer() : layer), scope),
+      Effect.withClock(
+        Layer.buildWithScope(Layer.fresh(typeof layer === "function" ? layer() : layer), scope),
+        live,
+      ),
     )
-    const log = Context.get(built, EventLog.EventLog)
+    const log = inItsOwnTime(Context.get(built, EventLog.EventLog))
     const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), through, ...options }) => {
       const surroundings = Layer.mergeAll(
         Layer.succeed(EventLog.EventLog, through === undefined ? log : through(log)),

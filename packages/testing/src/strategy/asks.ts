@@ -7,6 +7,7 @@ import type { Policy, Strategy } from "@memfold/core"
 /** What a part was asked, and what it answered. */
 export type Ask =
   | { readonly part: "when"; readonly answer: string | null }
+  | { readonly part: "when.dueAt"; readonly answer: number | null }
   | { readonly part: "keep"; readonly answer: number; readonly total: number }
   | {
       readonly part: "take"
@@ -20,6 +21,7 @@ export type Ask =
 /** A strategy that tells what its parts answer. */
 export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void): Strategy.Strategy => {
   const { when, keep, take, split } = strategy
+  const { dueAt } = when
   return {
     ...strategy,
     when: {
@@ -28,6 +30,15 @@ export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void)
         hear({ part: "when", answer })
         return answer
       },
+      ...(dueAt === undefined
+        ? {}
+        : {
+            dueAt: (view) => {
+              const answer = dueAt(view)
+              hear({ part: "when.dueAt", answer })
+              return answer
+            },
+          }),
     },
     keep: {
       ...keep,
@@ -66,6 +77,10 @@ export const malformed = (ask: Ask): string | null => {
       return ask.answer === null || (typeof ask.answer === "string" && ask.answer.trim() !== "")
         ? null
         : `"when" answered ${JSON.stringify(ask.answer)}; a reason in words, or null`
+    case "when.dueAt":
+      return ask.answer === null || (typeof ask.answer === "number" && Number.isFinite(ask.answer))
+        ? null
+        : `"when.dueAt" answered ${String(ask.answer)}; a time in milliseconds since the epoch, or null`
     case "keep":
       if (typeof ask.answer !== "number" || Number.isNaN(ask.answer))
         return `"keep" answered ${String(ask.answer)}`

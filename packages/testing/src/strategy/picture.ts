@@ -76,6 +76,9 @@ export const picture = ({ messages, events, decided, endless, thrown }: Rehearsa
     ...(columns.length === 0
       ? []
       : ["  █ folded  ▓ folded of the tail  ░ tail  o left raw  · in a summary before"]),
+    ...(columns.some(({ demanded }) => demanded)
+      ? ["  by hand: the rehearsal ends with a compaction on demand"]
+      : []),
     ...(endless === null ? [] : [`  Settling did not end after ${endless} compactions.`]),
     ...(thrown === null ? [] : [`  It threw with ${thrown.total} messages.`]),
   ].join("\n")

@@ -15,6 +15,7 @@ import {
 } from "@memfold/core"
 import { startOfTime } from "../arbitrary/conversation.js"
 import { quarter } from "../fakes/counter.js"
+import { viewOf } from "./viewOf.js"
 
 /** A compaction that was decided on when there were `total` messages, and the summary it led to. */
 export interface Decided extends Policy.Plan {
@@ -33,6 +34,8 @@ export interface Moment {
   readonly now: number
   readonly state: Session.SessionState
   readonly context: Render.Context
+  /** From when on the trigger says it is due, if nobody says anything; `null` if it names no time. */
+  readonly dueAt: number | null
 }
 
 /** A rehearsal, from its first message to its last. */
@@ -126,7 +129,13 @@ export const rehearse = (
     state = Session.evolve(state, recorded)
   }
   const look = (settled: boolean) =>
-    moments.push({ settled, now, state, context: render(state, strategy.context) })
+    moments.push({
+      settled,
+      now,
+      state,
+      context: render(state, strategy.context),
+      dueAt: strategy.when.dueAt?.(viewOf(state, now, strategy.keep)) ?? null,
+    })
 
   const carryOut = (plan: Policy.Plan, before: Session.SessionState, demanded: boolean) => {
     const compaction = `k${decided.length}`

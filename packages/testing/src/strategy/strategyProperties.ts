@@ -9,6 +9,7 @@ import { restartLaws } from "./laws/restart.js"
 import { roundLaws } from "./laws/rounds.js"
 import { settlingLaws } from "./laws/settling.js"
 import { tailLaws } from "./laws/tail.js"
+import { timeLaws } from "./laws/time.js"
 import { workLaws } from "./laws/work.js"
 
 /**
@@ -45,6 +46,7 @@ export const strategyProperties = <Settings>(
     groupLaws,
     purityLaws,
     settlingLaws,
+    timeLaws,
     restartLaws,
   ].flatMap((laws) => laws(kit))
 }

@@ -40,13 +40,17 @@ const lent = <A extends object>(what: string, value: A): A => {
 /** A strategy whose parts get everything they look at only lent. */
 export const lending = (strategy: Strategy.Strategy): Strategy.Strategy => {
   const { when, keep, take, split, pin, prune } = strategy
+  const { dueAt } = when
   const lentKeep = (one: typeof keep): typeof keep => ({
     ...one,
     from: (view) => one.from(lent("its view", view)),
   })
   return {
     ...strategy,
-    when: { due: (view) => when.due(lent("its view", view)) },
+    when: {
+      due: (view) => when.due(lent("its view", view)),
+      ...(dueAt === undefined ? {} : { dueAt: (view) => dueAt(lent("its view", view)) }),
+    },
     keep: lentKeep(keep),
     take: { to: (view, tailFrom) => take.to(lent("its view", view), tailFrom) },
     ...(split === undefined

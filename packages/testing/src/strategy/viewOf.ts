@@ -1,7 +1,14 @@
 import { Fold, Keep, Policy, type Session, Strategy, type Trigger } from "@memfold/core"
 
-/** The view that a policy gets of a state at a time: what the engine shows to one that only looks. */
-export const viewOf = (state: Session.SessionState, now: number): Trigger.TriggerView => {
+/**
+ * The view that a policy gets of a state at a time: what the engine shows to one that only looks. Its tail is what is
+ * kept; without that, there is none.
+ */
+export const viewOf = (
+  state: Session.SessionState,
+  now: number,
+  keep: Keep.Keep = Keep.lastMessages(0),
+): Trigger.TriggerView => {
   const seen: Array<Trigger.TriggerView> = []
   const onlooker = Strategy.make({
     name: "onlooker",
@@ -11,7 +18,7 @@ export const viewOf = (state: Session.SessionState, now: number): Trigger.Trigge
         return null
       },
     },
-    keep: Keep.lastMessages(0),
+    keep,
     fold: Fold.none,
   })
   Policy.decide(onlooker, { ...state, running: null, failures: null, heldUntil: 0 }, { now })

@@ -46,6 +46,8 @@ const range = (from: number, to: number): Partial<Policy.Plan> => ({
 
 let calls = 0
 
+const minute = 60_000
+
 export const strategyMutants: ReadonlyArray<Mutant> = [
   strategy("asks for the tail", "L2", { take: { to: ({ total }) => total } }),
   strategy(
@@ -69,6 +71,38 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
       due: (view) => {
         if (view.openCalls > 1) throw new Error("one call at a time")
         return view.total - view.through >= 6 ? "raw" : null
+      },
+    },
+  }),
+  strategy("says a time that moves", "L11", {
+    when: {
+      due: ({ now, lastMessageAt }) => (now - lastMessageAt >= minute ? "idle" : null),
+      dueAt: ({ now }) => now + minute,
+    },
+  }),
+  strategy("promises a time and is not due then", "L11", {
+    when: {
+      due: right.when.due,
+      dueAt: ({ lastMessageAt }) => lastMessageAt + minute,
+    },
+  }),
+  strategy("is due before the time it says", "L11", {
+    when: {
+      due: ({ now, lastMessageAt }) => (now - lastMessageAt >= minute ? "idle" : null),
+      dueAt: ({ lastMessageAt }) => lastMessageAt + 2 * minute,
+    },
+  }),
+  strategy("says a time that is none", "L11", {
+    when: { due: right.when.due, dueAt: () => Number.NaN },
+  }),
+  strategy("throws dice for its time", "L6", {
+    when: { due: right.when.due, dueAt: ({ now }) => now + Math.random() * minute },
+  }),
+  strategy("throws when it is asked for a time", "L8", {
+    when: {
+      due: right.when.due,
+      dueAt: () => {
+        throw new Error("it has none")
       },
     },
   }),

@@ -5,6 +5,7 @@ import type { Input, Kit } from "../input.js"
 import type { Decided, Rehearsal } from "../rehearse.js"
 import { inSurroundings, worlds } from "../surroundings.js"
 import { Changed, deepFreeze, frozenCopy, lending } from "../untouched.js"
+import { viewOf } from "../viewOf.js"
 
 /** A plan without what it was made from. */
 const planOf = ({ reason, from, to, tailFrom, parts, prune }: Policy.Plan): Policy.Plan => ({
@@ -16,8 +17,9 @@ const planOf = ({ reason, from, to, tailFrom, parts, prune }: Policy.Plan): Poli
   prune,
 })
 
-const brief = ({ decided, thrown }: Rehearsal) => ({
+const brief = ({ decided, moments, thrown }: Rehearsal) => ({
   plans: decided.map((plan) => ({ total: plan.total, ...planOf(plan) })),
+  dueAt: moments.map((moment) => String(moment.dueAt)),
   thrown: thrown === null ? null : thrown.total,
 })
 
@@ -69,11 +71,17 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
           () => `asked again about the state with ${plan.total} messages, it says something else`,
         )
       }
-      for (const { settled, state, now } of endless === null ? moments.toReversed() : []) {
+      for (const { settled, state, now, dueAt } of endless === null ? moments.toReversed() : []) {
         const again = decide(strategy, state, { now })
         must(
           !settled || again._tag === "Idle",
           () => `nothing was due with ${state.total} messages, and asked again, something is`,
+        )
+        const time = strategy.when.dueAt?.(viewOf(state, now, strategy.keep)) ?? null
+        same(
+          String(time),
+          String(dueAt),
+          () => `asked again about the state with ${state.total} messages, it is due at another time`,
         )
       }
     },

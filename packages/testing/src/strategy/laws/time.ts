@@ -1,0 +1,63 @@
+/** L11: a trigger that goes by the clock says when, and keeps its word. */
+import { type Law, must } from "../../law/Law.js"
+import { malformed } from "../asks.js"
+import type { Kit } from "../input.js"
+import { inSurroundings, worlds } from "../surroundings.js"
+import { viewOf } from "../viewOf.js"
+
+export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
+  law({
+    id: "L11",
+    name: "it comes due when it says",
+    explanation:
+      "What comes due by the clock alone is found only by who knows when to look: a memory that compacts in the\n" +
+      "background looks at the time that `dueAt` names. So while the trigger is not due, that is a time or null, it\n" +
+      "does not move while nobody says anything, `due` answers null before it, and a reason when it has come.",
+    holds: (input, rehearse) => {
+      const { strategy, moments } = rehearse(input)
+      const { when, keep } = strategy
+      if (when.dueAt === undefined) return
+      for (const { state, now, dueAt } of moments) {
+        const wrong = malformed({ part: "when.dueAt", answer: dueAt })
+        must(wrong === null, () => `with ${state.total} messages, ${wrong}`)
+        const at = (time: number) => {
+          const view = viewOf(state, time, keep)
+          return { due: when.due(view), dueAt: when.dueAt?.(view) ?? null }
+        }
+        if (state.total === 0 || at(now).due !== null) continue
+        const stays = (time: number, found: number | null) =>
+          must(
+            found === dueAt,
+            () =>
+              `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and asked ` +
+              `${time - now} ms later, ${after(found, now)}`,
+          )
+        for (const world of worlds) stays(now, inSurroundings(world, () => at(now).dueAt).answer)
+        const then = dueAt === null ? null : Math.ceil(dueAt)
+        for (const time of [now + 1, ...(then === null ? [] : [then - 1])]) {
+          if (time <= now || (then !== null && time >= then)) continue
+          const { due, dueAt: later } = at(time)
+          must(
+            then === null || due === null,
+            () =>
+              `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and is due ` +
+              `${time - now} ms after it was asked (${JSON.stringify(due)})`,
+          )
+          if (due === null) stays(time, later)
+        }
+        if (then === null || then <= now) continue
+        must(
+          at(then).due !== null,
+          () =>
+            `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and then it is not`,
+        )
+      }
+    },
+  }),
+]
+
+/** A time as a person reads it who was asked at another one. */
+const after = (time: number | null, now: number): string => {
+  if (time === null) return "never"
+  return time >= now ? `${time - now} ms after it was asked` : `${now - time} ms before it was asked`
+}
