@@ -14,16 +14,19 @@ import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { eventLogSuite } from "../../core/test/eventLogSuite.js"
+import { eventLogLaws } from "../../testing/src/vitest.js"
 import { countsOf, folder, integrity, records, textsOf, withDriver, withLog } from "../test/support.js"
 import { commitHash } from "./commitHash.js"
 import { layer, make } from "./index.js"
 
 const newFile = () => join(folder(), "chats.db")
 
-eventLogSuite("a file, synchronous full", () => layer({ filename: newFile() }))
-eventLogSuite("a file, synchronous normal", () => layer({ filename: newFile(), synchronous: "normal" }))
-eventLogSuite("a database in memory", () => layer({ filename: ":memory:" }))
+const laws = (name: string, options: () => Parameters<typeof layer>[0]) =>
+  eventLogLaws({ name, layer: () => layer(options()), numRuns: 25 })
+
+laws("a file, synchronous full", () => ({ filename: newFile() }))
+laws("a file, synchronous normal", () => ({ filename: newFile(), synchronous: "normal" }))
+laws("a database in memory", () => ({ filename: ":memory:" }))
 
 describe("a file", () => {
   it("has everything when it is opened again", async () => {

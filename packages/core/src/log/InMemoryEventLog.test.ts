@@ -1,9 +1,9 @@
 import { Chunk, Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { eventLogSuite } from "../../test/eventLogSuite.js"
+import { eventLogLaws } from "../../../testing/src/vitest.js"
 import { InMemoryEventLog } from "../index.js"
 
-eventLogSuite("in memory", () => InMemoryEventLog.layer)
+eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer, numRuns: 25 })
 
 describe("in memory", () => {
   it("each log is one of its own", async () => {
