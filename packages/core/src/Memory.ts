@@ -71,13 +71,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** How far the layers have failed to learn: the next try comes with the next round. */
   const failedTo = new Map<string, number>()
 
+  /** What there is to learn now. */
+  const toLearn = (state: SessionState) => {
+    const range = layers === null ? null : due(state)
+    return range === null || range.to <= (failedTo.get(state.session) ?? 0) ? null : range
+  }
+
   /** Learns before anything is compacted: what a summary covers can only be read in the log. */
   const learnFirst = (session: string) =>
     layers === null
       ? Effect.void
       : Effect.flatMap(sessions.load(session), (state) => {
-          const range = due(state)
-          if (range === null || range.to <= (failedTo.get(session) ?? 0)) return Effect.void
+          const range = toLearn(state)
+          if (range === null) return Effect.void
           return learn(sessions, layers, session).pipe(
             Effect.tap((learned) =>
               Effect.sync(() => (learned ? failedTo.delete(session) : failedTo.set(session, range.to))),
@@ -147,8 +153,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       if (options.shadow !== undefined) yield* lookInShadow(options.shadow, state, decision, now)
       if (compaction === "manual" || compaction === "off") return
       const toCompact = decision._tag === "Due" || decision.why === "running"
-      const toLearn = layers !== null && (due(state)?.to ?? 0) > (failedTo.get(state.session) ?? 0)
-      if (!toCompact && !toLearn && state.damaged.length === 0) {
+      if (!toCompact && toLearn(state) === null && state.damaged.length === 0) {
         return compaction === "background" ? yield* lookAgain(state, strategy) : undefined
       }
       if (compaction === "background") return yield* background.look(state.session, strategy)

@@ -37,13 +37,19 @@ const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
 /** A URL without whom it is for. */
 const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
 
+/** What stands behind the scheme of a URL, `sqlite:///a.db` and `sqlite:/a.db` being the same file. */
+const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=\/)/, "")
+
+/** The file that a URL names; `null` where it names another kind of store. */
+export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
+
 /** The layer of the store that a URL names. It is opened when the layer is built. */
 export const storeLayer = (
   url: string,
   options: StoreOptions = {},
 ): Either.Either<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> => {
   const [scheme = "", path] = url.includes(":")
-    ? [url.slice(0, url.indexOf(":")), url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=\/)/, "")]
+    ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
   const open = schemes.get(scheme)
   const complete = path !== undefined && (scheme === "memory") === (path === "")

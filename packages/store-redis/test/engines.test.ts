@@ -1,18 +1,8 @@
 /** Several engines on one Redis, as several processes have them. */
-import {
-  CurrentSummarizer,
-  EventLog,
-  Fold,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  type Summarizer,
-  Trigger,
-  Verify,
-} from "@memfold/core"
+import { CurrentSummarizer, EventLog, Memory, Message, type Summarizer, Verify } from "@memfold/core"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
+import { pairs } from "../../core/test/engine.js"
 import { make, type Options } from "../src/index.js"
 import { type Cluster, type Server, servers } from "./servers.js"
 import { all, random, tenant } from "./support.js"
@@ -25,13 +15,6 @@ let three: Cluster
 beforeAll(async () => {
   ;[one, three] = await Promise.all([server(), cluster()])
 }, 60_000)
-
-const pairs = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
-})
 
 const stores: ReadonlyArray<readonly [name: string, options: () => Options]> = [
   ["a server", () => ({ url: one.url })],

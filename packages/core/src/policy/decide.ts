@@ -89,9 +89,10 @@ export const nextLook = (strategy: Strategy, state: SessionState, now: number): 
   if (running !== null && now < running.leaseUntil) return running.leaseUntil
   if (failures !== null && now < failures.retryAt && state.total < failures.retryTotal)
     return failures.retryAt
-  if (state.total < state.heldUntil) return null
+  const { when } = strategy
+  if (state.total < state.heldUntil || when.dueAt === undefined) return null
   const view = View.make(state, now)
-  const at = strategy.when.dueAt?.({ ...view, tailFrom: within(state, strategy.keep.from(view)) }) ?? null
+  const at = when.dueAt({ ...view, tailFrom: within(state, strategy.keep.from(view)) })
   return at !== null && at > now ? at : null
 }
 

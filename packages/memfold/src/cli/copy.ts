@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { type Copied, copySession, type Diverged, type Source } from "../move/copy.js"
 import { exportLines, openExport } from "../move/exported.js"
 import { writeLines } from "../move/writeLines.js"
+import { sqliteFile } from "../store.js"
 import { Found, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { color, count, progress, progressDone, several } from "./terminal.js"
@@ -40,15 +41,12 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
 /** Whether a store is gone when the program ends: what goes there is only tried. */
 const isMemory = (url: string): boolean => url === "memory:" || url === "sqlite::memory:"
 
-/** The file of a store that is one. */
-const fileOf = (url: string): string | null =>
-  url.startsWith("sqlite:") ? resolve(url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "")) : null
-
 /** Whether two URLs name one store: a file may be written in several ways, and have several names. */
 const isSameStore = (one: string, other: string): boolean => {
   if (one === other) return true
-  const [here, there] = [fileOf(one), fileOf(other)]
-  if (here === null || there === null) return false
+  const [file, otherFile] = [sqliteFile(one), sqliteFile(other)]
+  if (file === null || otherFile === null) return false
+  const [here, there] = [resolve(file), resolve(otherFile)]
   if (here === there) return true
   try {
     const [a, b] = [statSync(here, { bigint: true }), statSync(there, { bigint: true })]

@@ -3,15 +3,18 @@ import { Command, Options } from "@effect/cli"
 import type { EventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Console, Effect } from "effect"
+import { sqliteFile } from "../store.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
 
 /** The file that a URL names; other stores are looked after with programs of their own. */
-const fileOf = (url: string): Effect.Effect<string, UsageError> =>
-  url.startsWith("sqlite:")
-    ? Effect.succeed(url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""))
-    : new UsageError({ problem: "this is for files: --store sqlite:PATH" })
+const fileOf = (url: string): Effect.Effect<string, UsageError> => {
+  const file = sqliteFile(url)
+  return file === null
+    ? new UsageError({ problem: "this is for files: --store sqlite:PATH" })
+    : Effect.succeed(file)
+}
 
 type Looked = Effect.Effect<void, EventLog.LogError | UsageError>
 

@@ -2,13 +2,9 @@ import {
   CurrentSummarizer,
   EchoSummarizer,
   EventLog,
-  Fold,
   InMemoryEventLog,
-  Keep,
   Memory,
   Message,
-  Strategy,
-  Trigger,
   Verify,
 } from "@memfold/core"
 import { Console, Deferred, Effect, Exit, Fiber, Logger, type Scope, Stream } from "effect"
@@ -17,19 +13,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { copyAll } from "../cli/copy.js"
+import { pairs } from "../../../core/test/engine.js"
 import { copySession } from "./copy.js"
 import { exportLines, openExport } from "./exported.js"
 import { writeLines } from "./writeLines.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-move-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const pairs = Strategy.make({
-  name: "pairs",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
-})
 
 const memoryOver = (log: EventLog.Service) =>
   Memory.make({ strategy: pairs, compaction: "inline" }).pipe(
