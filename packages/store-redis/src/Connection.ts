@@ -38,8 +38,10 @@ export interface Connection {
   readonly listener: Effect.Effect<Client, never, Scope.Scope>
 }
 
+const shortest = Duration.millis(20)
+
 /** Waits longer each time, up to a second, with a little chance in it. */
-const backoff = Schedule.exponential("20 millis").pipe(
+const backoff = Schedule.exponential(shortest).pipe(
   Schedule.union(Schedule.spaced("1 second")),
   Schedule.jittered,
 )
@@ -156,42 +158,56 @@ export const open = (
         : { ...behind, cause: bare(trouble) }
     }
 
-    const ask: Connection["ask"] = ({ operation, session }, request) =>
-      Effect.tryPromise({ try: () => request(client), catch: failed }).pipe(
-        Effect.tap(() => Effect.sync(() => (trouble = undefined))),
-        // The client's own timeouts do not cover the time in which it has no connection.
-        Effect.timeoutFail({
-          duration: Duration.times(timeout, 2),
-          onTimeout: () => failed(new Error("timed out")),
-        }),
-        Effect.retry({
-          while: ({ passing }) => passing,
-          schedule: backoff.pipe(Schedule.upTo(retryFor)),
-        }),
-        Effect.mapError(
-          ({ reason, cause }) =>
-            new EventLog.LogError({
-              operation,
-              ...(session === undefined ? {} : { session }),
-              reason,
-              cause,
-            }),
-        ),
-      )
+    // The client's own timeouts do not cover the time in which it has no connection.
+    const patience = {
+      duration: Duration.times(timeout, 2),
+      onTimeout: () => failed(new Error("timed out")),
+    }
+    const again = {
+      while: ({ passing }: Failure) => passing,
+      schedule: backoff.pipe(Schedule.upTo(retryFor)),
+    }
 
-    const evaluate = async (
+    const ask: Connection["ask"] = ({ operation, session }, request) => {
+      const once = Effect.tryPromise({
+        try: async () => {
+          const answer = await request(client)
+          trouble = undefined
+          return answer
+        },
+        catch: failed,
+      })
+      const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
+      // Nearly all requests are answered at the first try, and spared the timers.
+      const answered = Effect.suspend(() =>
+        client.status === "ready"
+          ? Effect.catchAll(once, (failure) =>
+              failure.passing ? Effect.delay(patiently(), shortest) : Effect.fail(failure),
+            )
+          : patiently(),
+      )
+      return Effect.mapError(
+        answered,
+        ({ reason, cause }) =>
+          new EventLog.LogError({
+            operation,
+            ...(session === undefined ? {} : { session }),
+            reason,
+            cause,
+          }),
+      )
+    }
+
+    const evaluate = (
       to: Client,
       { sha, source }: Script,
       keys: ReadonlyArray<string>,
       args: ReadonlyArray<string>,
-    ): Promise<unknown> => {
-      try {
-        return await to.evalsha(sha, keys.length, ...keys, ...args)
-      } catch (error) {
+    ): Promise<unknown> =>
+      to.evalsha(sha, keys.length, ...keys, ...args).catch((error: unknown) => {
         if (!isNoScript(error)) throw error
         return to.eval(source, keys.length, ...keys, ...args)
-      }
-    }
+      })
 
     /** WAIT is about the writes of its own connection, so both go down the same one, one behind the other. */
     const evaluateAndWait = async (
@@ -223,9 +239,9 @@ export const open = (
     }
 
     const run: Connection["run"] = (about, script, keys, args, replicas) =>
-      ask(about, async (to) =>
+      ask(about, (to) =>
         replicas === undefined
-          ? [await evaluate(to, script, keys, args), 0]
+          ? evaluate(to, script, keys, args).then((answer) => [answer, 0] as const)
           : evaluateAndWait(to, script, keys, args, replicas),
       )
 

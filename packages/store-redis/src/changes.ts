@@ -4,7 +4,7 @@ import { Effect, Queue, Schedule, Scope, Stream } from "effect"
 import { Cluster } from "ioredis"
 import type { Connection } from "./Connection.js"
 import { bare, describe } from "./failures.js"
-import { keysOf } from "./keys.js"
+import { keysUnder } from "./keys.js"
 import type { Target } from "./Options.js"
 
 /** Tells that something may have changed; several changes may be told as one. */
@@ -18,6 +18,7 @@ export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError
 export const listen = (connection: Connection, target: Target): Effect.Effect<Changes, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
+    const keysOf = keysUnder(target.prefix)
     const listeners = new Map<string, Set<Queue.Queue<void>>>()
     const tell = (queues: Iterable<Queue.Queue<void>>) => {
       for (const queue of queues) Queue.unsafeOffer(queue, undefined)
@@ -69,7 +70,7 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
     return (session) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
-          const channel = keysOf(target.prefix, session).log
+          const channel = keysOf(session).log
           const queue = yield* Effect.acquireRelease(Queue.sliding<void>(1), (queue) =>
             Effect.suspend(() => {
               const others = listeners.get(channel)

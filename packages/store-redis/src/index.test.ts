@@ -6,7 +6,7 @@ import { eventLogLaws } from "../../testing/src/vitest.js"
 import { type Cluster, type Server, servers } from "../test/servers.js"
 import { often, tenant } from "../test/support.js"
 import { keysOf, layer, type Options } from "./index.js"
-import { fromStored } from "./keys.js"
+import { fromStored } from "./stored.js"
 
 const { server, cluster } = servers()
 let always: Server

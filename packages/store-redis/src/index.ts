@@ -10,10 +10,11 @@ import { open } from "./Connection.js"
 import type { Durability } from "./durability.js"
 import { look } from "./durability.js"
 import { forget } from "./forget.js"
-import { fromStored, keysOf, toStored } from "./keys.js"
+import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
 import * as Scripts from "./scripts.js"
 import { sessions } from "./sessions.js"
+import { fromStored, toHead, toHeader, toRecord, toStored } from "./stored.js"
 import * as Summaries from "./summaries.js"
 
 export type { Changes } from "./changes.js"
@@ -41,25 +42,6 @@ const pageSize = 256
 /** So often a batch is worked out anew when others write to the session meanwhile. */
 const mostPreparations = 100
 
-const toRecord = (
-  session: string,
-  [id, fields]: readonly [string, ReadonlyArray<string>],
-): EventLog.LogRecord => {
-  const found: Record<string, string> = {}
-  for (let at = 0; at < fields.length; at += 2) found[fields[at] ?? ""] = fields[at + 1] ?? ""
-  const { t = "", v, a, c = "", k, d = "" } = found
-  return {
-    session,
-    seq: Number.parseInt(id, 10),
-    commit: fromStored(c),
-    at: Number(a),
-    type: fromStored(t),
-    version: Number(v),
-    data: fromStored(d),
-    ...(k === undefined ? {} : { checksum: Number(k) }),
-  }
-}
-
 /**
  * An event log in Redis. It is connected at once, and disconnected with the scope.
  *
@@ -70,10 +52,11 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
   Effect.gen(function* () {
     const target = yield* targetOf(options)
     const connection = yield* open(target, options)
+    const keysOf = keysUnder(target.prefix)
     const durability = yield* look(connection, target, options.waitReplicas)
     const changes = yield* listen(connection, target)
     // In a cluster a message stays on the servers that have the session; others need not hear of it.
-    const publish = target.mode === "cluster" ? "SPUBLISH" : "PUBLISH"
+    const scripts = Scripts.make(target.mode === "cluster" ? "SPUBLISH" : "PUBLISH")
     const replicas =
       options.waitReplicas === undefined
         ? undefined
@@ -84,22 +67,19 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
 
     /** What the server knows of a session's summaries; `null` of one that has not the expected version. */
     const stored = (operation: string, session: string, expected: number) => {
-      const { meta, summary } = keysOf(target.prefix, session)
+      const { meta, summary } = keysOf(session)
       // Whatever is written between the two is noticed by the script.
       return connection
-        .ask({ operation, session }, (client) => Promise.all([client.hgetall(meta), client.hgetall(summary)]))
+        .ask({ operation, session }, (client) =>
+          Promise.all([client.hmget(meta, "head", "running", "pruning"), client.hgetall(summary)]),
+        )
         .pipe(
-          Effect.map(([meta, summary]): Summaries.Stored | null =>
-            Number(meta["version"] ?? 0) !== expected
+          Effect.map(([[head, running, pruning], summary]): Summaries.Stored | null => {
+            const { version, commit, messages } = toHead(head ?? "")
+            return version !== expected
               ? null
-              : {
-                  commit: meta["commit"] ?? "",
-                  running: meta["running"] ?? "",
-                  pruning: meta["pruning"] === "1",
-                  messages: Number(meta["messages"] ?? 0),
-                  summary,
-                },
-          ),
+              : { commit, running: running ?? "", pruning: pruning === "1", messages, summary }
+          }),
         )
     }
 
@@ -134,90 +114,121 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         return { changes, on: now.commit }
       })
 
+    /** What a script said of a batch, in the words of the port. */
+    const told = (
+      operation: string,
+      session: string,
+      count: number,
+      { expected }: EventLog.AppendOptions,
+      [answer, reached]: readonly [answer: unknown, replicas: number],
+    ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> => {
+      // The most frequent answer is the shortest.
+      const [said, first, second] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
+      switch (said) {
+        case "appended":
+        case "duplicate":
+          return replicas !== undefined && reached < replicas.count
+            ? failure(
+                operation,
+                session,
+                `the master has it, but only ${reached} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same commit id, and look after the replicas`,
+              )
+            : Effect.succeed(
+                said === "appended"
+                  ? { from: expected + 1, version: expected + count, duplicate: false }
+                  : { from: Number(first), version: Number(second), duplicate: true },
+              )
+        case "conflict":
+          return new EventLog.VersionConflict({ session, expected, actual: Number(first) })
+        case "second":
+          return failure(
+            operation,
+            session,
+            `the batch would make a second summary active beside "${fromStored(first ?? "")}"; supersede or invalidate that one in the same batch`,
+          )
+        case "unprepared":
+          return failure(operation, session, "others write to it all the time; try again")
+        default:
+          return failure(
+            operation,
+            session,
+            `its keys do not belong together: ${first} records at version ${second}; somebody else has changed them, so restore them from a backup`,
+          )
+      }
+    }
+
+    /** What the scripts are told of every batch. */
+    const batch = (
+      session: string,
+      messages: number,
+      { expected, after, commit }: EventLog.AppendOptions,
+    ): ReadonlyArray<string> => [
+      toStored(session),
+      toStored(commit),
+      String(expected),
+      after === undefined ? "" : `=${toStored(after)}`,
+      String(messages),
+    ]
+
+    /** The records of a batch. */
+    const entries = (records: ReadonlyArray<EventLog.NewRecord>): ReadonlyArray<string> =>
+      records.flatMap((record) => [toHeader(record), toStored(record.data)])
+
+    /** A batch that has to do with summaries, or with what was written before. */
     const write = (
       operation: "append" | "rewrite",
       session: string,
       rewritten: ReadonlyArray<EventLog.Rewritten>,
-      records: Parameters<EventLog.Service["append"]>[1],
+      records: ReadonlyArray<EventLog.NewRecord>,
       options: EventLog.AppendOptions,
-    ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> => {
-      const { expected, after, commit } = options
-      const keys = keysOf(target.prefix, session)
-      const concerns = rewritten.length > 0 || Summaries.concern(records)
-      const attempt = (
-        left: number,
-      ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> =>
-        Effect.gen(function* () {
-          const prepared = concerns ? yield* prepare(operation, session, rewritten, records, options) : null
-          const messages = prepared?.changes.messages ?? Summaries.messagesOf(records)
-          const [answer, reached] = yield* connection.run(
+    ) => {
+      const { log, meta, sessions, snapshot, summary, draft } = keysOf(session)
+      return Effect.gen(function* () {
+        for (let left = mostPreparations; ; left--) {
+          const prepared = yield* prepare(operation, session, rewritten, records, options)
+          const { list, messages, projection } = prepared?.changes ?? Summaries.nothing
+          const answer = yield* connection.run(
             { operation, session },
-            Scripts.write,
-            [keys.log, keys.meta, keys.commits, keys.sessions, keys.snapshot, keys.summary, keys.draft],
+            scripts.write,
+            [log, meta, sessions, snapshot, summary, draft],
             [
-              toStored(session),
-              toStored(commit),
-              String(expected),
-              after === undefined ? "" : `=${toStored(after)}`,
-              String(records.length),
-              String(messages),
-              String(rewritten.length),
-              concerns ? JSON.stringify(prepared?.changes.list ?? []) : "",
+              ...batch(session, messages, options),
               prepared === null ? "" : `=${prepared.on}`,
-              prepared?.changes.projection == null ? "" : JSON.stringify(prepared.changes.projection),
-              publish,
-              replicas === undefined ? "0" : "1",
+              JSON.stringify(list),
+              projection === null ? "" : JSON.stringify(projection),
+              String(rewritten.length),
               ...rewritten.flatMap(({ seq, checksum, data }) => [
                 String(seq),
-                checksum === undefined ? "" : String(checksum),
+                String(checksum ?? "-"),
                 toStored(data),
               ]),
-              ...records.flatMap(({ at, type, version, checksum, data }) => [
-                String(at),
-                toStored(type),
-                String(version),
-                checksum === undefined ? "" : String(checksum),
-                toStored(data),
-              ]),
+              ...entries(records),
             ],
             replicas,
           )
-          const [said, first, second] = answer as ReadonlyArray<string>
-          switch (said) {
-            case "appended":
-            case "duplicate":
-              if (replicas !== undefined && reached < replicas.count) {
-                return yield* failure(
-                  operation,
-                  session,
-                  `the master has it, but only ${reached} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same commit id, and look after the replicas`,
-                )
-              }
-              return { from: Number(first), version: Number(second), duplicate: said === "duplicate" }
-            case "conflict":
-              return yield* new EventLog.VersionConflict({ session, expected, actual: Number(first) })
-            case "second":
-              return yield* failure(
-                operation,
-                session,
-                `the batch would make a second summary active beside "${fromStored(first ?? "")}"; supersede or invalidate that one in the same batch`,
-              )
-            case "unprepared":
-              if (left > 0) return yield* attempt(left - 1)
-              return yield* failure(operation, session, "others write to it all the time; try again")
-            default:
-              return yield* failure(
-                operation,
-                session,
-                `its keys do not belong together: ${first} records at version ${second}; somebody else has changed them, so restore them from a backup`,
-              )
-          }
-        })
-      return attempt(mostPreparations)
+          if (left > 0 && Array.isArray(answer[0]) && answer[0][0] === "unprepared") continue
+          return yield* told(operation, session, records.length, options, answer)
+        }
+      })
+    }
+
+    const append: EventLog.Service["append"] = (session, records, options) => {
+      if (Summaries.concern(records)) return write("append", session, [], records, options)
+      const { log, meta, sessions } = keysOf(session)
+      return Effect.flatMap(
+        connection.run(
+          { operation: "append", session },
+          scripts.append,
+          [log, meta, sessions],
+          [...batch(session, Summaries.messagesOf(records), options), ...entries(records)],
+          replicas,
+        ),
+        (answer) => told("append", session, records.length, options, answer),
+      )
     }
 
     const page = (session: string, from: number, to: number, reverse: boolean) => {
-      const { log } = keysOf(target.prefix, session)
+      const { log } = keysOf(session)
       const first = from <= 1 ? "-" : `${from}-0`
       const last = to === Number.MAX_SAFE_INTEGER ? "+" : `${to}-0`
       return connection
@@ -252,28 +263,24 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const log: RedisEventLog = {
       durability,
       changes,
-      append: (session, records, options) => write("append", session, [], records, options),
+      append,
       rewrite: (session, rewritten, records, options) =>
         write("rewrite", session, rewritten, records, options).pipe(
           Effect.zipLeft(
-            rewritten.length === 0
-              ? Effect.void
-              : forget(connection, session, keysOf(target.prefix, session).log),
+            rewritten.length === 0 ? Effect.void : forget(connection, session, keysOf(session).log),
           ),
         ),
       read,
       version: (session) =>
         connection
-          .ask({ operation: "version", session }, (client) =>
-            client.hget(keysOf(target.prefix, session).meta, "version"),
-          )
-          .pipe(Effect.map((version) => Number(version ?? 0))),
+          .ask({ operation: "version", session }, (client) => client.hget(keysOf(session).meta, "head"))
+          .pipe(Effect.map((head) => toHead(head ?? "").version)),
       saveSnapshot: (session, { fold, version, commit, data }) => {
-        const { meta, snapshot } = keysOf(target.prefix, session)
+        const { meta, snapshot } = keysOf(session)
         return connection
           .run(
             { operation: "saveSnapshot", session },
-            Scripts.saveSnapshot,
+            scripts.saveSnapshot,
             [meta, snapshot],
             [String(fold), String(version), toStored(commit), toStored(data)],
           )
@@ -281,9 +288,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       },
       loadSnapshot: (session) =>
         connection
-          .ask({ operation: "loadSnapshot", session }, (client) =>
-            client.hgetall(keysOf(target.prefix, session).snapshot),
-          )
+          .ask({ operation: "loadSnapshot", session }, (client) => client.hgetall(keysOf(session).snapshot))
           .pipe(
             Effect.map(({ fold, version, commit, data }) =>
               fold === undefined || commit === undefined || data === undefined
@@ -298,13 +303,13 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
           ),
       sessions: sessions(connection, target.prefix),
       delete: (session) => {
-        const { log, meta, commits, sessions, snapshot, summary } = keysOf(target.prefix, session)
+        const { log, meta, sessions, snapshot, summary } = keysOf(session)
         return connection
           .run(
             { operation: "delete", session },
-            Scripts.remove,
-            [log, meta, commits, sessions, snapshot, summary],
-            [toStored(session), publish],
+            scripts.remove,
+            [log, meta, sessions, snapshot, summary],
+            [toStored(session)],
           )
           .pipe(Effect.map(([removed]) => removed === 1))
       },

@@ -6,6 +6,7 @@
  * keep them true together. The session stands last and may hold any character.
  */
 import { crc32 } from "node:zlib"
+import { toStored } from "./stored.js"
 
 /** Into so many parts the sessions of a prefix are spread; each lies in one slot, and so on one master. */
 export const buckets = 256
@@ -34,28 +35,12 @@ const tags: ReadonlyArray<string> = (() => {
   return Array.from({ length: buckets }, (_, bucket) => found.get(bucket) ?? "")
 })()
 
-/** Stands before a text that had to be written as JSON. */
-const mark = "\u0000"
-
-/**
- * A text as Redis keeps it: as it is, in UTF-8. Half a character has no UTF-8, and two texts that differ in nothing
- * else would become one; those are written as JSON behind a mark.
- */
-export const toStored = (text: string): string =>
-  text.isWellFormed() && !text.startsWith(mark) ? text : mark + JSON.stringify(text)
-
-/** The text that {@link toStored} was given. */
-export const fromStored = (stored: string): string =>
-  stored.startsWith(mark) ? String(JSON.parse(stored.slice(mark.length))) : stored
-
 /** The keys of one session. Other programs may read them; see the package's README for what they hold. */
 export interface SessionKeys {
   /** A stream: the records, with the version as their id. */
   readonly log: string
-  /** A hash: the version, the last commit, times, and which summary is active. */
+  /** A hash: how far the session is, which summary is active, and for each commit id where its batch stands. */
   readonly meta: string
-  /** A hash: for each commit id, where its batch stands. */
-  readonly commits: string
   /** A hash: the cached fold. */
   readonly snapshot: string
   /** A hash: the active summary. */
@@ -70,12 +55,32 @@ export interface SessionKeys {
 export const prefixOf = (prefix: string): string =>
   toStored(prefix).replaceAll(/[%{}]/g, (brace) => `%${brace.charCodeAt(0).toString(16).toUpperCase()}`)
 
-const key = (prefix: string, bucket: number, kind: string): string =>
-  `${prefixOf(prefix)}:{${tags[bucket] ?? ""}}:${kind}`
+/** How all keys of each bucket begin. */
+const stemsOf = (prefix: string): ReadonlyArray<string> => {
+  const stored = prefixOf(prefix)
+  return tags.map((tag) => `${stored}:{${tag}}:`)
+}
 
 /** The lists of sessions of a prefix, one for each bucket. */
 export const sessionLists = (prefix: string): ReadonlyArray<string> =>
-  tags.map((_, bucket) => key(prefix, bucket, "sessions"))
+  stemsOf(prefix).map((stem) => `${stem}sessions`)
+
+/** The keys of every session of a prefix. */
+export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
+  const stems = stemsOf(prefix)
+  return (session) => {
+    const name = toStored(session)
+    const stem = stems[crc32(name) % buckets] ?? ""
+    return {
+      log: `${stem}log:${name}`,
+      meta: `${stem}meta:${name}`,
+      snapshot: `${stem}snapshot:${name}`,
+      summary: `${stem}summary:${name}`,
+      sessions: `${stem}sessions`,
+      draft: `${stem}draft:${name}`,
+    }
+  }
+}
 
 /**
  * The keys of a session.
@@ -87,17 +92,4 @@ export const sessionLists = (prefix: string): ReadonlyArray<string> =>
  * console.log(keysOf("memfold", "chat-1").log) // memfold:{…}:log:chat-1
  * ```
  */
-export const keysOf = (prefix: string, session: string): SessionKeys => {
-  const name = toStored(session)
-  const bucket = crc32(name) % buckets
-  const of = (kind: string) => `${key(prefix, bucket, kind)}:${name}`
-  return {
-    log: of("log"),
-    meta: of("meta"),
-    commits: of("commits"),
-    snapshot: of("snapshot"),
-    summary: of("summary"),
-    sessions: key(prefix, bucket, "sessions"),
-    draft: of("draft"),
-  }
-}
+export const keysOf = (prefix: string, session: string): SessionKeys => keysUnder(prefix)(session)

@@ -11,64 +11,97 @@ const script = (source: string): Script => ({
   sha: createHash("sha1").update(source).digest("hex"),
 })
 
+/** How listeners are told; in a cluster by `SPUBLISH`, so that no other server need hear of it. */
+export type Publish = "PUBLISH" | "SPUBLISH"
+
 /**
- * Appends a batch, or rewrites records and appends one.
+ * How every batch begins: everything is looked at before anything is written.
  *
- * Everything is looked at before anything is written, and the first write is one that a full server refuses: so it
- * is all of the batch or nothing. Of the answers `duplicate` and `appended` say where the batch stands.
+ * Passing arguments is what costs most of a script's time. So what every append asks of a session is one field, `head`:
+ * `VERSION MESSAGES UPDATED COMMIT`; and what a record has beside its commit and its data another, see `put`.
  */
-export const write = script(`
-local log, meta, commits, sessions, snapshot, summary, draft = unpack(KEYS)
-local session, commit, expected, after = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local count, messages, rewrites = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local changes, prepared, projection = ARGV[8], ARGV[9], ARGV[10]
-local publish, touch = ARGV[11], ARGV[12]
-local at = 12
+const look = `
+local log, meta, sessions = KEYS[1], KEYS[2], KEYS[3]
+local session, commit, expected, after, added = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-local before = redis.call('HGET', commits, commit)
-if before then
+local found = redis.call('HMGET', meta, 'head', '=' .. commit)
+if found[2] then
   -- WAIT goes by the last write of its connection, which may be a new one.
-  if touch == '1' then redis.call('HSET', meta, 'version', redis.call('HGET', meta, 'version')) end
-  local from, version = string.match(before, '^(%d+)-(%d+)$')
-  return {'duplicate', from, version}
+  redis.call('HSET', meta, '=' .. commit, found[2])
+  return {'duplicate', string.match(found[2], '^(%d+)-(%d+)$')}
 end
-
-local head = redis.call('HMGET', meta, 'version', 'commit', 'running', 'pruning', 'messages', 'active')
-local actual = tonumber(head[1] or '0')
-local last, running, pruning = head[2] or '', head[3] or '', head[4] or '0'
-local total, active = tonumber(head[5] or '0'), head[6] or ''
-if actual ~= expected or (after ~= '' and after ~= '=' .. last) then
-  return {'conflict', head[1] or '0'}
-end
+local version, messages, last = '0', '0', ''
+if found[1] then version, messages, last = string.match(found[1], '^(%d+) (%d+) %S+ (.*)$') end
+if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'conflict', version} end
 local length = redis.call('XLEN', log)
-if length ~= actual then return {'damaged', tostring(length), head[1] or '0'} end
+if length ~= tonumber(version) then return {'damaged', tostring(length), version} end
+`
 
-if changes ~= '' then
-  -- What the batch does to the summaries was worked out on the log that ends with this commit.
-  if prepared ~= '=' .. last then return {'unprepared'} end
-  local list = cjson.decode(changes)
-  local superseded = {}
-  for _, change in ipairs(list) do
-    if change[1] == 'superseded' then superseded[change[2]] = true end
-  end
-  for _, change in ipairs(list) do
-    local what, id = change[1], change[2]
-    if what == 'started' then
-      running, pruning = id, change[3]
-    elseif what == 'ended' then
-      if running == id then running = '' end
-    elseif what == 'pruned' then
-      if running == id and pruning == '1' then running = '' end
-    elseif what == 'committed' then
-      if running == id then
-        if active ~= '' and not superseded[active] then return {'second', active, change[3]} end
-        active, running = change[3], ''
-      end
-    elseif what == 'cleared' then
-      active, running, total = '', '', 0
-    elseif what == 'active' then
-      active = id
+/**
+ * How every batch ends: with its records. The first write is one that a full server refuses, so it is all of the batch
+ * or nothing. From the argument `at` on, a record is two: `TIME VERSION CHECKSUM TYPE`, and its data.
+ */
+const put = (publish: Publish): string => `
+local number = tonumber(version)
+local from = string.format('%.0f', number + 1)
+for position = at, #ARGV, 2 do
+  number = number + 1
+  version = string.format('%.0f', number)
+  redis.call('XADD', log, version, 'h', ARGV[position], 'c', commit, 'd', ARGV[position + 1])
+end
+messages = string.format('%.0f', messages + added)
+redis.call('HSET', meta,
+  'head', version .. ' ' .. messages .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. commit,
+  '=' .. commit, from .. '-' .. version)
+if expected == '0' then
+  redis.call('HSET', meta, 'created', string.match(ARGV[at], '^%S+'))
+  redis.call('ZADD', sessions, 0, session)
+end
+-- Who is not allowed to publish may append all the same.
+redis.pcall('${publish}', log, version)
+`
+
+/** Appends a batch of nothing but messages and the like; nearly all are. Answers 1, or where and why not. */
+const append = (publish: Publish): string => `${look}
+local at = 6
+${put(publish)}
+return 1
+`
+
+/**
+ * Appends a batch that has to do with summaries, or rewrites records and appends one. What it does to the summaries was
+ * worked out before, on the log that ends with the commit `prepared`.
+ */
+const write = (publish: Publish): string => `${look}
+local snapshot, summary, draft = KEYS[4], KEYS[5], KEYS[6]
+local prepared, changes, projection, rewrites = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
+local at = 9
+
+if prepared ~= '=' .. last then return {'unprepared'} end
+local state = redis.call('HMGET', meta, 'running', 'pruning', 'active')
+local running, pruning, active = state[1] or '', state[2] or '0', state[3] or ''
+local list = cjson.decode(changes)
+local superseded = {}
+for _, change in ipairs(list) do
+  if change[1] == 'superseded' then superseded[change[2]] = true end
+end
+for _, change in ipairs(list) do
+  local what, id = change[1], change[2]
+  if what == 'started' then
+    running, pruning = id, change[3]
+  elseif what == 'ended' then
+    if running == id then running = '' end
+  elseif what == 'pruned' then
+    if running == id and pruning == '1' then running = '' end
+  elseif what == 'committed' then
+    if running == id then
+      if active ~= '' and not superseded[active] then return {'second', active, change[3]} end
+      active, running = change[3], ''
     end
+  elseif what == 'cleared' then
+    active, running, messages = '', '', '0'
+  elseif what == 'active' then
+    active = id
   end
 end
 
@@ -87,23 +120,11 @@ if rewrites > 0 then
       local seq = string.match(id, '^%d+')
       local change = changed[seq]
       if change then
-        local kept = {}
-        for position = 1, #fields, 2 do
-          local name = fields[position]
-          if name ~= 'k' and name ~= 'd' then
-            kept[#kept + 1] = name
-            kept[#kept + 1] = fields[position + 1]
-          end
-        end
-        if change[1] ~= '' then
-          kept[#kept + 1] = 'k'
-          kept[#kept + 1] = change[1]
-        end
-        kept[#kept + 1] = 'd'
-        kept[#kept + 1] = change[2]
-        fields = kept
+        local header = string.gsub(fields[2], '^(%S+ %S+) %S+', '%1 ' .. change[1])
+        redis.call('XADD', draft, id, 'h', header, 'c', fields[4], 'd', change[2])
+      else
+        redis.call('XADD', draft, id, unpack(fields))
       end
-      redis.call('XADD', draft, id, unpack(fields))
       start = string.format('%.0f', tonumber(seq) + 1) .. '-0'
     end
   end
@@ -111,53 +132,38 @@ if rewrites > 0 then
   redis.call('RENAME', draft, log)
 end
 
-local created, updated = ARGV[at + 1], ARGV[at + 1]
-for position = 1, count do
-  local id = string.format('%.0f-0', actual + position)
-  local time, type, version, checksum, data = unpack(ARGV, at + 1, at + 5)
-  if checksum == '' then
-    redis.call('XADD', log, id, 't', type, 'v', version, 'a', time, 'c', commit, 'd', data)
-  else
-    redis.call('XADD', log, id, 't', type, 'v', version, 'a', time, 'c', commit, 'k', checksum, 'd', data)
-  end
-  updated = time
-  at = at + 5
+at = at + 1
+${put(publish)}
+redis.call('HSET', meta, 'running', running, 'pruning', pruning, 'active', active)
+if projection ~= '' then
+  redis.call('UNLINK', summary)
+  if active ~= '' then redis.call('HSET', summary, unpack(cjson.decode(projection))) end
 end
-
-local from, version = string.format('%.0f', actual + 1), string.format('%.0f', actual + count)
-redis.call('HSET', commits, commit, from .. '-' .. version)
-if actual == 0 then
-  redis.call('HSET', meta, 'created', created)
-  redis.call('ZADD', sessions, 0, session)
-end
-redis.call('HSET', meta, 'version', version, 'commit', commit, 'updated', updated,
-  'messages', string.format('%.0f', total + messages))
-if changes ~= '' then
-  redis.call('HSET', meta, 'running', running, 'pruning', pruning, 'active', active)
-  if projection ~= '' then
-    redis.call('UNLINK', summary)
-    if active ~= '' then redis.call('HSET', summary, unpack(cjson.decode(projection))) end
-  end
-end
--- Who is not allowed to publish may append all the same.
-if publish ~= '' then redis.pcall(publish, log, version) end
-return {'appended', from, version}
-`)
+return 1
+`
 
 /** Keeps a snapshot of the log as it is now, and no other. */
-export const saveSnapshot = script(`
-local head = redis.call('HMGET', KEYS[1], 'version', 'commit')
-if head[1] ~= ARGV[2] or head[2] ~= ARGV[3] then return 0 end
+const saveSnapshot = `
+local head = redis.call('HGET', KEYS[1], 'head') or ''
+local version, commit = string.match(head, '^(%d+) %d+ %S+ (.*)$')
+if version ~= ARGV[2] or commit ~= ARGV[3] then return 0 end
 redis.call('HSET', KEYS[2], 'fold', ARGV[1], 'version', ARGV[2], 'commit', ARGV[3], 'data', ARGV[4])
 return 1
-`)
+`
 
 /** Removes a session. What it takes up is freed beside the server's work, however much it is. */
-export const remove = script(`
-local log, meta, commits, sessions, snapshot, summary = unpack(KEYS)
+const remove = (publish: Publish): string => `
+local log, meta, sessions, snapshot, summary = unpack(KEYS)
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
 redis.call('ZREM', sessions, ARGV[1])
-redis.call('UNLINK', log, meta, commits, snapshot, summary)
-if ARGV[2] ~= '' then redis.pcall(ARGV[2], log, '0') end
+redis.call('UNLINK', log, meta, snapshot, summary)
+redis.pcall('${publish}', log, '0')
 return 1
-`)
+`
+
+export const make = (publish: Publish) => ({
+  append: script(append(publish)),
+  write: script(write(publish)),
+  saveSnapshot: script(saveSnapshot),
+  remove: script(remove(publish)),
+})

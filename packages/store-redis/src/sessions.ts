@@ -7,7 +7,8 @@
 import type { EventLog } from "@memfold/core"
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { Connection } from "./Connection.js"
-import { fromStored, keysOf, sessionLists } from "./keys.js"
+import { keysUnder, type SessionKeys, sessionLists } from "./keys.js"
+import { fromStored, toHead } from "./stored.js"
 
 /** How many ids are taken from one bucket at a time. */
 const pageSize = 64
@@ -20,21 +21,21 @@ const about = { operation: "sessions" }
 /** By the bytes of their UTF-8, as Redis orders them. */
 const byBytes = (one: Buffer, other: Buffer): number => Buffer.compare(one, other)
 
-const infoOf = (connection: Connection, prefix: string, session: string) =>
+const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) =>
   connection
-    .ask(about, (client) => client.hmget(keysOf(prefix, session).meta, "version", "created", "updated"))
+    .ask(about, (client) => client.hmget(meta, "head", "created"))
     .pipe(
-      Effect.map(([version, created, updated]) =>
+      Effect.map(([head, created]) => {
         // Deleted since its id was read.
-        version === null || version === undefined
-          ? Option.none()
-          : Option.some<EventLog.SessionInfo>({
-              session,
-              version: Number(version),
-              createdAt: Number(created),
-              updatedAt: Number(updated),
-            }),
-      ),
+        if (head == null) return Option.none()
+        const { version, updated } = toHead(head)
+        return Option.some<EventLog.SessionInfo>({
+          session,
+          version,
+          createdAt: Number(created),
+          updatedAt: updated,
+        })
+      }),
     )
 
 /** Every session of a prefix, ordered by the bytes of its id. */
@@ -42,6 +43,7 @@ export const sessions = (
   connection: Connection,
   prefix: string,
 ): Stream.Stream<EventLog.SessionInfo, EventLog.LogError> => {
+  const keysOf = keysUnder(prefix)
   const page = (list: string, after: Buffer | null) =>
     connection.ask(about, (client) =>
       client.zrangebylexBuffer(
@@ -70,7 +72,10 @@ export const sessions = (
           .toSorted(byBytes)
         const infos = yield* Effect.forEach(
           ids,
-          (id) => infoOf(connection, prefix, fromStored(id.toString())),
+          (id) => {
+            const session = fromStored(id.toString())
+            return infoOf(connection, keysOf(session), session)
+          },
           { concurrency },
         )
         const left = pages

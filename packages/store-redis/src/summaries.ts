@@ -7,7 +7,7 @@
 import type { EventLog } from "@memfold/core"
 import { Event, EventCodec, Session, Wording } from "@memfold/core"
 import { Effect, Either, Option, Schema, Stream } from "effect"
-import { toStored } from "./keys.js"
+import { toStored } from "./stored.js"
 
 /** A step of a batch, as the script understands it. */
 export type Change =
@@ -25,6 +25,9 @@ export interface Changes {
   /** The fields of the hash `summary` afterwards; `null` when they stay as they are. */
   readonly projection: ReadonlyArray<string> | null
 }
+
+/** What a batch does that is refused anyway. */
+export const nothing: Changes = { list: [], messages: 0, projection: null }
 
 /** Of messages nothing but their number matters, so they are not decoded. */
 const isMessage = ({ type, version }: EventLog.NewRecord): boolean =>

@@ -16,7 +16,7 @@ import { disorder, recorded } from "../../testing/src/arbitrary/event.js"
 import { echo, quarter } from "../../testing/src/fakes/index.js"
 import { appended, committed, failed, started } from "../../testing/src/given/events.js"
 import { keysOf } from "../src/index.js"
-import { fromStored } from "../src/keys.js"
+import { fromStored } from "../src/stored.js"
 import { type Server, servers } from "./servers.js"
 import { logError, tenant, withLog } from "./support.js"
 

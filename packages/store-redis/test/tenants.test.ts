@@ -3,7 +3,8 @@ import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"
-import { fromStored, sessionLists, toStored } from "../src/keys.js"
+import { sessionLists } from "../src/keys.js"
+import { fromStored, toStored } from "../src/stored.js"
 import { freePort, type Server, servers } from "./servers.js"
 import { all, records, withLog } from "./support.js"
 
@@ -102,7 +103,7 @@ describe("sessions and tenants", () => {
       fc.property(name, name, name, name, (prefix, session, otherPrefix, otherSession) => {
         fc.pre(prefix !== otherPrefix || session !== otherSession)
         const own = new Map(keys(prefix, session).map(([kind, key]) => [key, kind]))
-        expect(own.size).toBe(7)
+        expect(own.size).toBe(6)
         for (const [kind, key] of keys(otherPrefix, otherSession)) {
           const shared = own.get(key)
           // Sessions of one tenant may stand in the same list.
