@@ -203,11 +203,14 @@ export const open = (
       { sha, source }: Script,
       keys: ReadonlyArray<string>,
       args: ReadonlyArray<string>,
-    ): Promise<unknown> =>
-      to.evalsha(sha, keys.length, ...keys, ...args).catch((error: unknown) => {
-        if (!isNoScript(error)) throw error
-        return to.eval(source, keys.length, ...keys, ...args)
-      })
+    ): Promise<readonly [unknown, number]> =>
+      to.evalsha(sha, keys.length, ...keys, ...args).then(
+        (answer) => [answer, 0],
+        async (error: unknown) => {
+          if (!isNoScript(error)) throw error
+          return [await to.eval(source, keys.length, ...keys, ...args), 0]
+        },
+      )
 
     /** WAIT is about the writes of its own connection, so both go down the same one, one behind the other. */
     const evaluateAndWait = async (
@@ -241,7 +244,7 @@ export const open = (
     const run: Connection["run"] = (about, script, keys, args, replicas) =>
       ask(about, (to) =>
         replicas === undefined
-          ? evaluate(to, script, keys, args).then((answer) => [answer, 0] as const)
+          ? evaluate(to, script, keys, args)
           : evaluateAndWait(to, script, keys, args, replicas),
       )
 

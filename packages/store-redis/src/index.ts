@@ -159,11 +159,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
 
     /** What the scripts are told of every batch. */
     const batch = (
-      session: string,
       messages: number,
       { expected, after, commit }: EventLog.AppendOptions,
     ): ReadonlyArray<string> => [
-      toStored(session),
       toStored(commit),
       String(expected),
       after === undefined ? "" : `=${toStored(after)}`,
@@ -192,7 +190,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
             scripts.write,
             [log, meta, sessions, snapshot, summary, draft],
             [
-              ...batch(session, messages, options),
+              ...batch(messages, options),
               prepared === null ? "" : `=${prepared.on}`,
               JSON.stringify(list),
               projection === null ? "" : JSON.stringify(projection),
@@ -219,8 +217,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         connection.run(
           { operation: "append", session },
           scripts.append,
-          [log, meta, sessions],
-          [...batch(session, Summaries.messagesOf(records), options), ...entries(records)],
+          // A session is put on the list with its first batch.
+          options.expected === 0 ? [log, meta, sessions] : [log, meta],
+          [...batch(Summaries.messagesOf(records), options), ...entries(records)],
           replicas,
         ),
         (answer) => told("append", session, records.length, options, answer),

@@ -21,8 +21,8 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  * `VERSION MESSAGES UPDATED COMMIT`; and what a record has beside its commit and its data another, see `put`.
  */
 const look = `
-local log, meta, sessions = KEYS[1], KEYS[2], KEYS[3]
-local session, commit, expected, after, added = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local log, meta = KEYS[1], KEYS[2]
+local commit, expected, after, added = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local found = redis.call('HMGET', meta, 'head', '=' .. commit)
 if found[2] then
@@ -54,8 +54,10 @@ redis.call('HSET', meta,
   'head', version .. ' ' .. messages .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. commit,
   '=' .. commit, from .. '-' .. version)
 if expected == '0' then
+  local sessions = KEYS[3]
   redis.call('HSET', meta, 'created', string.match(ARGV[at], '^%S+'))
-  redis.call('ZADD', sessions, 0, session)
+  -- The key of its log ends with a session's name, and all keys of a bucket begin alike.
+  redis.call('ZADD', sessions, 0, string.sub(log, #sessions - #'sessions' + #'log:' + 1))
 end
 -- Who is not allowed to publish may append all the same.
 redis.pcall('${publish}', log, version)
@@ -63,7 +65,7 @@ redis.pcall('${publish}', log, version)
 
 /** Appends a batch of nothing but messages and the like; nearly all are. Answers 1, or where and why not. */
 const append = (publish: Publish): string => `${look}
-local at = 6
+local at = 5
 ${put(publish)}
 return 1
 `
@@ -74,8 +76,8 @@ return 1
  */
 const write = (publish: Publish): string => `${look}
 local snapshot, summary, draft = KEYS[4], KEYS[5], KEYS[6]
-local prepared, changes, projection, rewrites = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
-local at = 9
+local prepared, changes, projection, rewrites = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
+local at = 8
 
 if prepared ~= '=' .. last then return {'unprepared'} end
 local state = redis.call('HMGET', meta, 'running', 'pruning', 'active')
