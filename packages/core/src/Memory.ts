@@ -68,13 +68,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     hooks: options.hooks ?? {},
   })
 
-  /** How far the layers have failed to learn: the next try comes with the next round. */
+  /**
+   * How far the layers have failed to learn: the next try comes with the next round. A session that is shorter now was
+   * begun anew.
+   */
   const failedTo = new Map<string, number>()
 
   /** What there is to learn now. */
   const toLearn = (state: SessionState) => {
     const range = layers === null ? null : due(state)
-    return range === null || range.to <= (failedTo.get(state.session) ?? 0) ? null : range
+    return range === null || range.to === failedTo.get(state.session) ? null : range
   }
 
   /** Learns before anything is compacted: what a summary covers can only be read in the log. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { appended, committed, started } from "../../../testing/src/given/events.js"
-import { type Event, InMemoryEventLog, Message, Session, TokenCounter } from "../index.js"
+import { type Event, EventLog, InMemoryEventLog, Keep, Memory, Message, Session, Strategy } from "../index.js"
+import { Fold, TokenCounter, Trigger } from "../index.js"
 import { redact } from "../time/redact.js"
 import { learn } from "./learn.js"
-import { LayersError, type Rounds, type Service } from "./MemoryLayers.js"
+import { LayersError, MemoryLayers, type Rounds, type Service } from "./MemoryLayers.js"
 
 const fact = (id: string, { from, to }: Pick<Rounds, "from" | "to">): Event.Fact => ({
   id,
@@ -188,6 +189,43 @@ describe("learn", () => {
         ["one", "two", "[redacted]", "four"],
       ])
       expect((yield* sessions.load("s")).facts.map(({ text }) => text)).toEqual(["one two [redacted] four"])
+    }),
+  )
+})
+
+describe("a memory whose layers fail", () => {
+  it.scoped("asks them again with the next round, and at once of a session that was begun anew (L8)", () =>
+    Effect.gen(function* () {
+      let fails = true
+      const { service, asked } = layersThat(() =>
+        fails
+          ? Effect.fail(new LayersError({ session: "s", operation: "learn", detail: "no" }))
+          : Effect.succeed([]),
+      )
+      const log = yield* InMemoryEventLog.make
+      const memory = yield* Memory.make({
+        strategy: Strategy.make({
+          name: "never",
+          when: Trigger.never,
+          keep: Keep.lastMessages(1),
+          fold: Fold.rolling,
+        }),
+        compaction: "inline",
+      }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(MemoryLayers, service))
+      const ranges = () => asked.splice(0).map(({ from, to }) => [from, to])
+
+      for (const message of [...messages, Message.user("five")]) yield* memory.append("s", message)
+      expect(ranges()).toEqual([
+        [0, 2],
+        [0, 4],
+      ])
+      yield* memory.settle("s")
+      expect(ranges()).toEqual([])
+
+      yield* memory.delete("s")
+      fails = false
+      for (const message of messages.slice(0, 3)) yield* memory.append("s", message)
+      expect(ranges()).toEqual([[0, 2]])
     }),
   )
 })
