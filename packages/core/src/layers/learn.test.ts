@@ -1,8 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { appended, committed, started } from "../../../testing/src/given/events.js"
-import { type Event, EventLog, InMemoryEventLog, Keep, Memory, Message, Session, Strategy } from "../index.js"
-import { Fold, TokenCounter, Trigger } from "../index.js"
+import {
+  type Event,
+  EventLog,
+  Fold,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Session,
+  Strategy,
+  TokenCounter,
+  Trigger,
+} from "../index.js"
 import { redact } from "../time/redact.js"
 import { learn } from "./learn.js"
 import { LayersError, MemoryLayers, type Rounds, type Service } from "./MemoryLayers.js"
