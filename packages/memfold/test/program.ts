@@ -19,23 +19,28 @@ export interface Ran {
   readonly err: string
 }
 
+/** The program of an installation, run in a folder. */
+export const programAt =
+  (path: string, folder: string) =>
+  (...args: ReadonlyArray<string>): Promise<Ran> =>
+    new Promise((resolve) => {
+      const options = {
+        cwd: folder,
+        maxBuffer: 1 << 27,
+        env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+      }
+      execFile(process.execPath, [path, ...args], options, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      )
+    })
+
 /** A folder for the tests of a file, removed after them, and the program run in it. */
 export const inFolder = (name: string) => {
   const folder = mkdtempSync(join(tmpdir(), `memfold-${name}-`))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return {
     folder,
-    memfold: (...args: ReadonlyArray<string>): Promise<Ran> =>
-      new Promise((resolve) => {
-        const options = {
-          cwd: folder,
-          maxBuffer: 1 << 27,
-          env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
-        }
-        execFile(process.execPath, [program, ...args], options, (error, out, err) =>
-          resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-        )
-      }),
+    memfold: programAt(program, folder),
     /** Writes a file, of text or of JSON, and answers with its path. */
     file: (name: string, content: unknown): string => {
       const path = join(folder, name)
