@@ -3,11 +3,14 @@
  */
 import { type EventLog, InMemoryEventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
-import { Effect, Either, Layer } from "effect"
+import { type Duration, Effect, Either, Layer } from "effect"
 import { UnknownName } from "./parts.js"
 
 /** How a store is opened. */
-export type StoreOptions = Pick<SqliteEventLog.Options, "create" | "readonly">
+export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
+  /** How long a server that is away is waited for; 15 seconds by default. */
+  readonly retryFor?: Duration.DurationInput
+}
 
 type Open = (
   path: string,
@@ -16,26 +19,29 @@ type Open = (
 ) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
 
 /** Loaded when it is asked for: who keeps sessions in a file need not wait for a client of servers. */
-const redis = (url: string) =>
+const redis: Open = (_path, { retryFor }, url) =>
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("@memfold/store-redis")),
-      ({ layer }) => layer({ url }),
+      ({ layer }) => layer({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
     ),
   )
 
 /** What the names before the colon stand for. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.layer],
-  ["sqlite", (filename, options) => SqliteEventLog.layer({ filename, ...options })],
-  ["redis", (_path, _options, url) => redis(url)],
-  ["rediss", (_path, _options, url) => redis(url)],
+  [
+    "sqlite",
+    (filename, { retryFor: _retryFor, ...options }) => SqliteEventLog.layer({ filename, ...options }),
+  ],
+  ["redis", redis],
+  ["rediss", redis],
 ])
 
 const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
 
-/** A URL without whom it is for. */
-const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
+/** A URL without whom it is for: as it may be printed. */
+export const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
 
 /** What stands behind the scheme of a URL, `sqlite:///a.db` and `sqlite:/a.db` being the same file. */
 const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=\/)/, "")

@@ -38,4 +38,24 @@ describe("a store in Redis", () => {
     expect(wrong.err).toContain("password")
     expect(wrong.err).not.toContain("open@")
   })
+
+  it("is named without its password where there is no session", async () => {
+    const store = ["--store", `redis://:sesame@127.0.0.1:${redis.port}/0?prefix=empty`]
+    const none = await memfold("sessions", ...store)
+    expect(none).toMatchObject({ code: 0, err: "" })
+    expect(none.out).toContain(`redis://…@127.0.0.1:${redis.port}/0?prefix=empty has no sessions`)
+    const missing = await memfold("events", "s", ...store)
+    expect(missing).toMatchObject({ code: 2, out: "" })
+    expect(missing.err).toContain("it has none")
+    for (const text of [none.out, missing.err]) expect(text).not.toContain("sesame")
+  })
+
+  it("that is away is named, without its password", async () => {
+    const away = await memfold("sessions", "--store", "redis://:sesame@127.0.0.1:1")
+    expect(away).toMatchObject({ code: 2, out: "" })
+    expect(away.err).toMatch(
+      /redis:\/\/127\.0\.0\.1:1\/0 refuses connections; start it, or check the address and the network$/m,
+    )
+    expect(away.err).not.toContain("sesame")
+  })
 })

@@ -7,6 +7,7 @@ import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import type { UnknownName } from "../parts.js"
+import { withoutSecrets } from "../store.js"
 import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
 import { color, columns, count, heading, oneLine, several, table } from "./terminal.js"
 
@@ -36,7 +37,7 @@ export const sessions = Command.make(
         )
       }
       const all = [...(yield* Stream.runCollect(log.sessions))]
-      if (all.length === 0) return yield* Console.log(`${store} has no sessions`)
+      if (all.length === 0) return yield* Console.log(`${withoutSecrets(store)} has no sessions`)
       yield* Console.log(
         table(
           ["session", "events", "first", "last"],

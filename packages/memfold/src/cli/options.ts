@@ -6,7 +6,7 @@ import { EventLog, type Strategy, type Summarizer } from "@memfold/core"
 import { Effect, type Layer, Option, Stream } from "effect"
 import { readFile } from "node:fs/promises"
 import { byName, strategies, strategyNamed, summarizers, type UnknownName } from "../parts.js"
-import { type StoreOptions, storeLayer } from "../store.js"
+import { type StoreOptions, storeLayer, withoutSecrets } from "../store.js"
 import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
 
@@ -101,11 +101,15 @@ export const chosenStrategy = (
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
   byName("summarizer", summarizers, name)
 
-/** The layer of a store. Commands that only look say `create: false`, so that a wrong path stays an error. */
+/**
+ * The layer of a store. Commands that only look say `create: false`, so that a wrong path stays an error. A server that
+ * is away is not waited for as long as in a program: somebody sits in front of it.
+ */
 export const openStore = (
   url: string,
   options?: StoreOptions,
-): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> => storeLayer(url, options)
+): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
+  storeLayer(url, { retryFor: "3 seconds", ...options })
 
 /** Fails unless the store has this session, and says which it has. */
 export const requireSession = (session: string, url: string) =>
@@ -118,5 +122,7 @@ export const requireSession = (session: string, url: string) =>
       names.length === 0
         ? "it has none"
         : `it has: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}`
-    return yield* new UsageError({ problem: `there is no session "${session}" in ${url}; ${has}` })
+    return yield* new UsageError({
+      problem: `there is no session "${session}" in ${withoutSecrets(url)}; ${has}`,
+    })
   })
