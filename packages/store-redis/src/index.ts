@@ -123,15 +123,16 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       [answer, reached]: readonly [answer: unknown, replicas: number],
     ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> => {
       // The most frequent answer is the shortest.
-      const [said, first, second] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
+      const [said, first, second, third] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
+      const had = third === "full" ? 0 : reached
       switch (said) {
         case "appended":
         case "duplicate":
-          return replicas !== undefined && reached < replicas.count
+          return replicas !== undefined && had < replicas.count
             ? failure(
                 operation,
                 session,
-                `the master has it, but only ${reached} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same commit id, and look after the replicas`,
+                `the master has it, but only ${had} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same commit id, and look after the replicas`,
               )
             : Effect.succeed(
                 said === "appended"

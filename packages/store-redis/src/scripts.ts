@@ -26,9 +26,12 @@ local commit, expected, after, added = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local found = redis.call('HMGET', meta, 'head', '=' .. commit)
 if found[2] then
-  -- WAIT goes by the last write of its connection, which may be a new one.
-  redis.call('HSET', meta, '=' .. commit, found[2])
-  return {'duplicate', string.match(found[2], '^(%d+)-(%d+)$')}
+  -- WAIT goes by the last write of its connection, which may be a new one; a full server takes none.
+  local touched = redis.pcall('HSET', meta, '=' .. commit, found[2])
+  local refused = type(touched) == 'table' and touched.err
+  if refused and not string.find(refused, 'OOM', 1, true) then return touched end
+  local from, version = string.match(found[2], '^(%d+)-(%d+)$')
+  return {'duplicate', from, version, refused and 'full' or ''}
 end
 local version, messages, last = '0', '0', ''
 if found[1] then version, messages, last = string.match(found[1], '^(%d+) (%d+) %S+ (.*)$') end

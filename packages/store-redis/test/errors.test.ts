@@ -89,6 +89,12 @@ describe("a full server (-OOM)", () => {
         const changed = [{ seq: 1, data: "SECRET" }]
         yield* logError(log.rewrite("one", changed, batch, { expected: 2, commit: "b" }), "SECRET")
         expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
+        // What is there already needs no room.
+        expect(yield* log.append("one", records(2), { expected: 0, commit: "a" })).toEqual({
+          from: 1,
+          version: 2,
+          duplicate: true,
+        })
         yield* Effect.promise(() => client.config("SET", "maxmemory", "0"))
         expect(yield* log.append("one", batch, { expected: 2, commit: "b" })).toEqual({
           from: 3,
