@@ -131,6 +131,24 @@ const opened = (
       }),
   )
 
+/**
+ * What is asked in one turn of the event loop goes out in one write, and comes back in one read, for all sessions
+ * together. A request by itself does not wait for others.
+ */
+const gathering = (client: Client): (() => void) => {
+  let gathers = false
+  return () => {
+    if (gathers) return
+    gathers = true
+    const streams = (client instanceof Cluster ? client.nodes() : [client]).map(({ stream }) => stream)
+    for (const stream of streams) stream?.cork()
+    process.nextTick(() => {
+      gathers = false
+      for (const stream of streams) stream?.uncork()
+    })
+  }
+}
+
 /** Opens the connection; it is closed with the scope. */
 export const open = (
   target: Target,
@@ -146,6 +164,8 @@ export const open = (
         typeof error === "object" && error !== null && "lastNodeError" in error ? error.lastNodeError : null
       trouble = last ?? error
     })
+
+    const gather = gathering(client)
 
     const failed = (error: unknown): Failure & { readonly cause: Error } => {
       const failure = describe(error, target.name)
@@ -171,6 +191,7 @@ export const open = (
     const ask: Connection["ask"] = ({ operation, session }, request) => {
       const once = Effect.tryPromise({
         try: async () => {
+          gather()
           const answer = await request(client)
           trouble = undefined
           return answer
