@@ -12,6 +12,8 @@ export default defineConfig({
       "examples/**/*.test.ts",
     ],
     environment: "node",
+    // No test keeps anything in a module, so the files of a worker load effect and the packages once.
+    isolate: false,
     // Most of the tests wait for processes and disks now and then, so no core need be left free.
     maxWorkers: "100%",
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.

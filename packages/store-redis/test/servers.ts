@@ -261,3 +261,90 @@ export const servers = () => {
 }
 
 export type Cluster = Awaited<ReturnType<ReturnType<typeof servers>["cluster"]>>
+
+/** The slot of a key. */
+export const slotOf = async ({ nodes }: Cluster, key: string): Promise<number> =>
+  Number(await nodes[0]!.client.call("CLUSTER", "KEYSLOT", key))
+
+type Shard = readonly [first: number, last: number, master: readonly [host: string, port: number]]
+
+/** The master of a slot, as one of the servers knows it; none if it knows of none. */
+const masterBy = async (
+  { nodes }: Cluster,
+  { client }: Server,
+  slot: number,
+): Promise<Server | undefined> => {
+  const shards = (await client.call("CLUSTER", "SLOTS")) as ReadonlyArray<Shard>
+  const [, , master] = shards.find(([first, last]) => first <= slot && slot <= last) ?? []
+  return nodes.find(({ port }) => port === master?.[1])
+}
+
+/** The masters of a cluster, the one of a slot first. */
+export const mastersFor = async (
+  three: Cluster,
+  slot: number,
+): Promise<readonly [owner: Server, ...others: ReadonlyArray<Server>]> => {
+  const roles = await Promise.all(three.nodes.map(({ client }) => client.info("replication")))
+  const masters = three.nodes.filter((_, at) => roles[at]?.includes("role:master"))
+  const owner = await masterBy(three, masters[0]!, slot)
+  if (owner === undefined) throw new Error(`nobody has slot ${slot}`)
+  return [owner, ...masters.filter((node) => node !== owner)]
+}
+
+/**
+ * Moves a slot to another master, as `redis-cli --cluster reshard` does it: from the first step on both are told, the
+ * keys go one by one, and at last everybody is told whose it is. After each key `moved` is waited for: in the meantime
+ * the keys are split over both servers. With `released` the old owner is told first, whenever that wants it, and that is
+ * waited for before the others are. Ends when all servers know, and then fails as `moved` did.
+ */
+export const moveSlot = async (
+  three: Cluster,
+  slot: number,
+  to: Server,
+  {
+    moved = async () => undefined,
+    released,
+  }: {
+    readonly moved?: (key: string) => Promise<unknown>
+    readonly released?: (tell: () => Promise<unknown>) => Promise<unknown>
+  } = {},
+): Promise<void> => {
+  const [from, ...others] = await mastersFor(three, slot)
+  const idOf = ({ client }: Server) => client.cluster("MYID") as Promise<string>
+  const [source, target] = await Promise.all([idOf(from), idOf(to)])
+  const assign = (node: Server, ...how: ReadonlyArray<string>) =>
+    node.client.call("CLUSTER", "SETSLOT", String(slot), ...how)
+  await assign(to, "IMPORTING", source)
+  await assign(from, "MIGRATING", target)
+  let failure: { readonly error: unknown } | undefined
+  for (;;) {
+    const [key] = (await from.client.call("CLUSTER", "GETKEYSINSLOT", String(slot), "1")) as Array<string>
+    if (key === undefined) break
+    await from.client.call("MIGRATE", "127.0.0.1", String(to.port), "", "0", "5000", "KEYS", key)
+    // A slot left halfway would be in the way of all other tests.
+    if (failure === undefined) await moved(key).catch((error: unknown) => (failure = { error }))
+  }
+  await released?.(() => assign(from, "NODE", target))
+  // The new owner first: until it knows, it sends those who ask back to the old one.
+  for (const node of [to, from, ...others.filter((other) => other !== to)]) await assign(node, "NODE", target)
+  await eventually("all know whose the slot is", async () => {
+    const known = await Promise.all(three.nodes.map((node) => masterBy(three, node, slot)))
+    return known.every((one) => one === to)
+  })
+  if (failure !== undefined) throw failure.error
+}
+
+/** How often a server has answered with an error of a name. */
+export const answered = async ({ client }: Pick<Server, "client">, error: string): Promise<number> =>
+  Number(new RegExp(`^errorstat_${error}:count=(\\d+)`, "m").exec(await client.info("errorstats"))?.[1] ?? 0)
+
+/** How often a server was given a command, or has refused it without beginning with it (`rejected_calls`). */
+export const counted = async (
+  { client }: Pick<Server, "client">,
+  command: string,
+  what: "calls" | "rejected_calls" = "calls",
+): Promise<number> => {
+  const lines = (await client.info("commandstats")).split("\r\n")
+  const line = lines.find((one) => one.startsWith(`cmdstat_${command}:`)) ?? ""
+  return Number(new RegExp(`[:,]${what}=(\\d+)`).exec(line)?.[1] ?? 0)
+}
