@@ -46,6 +46,9 @@ const backoff = Schedule.exponential(shortest).pipe(
   Schedule.jittered,
 )
 
+/** So often a listener in a cluster looks which masters have what it listens to. */
+export const lookEvery = "2 seconds"
+
 const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 1_000)
 
 /** The client for a target. It connects when it is told to, and never queues what it cannot send. */
@@ -94,6 +97,8 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
   return new Cluster(
     target.nodes.map((node) => ({ ...node })),
     {
+      // A listener sends nothing whose redirection would tell it that a slot has been moved.
+      ...(listening ? { slotsRefreshInterval: Duration.toMillis(lookEvery) } : {}),
       ...options.clusterOptions,
       redisOptions,
       lazyConnect: true,

@@ -2,13 +2,16 @@
 import { EventLog } from "@memfold/core"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
 import { Cluster } from "ioredis"
-import type { Connection } from "./Connection.js"
+import { type Connection, lookEvery } from "./Connection.js"
 import { bare, describe } from "./failures.js"
-import { keysUnder } from "./keys.js"
+import { keysUnder, slotOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
 /** Tells that something may have changed; several changes may be told as one. */
 export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError>
+
+/** The master that has a channel, as far as is known. */
+const ownerOf = (client: Cluster, channel: string): string | undefined => client.slots[slotOf(channel)]?.[0]
 
 /**
  * Listens for changes, on one connection for all sessions (in a cluster, one for each master), which is opened when the
@@ -27,6 +30,33 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
       for (const queues of listeners.values()) tell(queues)
     }
 
+    /** The master that each channel was last listened to at. */
+    const owners = new Map<string, string | undefined>()
+    /**
+     * A server ends the subscriptions of a slot that leaves it, and what is said until there are new ones is not heard.
+     * The client asks for new ones, but not again when a server refuses that does not know yet that it has the slot.
+     */
+    const followMoves = (client: Cluster) =>
+      Effect.suspend(() =>
+        Effect.forEach(
+          listeners,
+          ([channel, queues]) => {
+            const owner = ownerOf(client, channel)
+            if (owner === undefined || owner === owners.get(channel)) return Effect.void
+            return Effect.promise(() =>
+              client.ssubscribe(channel).then(
+                () => {
+                  owners.set(channel, owner)
+                  tell(queues)
+                },
+                () => undefined,
+              ),
+            )
+          },
+          { concurrency: "unbounded", discard: true },
+        ),
+      ).pipe(Effect.repeat(Schedule.spaced(lookEvery)))
+
     const opening = yield* Effect.cached(
       connection.listener.pipe(
         Effect.tap((client) =>
@@ -38,6 +68,9 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
             client.on("subscribersReady", tellAll)
           }),
         ),
+        Effect.tap((client) =>
+          client instanceof Cluster ? Effect.forkIn(followMoves(client), scope) : Effect.void,
+        ),
         Scope.extend(scope),
       ),
     )
@@ -46,7 +79,9 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
       Effect.flatMap(opening, (client) =>
         Effect.tryPromise({
           try: (): Promise<unknown> =>
-            client instanceof Cluster ? client.ssubscribe(channel) : client.subscribe(channel),
+            client instanceof Cluster
+              ? client.ssubscribe(channel).then(() => owners.set(channel, ownerOf(client, channel)))
+              : client.subscribe(channel),
           catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
         }).pipe(
           // The client says in many ways that it is not connected yet; what it says is no is something else.
@@ -63,6 +98,7 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
     /** Nobody waits for it: a connection that is lost or closed has no subscriptions. */
     const unsubscribe = (channel: string) =>
       Effect.map(opening, (client) => {
+        owners.delete(channel)
         const done = client instanceof Cluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)
         done.catch(() => undefined)
       })

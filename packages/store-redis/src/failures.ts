@@ -74,16 +74,18 @@ const known: Readonly<Record<string, Known>> = {
 const messageOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
 
+/** The client gives up after so many redirections, whatever the last answer was; that one counts. */
+const lastAnswer = (text: string): string =>
+  /^Too many Cluster redirections\. Last error: \w+: (.*)$/s.exec(text)?.[1] ?? text
+
 /** What an error is called here. */
 const codeOf = (error: unknown): string => {
-  const text = messageOf(error)
+  const text = lastAnswer(messageOf(error))
   const named = typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(named)) return "NOTLS"
   if (Object.hasOwn(known, named)) return named
   const [first = ""] = text.split(" ")
   if (Object.hasOwn(known, first)) return first
-  const redirected = /^Too many Cluster redirections\. Last error: \w+: (.*)$/.exec(text)?.[1]
-  if (redirected !== undefined) return codeOf(new Error(redirected))
   if (/sentinels? (are|is) unreachable/i.test(text)) return "SENTINEL"
   if (/timed? ?out/i.test(text)) return "TIMEOUT"
   if (/invalid password|invalid username-password/.test(text)) return "WRONGPASS"
@@ -110,7 +112,7 @@ const codeOf = (error: unknown): string => {
 }
 
 /** Whether a script is to be sent in full. */
-export const isNoScript = (error: unknown): boolean => messageOf(error).startsWith("NOSCRIPT")
+export const isNoScript = (error: unknown): boolean => lastAnswer(messageOf(error)).startsWith("NOSCRIPT")
 
 /** An error in words. `where` names the server, without secrets. */
 export const describe = (error: unknown, where: string): Failure => {

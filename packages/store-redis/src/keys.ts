@@ -55,6 +55,9 @@ export interface SessionKeys {
 export const prefixOf = (prefix: string): string =>
   toStored(prefix).replaceAll(/[%{}]/g, (brace) => `%${brace.charCodeAt(0).toString(16).toUpperCase()}`)
 
+/** Where a cluster has a key, by its tag. */
+export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
+
 /** How all keys of each bucket begin. */
 const stemsOf = (prefix: string): ReadonlyArray<string> => {
   const stored = prefixOf(prefix)

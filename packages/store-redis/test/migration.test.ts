@@ -1,0 +1,395 @@
+/**
+ * Slots of a cluster that are moved to another master while their sessions are written and read. For a while a
+ * session's keys are split over two servers, which answer with `ASK` and `TRYAGAIN`; afterwards the old one answers with
+ * `MOVED`. None of it may be heard of by whoever appends.
+ */
+import { CurrentSummarizer, EventLog, Memory, Message, Verify } from "@memfold/core"
+import { Effect, Fiber, Stream } from "effect"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { echo, pairs } from "../../core/test/engine.js"
+import { isNoScript } from "../src/failures.js"
+import { keysOf, make, type Options, type RedisEventLog } from "../src/index.js"
+import {
+  answered,
+  type Cluster,
+  counted,
+  eventually,
+  mastersFor,
+  moveSlot,
+  type Server,
+  servers,
+  slotOf,
+} from "./servers.js"
+import { all, logError, often, records, tenant, withLog } from "./support.js"
+
+const { cluster } = servers()
+vi.setConfig({ testTimeout: 120_000 })
+
+let three: Cluster
+beforeAll(async () => {
+  three = await cluster()
+}, 60_000)
+
+/** Ids of sessions whose keys all lie in one slot, and one of another slot. */
+const names = (prefix: string): readonly [one: string, chat: string, late: string, elsewhere: string] => {
+  const listOf = (session: string) => keysOf(prefix, session).sessions
+  const numbered = Array.from({ length: 5_000 }, (_, number) => `s-${number}`)
+  const [one = "", chat = "", late = ""] = numbered.filter((name) => listOf(name) === listOf("s-0"))
+  return [one, chat, late, numbered.find((name) => listOf(name) !== listOf("s-0")) ?? ""]
+}
+
+/** A batch that was acknowledged, and where. */
+interface Acknowledged {
+  readonly session: string
+  readonly commit: string
+  readonly from: number
+  readonly version: number
+}
+
+/** Writers that compete for the end of a session until they are told to stop; each fails if an append does. */
+const competing = (
+  logs: ReadonlyArray<RedisEventLog>,
+  session: string,
+  acknowledged: Array<Acknowledged>,
+  until: { readonly stopped: boolean },
+) =>
+  logs.map((log, writer) =>
+    Effect.gen(function* () {
+      for (let number = 0, expected = 0; !until.stopped;) {
+        const commit = `${session}-${writer}-${number}`
+        const batch = records(number % 4 === 3 ? 3 : 1, JSON.stringify(commit))
+        const outcome = yield* log.append(session, batch, { expected, commit }).pipe(
+          Effect.map(({ from, version }): Acknowledged => ({ session, commit, from, version })),
+          Effect.catchTag("VersionConflict", ({ actual }) => Effect.succeed(actual)),
+        )
+        if (typeof outcome === "number") {
+          expected = outcome
+        } else {
+          acknowledged.push(outcome)
+          expected = outcome.version
+          number++
+        }
+        yield* Effect.yieldNow()
+      }
+    }),
+  )
+
+/** Every batch stands where it was acknowledged to stand, once, and there is nothing else. */
+const expectExactly = (log: EventLog.Service, session: string, acknowledged: ReadonlyArray<Acknowledged>) =>
+  Effect.gen(function* () {
+    const list = yield* all(log.read(session))
+    const said = acknowledged
+      .filter((one) => one.session === session)
+      .toSorted((one, other) => one.from - other.from)
+      .flatMap(({ commit, from, version }) =>
+        Array.from({ length: version - from + 1 }, (_, at) => [from + at, commit, JSON.stringify(commit)]),
+      )
+    expect(said.length).toBeGreaterThan(0)
+    expect(list.map(({ seq, commit, data }) => [seq, commit, data])).toEqual(said)
+    expect(yield* log.version(session)).toBe(said.length)
+  })
+
+const kinds: ReadonlyArray<readonly [name: string, moves: number, options: Partial<Options>]> = [
+  ["", often(3, 20), {}],
+  [" and replicas are waited for", often(2, 20), { waitReplicas: { count: 1, timeout: "10 seconds" } }],
+]
+
+describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_name, moves, kind) => {
+  // However slow the machine is: no append is to fail.
+  const patient = (prefix: string): Options => ({
+    cluster: three.addresses,
+    prefix,
+    retryFor: "2 minutes",
+    ...kind,
+  })
+
+  it(`${moves} times: every acknowledged append is there once and in its place, and none fails`, async () => {
+    const prefix = tenant()
+    const [one, chat, late, elsewhere] = names(prefix)
+    const slot = await slotOf(three, keysOf(prefix, one).log)
+    const sum = async (count: (node: Server) => Promise<number>) =>
+      (await Promise.all(three.nodes.map(count))).reduce((total, one) => total + one, 0)
+    const told = (error: string) => sum((node) => answered(node, error))
+    const before = { ask: await told("ASK"), again: await told("TRYAGAIN") }
+
+    await withLog(patient(prefix), (log) =>
+      Effect.gen(function* () {
+        const other = yield* make(patient(prefix))
+        const engine = Memory.make({ strategy: pairs }).pipe(
+          Effect.provideService(EventLog.EventLog, log),
+          Effect.provideService(CurrentSummarizer, echo),
+        )
+        const memory = yield* engine
+        const until = { stopped: false }
+        const acknowledged: Array<Acknowledged> = []
+        const writers = [
+          ...competing([log, log, other], one, acknowledged, until),
+          ...competing([other], elsewhere, acknowledged, until),
+        ]
+        const said: Array<string> = []
+        const talker = Effect.gen(function* () {
+          while (!until.stopped) {
+            const text = `message ${said.length}`
+            yield* memory.append(chat, Message.user(text))
+            said.push(text)
+            // Who never pauses leaves its compactions no moment in which nothing comes in between.
+            if (said.length % 5 === 0) yield* memory.settle(chat)
+          }
+        })
+        /** So far a session was known to be, before somebody looked. */
+        const known = () =>
+          acknowledged.reduce(
+            (far, { session, version }) => (session === one ? Math.max(far, version) : far),
+            0,
+          )
+        let looks = 0
+        const reader = Effect.gen(function* () {
+          while (!until.stopped) {
+            const least = known()
+            const from = Math.max(1, least - 10)
+            const seqs = (yield* all(other.read(one, { from }))).map(({ seq }) => seq)
+            expect(seqs).toEqual(seqs.map((_, at) => from + at))
+            expect(from + seqs.length - 1).toBeGreaterThanOrEqual(least)
+            expect(yield* other.version(one)).toBeGreaterThanOrEqual(least)
+            const before = said.length
+            const { messages } = yield* memory.context(chat)
+            if (before > 0) expect(messages.length).toBeGreaterThan(0)
+            if (looks++ % 5 === 0) {
+              const listed = (yield* all(other.sessions)).map(({ session }) => session)
+              if (least > 0) expect(listed).toContain(one)
+            }
+          }
+        })
+        let heard = 0
+        const listening = Stream.runForEach(other.changes(one), () => Effect.sync(() => heard++))
+        yield* Effect.forkScoped(listening)
+
+        const mine = () => acknowledged.filter(({ session }) => session === one).length + said.length
+        const progress = async () =>
+          mine() + (await sum((node) => counted(node, "evalsha", "rejected_calls")))
+        const summaryBy = async () => {
+          const [owner] = await mastersFor(three, slot)
+          return (await owner.client.hgetall(keysOf(prefix, chat).summary))["seq"]
+        }
+        const mover = Effect.gen(function* () {
+          yield* Effect.promise(() =>
+            eventually("all write", async () => mine() > 50 && (await summaryBy()) !== undefined),
+          )
+          for (let move = 0; move < moves; move++) {
+            const [, ...others] = yield* Effect.promise(() => mastersFor(three, slot))
+            yield* Effect.promise(() =>
+              moveSlot(three, slot, others[move % others.length]!, {
+                // With the keys as they are now, somebody goes through or is refused.
+                moved: async () => {
+                  const enough = (await progress()) + 1
+                  await eventually("appends are tried meanwhile", async () => (await progress()) >= enough)
+                },
+              }),
+            )
+            const enough = { mine: mine() + 20, looks: looks + 2 }
+            yield* Effect.promise(() =>
+              eventually(
+                "all goes on at the new master",
+                async () => mine() >= enough.mine && looks >= enough.looks,
+              ),
+            )
+            // Whoever listens hears of it from the new master, too.
+            const before = heard
+            yield* Effect.promise(() => eventually("a listener hears", async () => heard > before))
+          }
+          until.stopped = true
+        })
+        // The first that fails ends all of them.
+        yield* Effect.all([mover, talker, reader, ...writers], { concurrency: "unbounded", discard: true })
+
+        expect((yield* Effect.promise(() => told("ASK"))) - before.ask).toBeGreaterThan(0)
+        expect((yield* Effect.promise(() => told("TRYAGAIN"))) - before.again).toBeGreaterThan(0)
+        yield* expectExactly(log, one, acknowledged)
+        yield* expectExactly(other, elsewhere, acknowledged)
+
+        // What the engine keeps has come along: its events, the fold, and the summary beside the log.
+        const fresh = yield* engine
+        expect(yield* Verify.session(log, chat)).toEqual([])
+        expect((yield* fresh.context(chat)).messages).toEqual((yield* memory.context(chat)).messages)
+        const events = yield* all(log.read(chat))
+        const texts = events.flatMap(({ type, data }) =>
+          type === "MessageAppended" ? (/message \d+/.exec(data)?.slice(0, 1) ?? []) : [],
+        )
+        expect(texts).toEqual(said)
+        const summary = events.findLast(({ type }) => type === "SummaryCommitted")
+        const [owner] = yield* Effect.promise(() => mastersFor(three, slot))
+        expect(yield* Effect.promise(summaryBy)).toBe(String(summary?.seq))
+
+        const last = (yield* all(log.read(one, { reverse: true }))).at(0)
+        const snapshot = { fold: 1, version: last?.seq ?? 0, commit: last?.commit ?? "", data: "{}" }
+        yield* log.saveSnapshot(one, snapshot)
+        expect(yield* other.loadSnapshot(one)).toMatchObject({ value: snapshot })
+        const list = Effect.map(all(other.sessions), (infos) => infos.map(({ session }) => session))
+        expect(yield* list).toEqual([one, chat, elsewhere].toSorted())
+        yield* log.append(late, records(1), { expected: 0, commit: "a" })
+        for (const session of [one, chat]) expect(yield* log.delete(session)).toBe(true)
+        expect(yield* list).toEqual([late, elsewhere].toSorted())
+        expect(yield* log.delete(late)).toBe(true)
+        const left = yield* Effect.promise(() => owner.client.call("CLUSTER", "GETKEYSINSLOT", slot, 100))
+        expect((left as Array<string>).filter((key) => key.startsWith(`${prefix}:`))).toEqual([])
+      }),
+    )
+  })
+
+  it("for longer than retryFor: an error that names the session; nothing is written", async () => {
+    const prefix = tenant()
+    const [one] = names(prefix)
+    const slot = await slotOf(three, keysOf(prefix, one).log)
+    const [, to] = await mastersFor(three, slot)
+    await withLog({ ...patient(prefix), retryFor: "300 millis" }, (log) =>
+      Effect.gen(function* () {
+        yield* log.append(one, records(2), { expected: 0, commit: "a" })
+        const append = log.append(one, records(1, '"SECRET"'), { expected: 2, commit: "b" })
+        const { log: stream, meta } = keysOf(prefix, one)
+        let looked = 0
+        const lookHalfway = Effect.gen(function* () {
+          const error = yield* logError(append, "SECRET")
+          // The client asks other servers in between, which do not know yet that the slot is moving.
+          expect(error).toMatchObject({ operation: "append", session: one })
+          expect(error.reason).toMatch(
+            /(is moving|has moved) this session to another server; try again when it has settled$/,
+          )
+          expect((yield* all(log.read(one))).map(({ commit }) => commit)).toEqual(["a", "a"])
+          expect(yield* log.version(one)).toBe(2)
+        })
+        yield* Effect.promise(() =>
+          moveSlot(three, slot, to!, {
+            // Its head is on one server, and its records on the other.
+            moved: async (key) => {
+              if ((key === stream || key === meta) && ++looked === 1) await Effect.runPromise(lookHalfway)
+            },
+          }),
+        )
+        expect(looked).toBe(2)
+        expect(yield* append).toEqual({ from: 3, version: 3, duplicate: false })
+        expect(yield* append).toEqual({ from: 3, version: 3, duplicate: true })
+        expect(yield* log.delete(one)).toBe(true)
+      }),
+    )
+  })
+
+  it("while a session begins and another is deleted", async () => {
+    const prefix = tenant()
+    const [one, , late] = names(prefix)
+    const slot = await slotOf(three, keysOf(prefix, one).log)
+    const [from, to] = await mastersFor(three, slot)
+    await withLog(patient(prefix), (log) =>
+      Effect.gen(function* () {
+        yield* log.append(one, records(2), { expected: 0, commit: "a" })
+        const both: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+        const refusals = async () => {
+          const counts = [from, to!].map((node) => counted(node, "evalsha", "rejected_calls"))
+          return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+        }
+        const enough = (yield* Effect.promise(refusals)) + 2
+        yield* Effect.promise(() =>
+          moveSlot(three, slot, to!, {
+            moved: async () => {
+              if (both.length > 0) return
+              both.push(
+                Effect.runFork(log.append(late, records(1), { expected: 0, commit: "b" })),
+                Effect.runFork(log.delete(one)),
+              )
+              await eventually("both are tried", async () => (await refusals()) >= enough)
+            },
+          }),
+        )
+        const [began, deleted] = yield* Effect.forEach(both, Fiber.join)
+        expect(began).toEqual({ from: 1, version: 1, duplicate: false })
+        expect(deleted).toBe(true)
+        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual([late])
+        expect((yield* all(log.read(late))).map(({ commit }) => commit)).toEqual(["b"])
+        expect(yield* log.delete(late)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
+  it("is waited for, within bounds", async () => {
+    const prefix = tenant()
+    const slot = await slotOf(three, keysOf(prefix, "s").log)
+    const [owner] = await mastersFor(three, slot)
+    // Of a pipeline the client itself repeats nothing.
+    const waitReplicas = { count: 1, timeout: "10 seconds" } as const
+    const options = { cluster: three.addresses, prefix, waitReplicas }
+    await withLog({ ...options, retryFor: "2 minutes" }, (log) =>
+      Effect.gen(function* () {
+        const impatient = yield* make({ ...options, retryFor: "300 millis" })
+        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* Effect.promise(() => owner.client.call("CLUSTER", "DELSLOTS", slot))
+        const fiber = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
+        const error = yield* logError(impatient.append("s", records(2), { expected: 1, commit: "c" })).pipe(
+          Effect.ensuring(Effect.promise(() => owner.client.call("CLUSTER", "ADDSLOTS", slot))),
+        )
+        expect(error).toMatchObject({ operation: "append", session: "s" })
+        // The client asks other servers in between, which still send it to that one.
+        expect(error.reason).toMatch(
+          /does not serve this part of its data: a master is|has moved this session/,
+        )
+        expect(yield* Effect.promise(() => answered(owner, "CLUSTERDOWN"))).toBeGreaterThan(0)
+        expect(yield* Fiber.join(fiber)).toEqual({ from: 2, version: 3, duplicate: false })
+        expect((yield* all(impatient.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b", "b"])
+      }),
+    )
+  })
+})
+
+describe("a script that the new master has not got", () => {
+  it("is sent in full, even where the client has used up its redirections on the way", () => {
+    const noScript = "NOSCRIPT No matching script. Please use EVAL."
+    expect(isNoScript(new Error(noScript))).toBe(true)
+    expect(isNoScript(new Error(`Too many Cluster redirections. Last error: ReplyError: ${noScript}`))).toBe(
+      true,
+    )
+    expect(isNoScript(new Error("Too many Cluster redirections. Last error: ReplyError: MOVED 1 h:1"))).toBe(
+      false,
+    )
+  })
+})
+
+describe("who listens to a session whose slot is moved", () => {
+  it("hears of it again, though the server that the client asks does not know yet who has it", async () => {
+    const prefix = tenant()
+    const slot = await slotOf(three, keysOf(prefix, "s").log)
+    const [, to] = await mastersFor(three, slot)
+    await withLog({ cluster: three.addresses, prefix, retryFor: "2 minutes" }, (log) =>
+      Effect.gen(function* () {
+        let heard = 0
+        yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => Effect.sync(() => heard++)))
+        yield* Effect.promise(() => eventually("it listens", async () => heard > 0))
+        const asked = async () => {
+          const counts = await Promise.all(three.nodes.map((node) => counted(node, "cluster|slots")))
+          return counts.reduce((sum, count) => sum + count, 0)
+        }
+        yield* Effect.promise(() =>
+          moveSlot(three, slot, to!, {
+            // The old owner ends the subscription. The client asks one of six servers who has the slot now; one knows.
+            released: async (tell) => {
+              const before = await asked()
+              await tell()
+              await eventually("it asks", async () => (await asked()) > before)
+            },
+          }),
+        )
+        const before = heard
+        let expected = 0
+        const write = Effect.gen(function* () {
+          const { version } = yield* log.append("s", records(1), { expected, commit: `c${expected}` })
+          expected = version
+        })
+        yield* Effect.promise(() =>
+          eventually("it is heard again", async () => {
+            await Effect.runPromise(write)
+            return heard > before
+          }),
+        )
+      }),
+    )
+  })
+})
