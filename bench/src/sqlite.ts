@@ -1,11 +1,12 @@
 /** The SQLite store against bare better-sqlite3: the same bytes with the same durability. */
-import { EventCodec, Memory, type Strategy } from "@memfold/core"
+import { Memory, type Strategy } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect } from "effect"
+import { appends } from "./appends.js"
 import { large } from "./large.js"
-import { claim, commitOf, event, median, milliseconds, told, turn } from "./measure.js"
+import { claim, commitOf, told, turn } from "./measure.js"
 import { statSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
@@ -27,72 +28,31 @@ const openBare = (file: string): Driver => {
   return new Sqlite(file)
 }
 
-interface Appends {
-  /** Median milliseconds of one: inserted bare, appended by a single writer, appended by 64 sessions at once. */
-  readonly bare: number
-  readonly single: number
-  readonly many: number
-}
-
-const rounds = 60
-const perRound = 128
-const sessionsAtOnce = 64
-
 /** The bare insert is of the same record, by the same key; everything else is the store's cost. */
-const appends = (folder: string, synchronous: "full" | "normal"): Promise<Appends> =>
+const against = (folder: string, synchronous: "full" | "normal"): Promise<boolean> =>
   Effect.gen(function* () {
-    const log = yield* SqliteEventLog.make({ filename: join(folder, `${synchronous}.db`), synchronous })
-    const bare = openBare(join(folder, `${synchronous}-bare.db`))
-    bare.pragma("journal_mode = WAL")
-    bare.pragma(`synchronous = ${synchronous}`)
-    bare.exec(
+    const driver = openBare(join(folder, `${synchronous}-bare.db`))
+    yield* Effect.addFinalizer(() => Effect.sync(() => driver.close()))
+    driver.pragma("journal_mode = WAL")
+    driver.pragma(`synchronous = ${synchronous}`)
+    driver.exec(
       `CREATE TABLE records (session TEXT, seq INTEGER, commit_id TEXT, at INTEGER, type TEXT, version INTEGER,
          data TEXT, checksum INTEGER, PRIMARY KEY (session, seq))`,
     )
-    const statement = bare.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-    const records = Array.from({ length: rounds * perRound }, (_, index) => ({
-      at: 1_800_000_000_000 + index,
-      ...EventCodec.encode(event(index)),
-    }))
-    const append = (session: string, version: number, position: number) =>
-      log.append(session, [records[position]!], {
-        expected: version,
-        after: version === 0 ? undefined : commitOf(version - 1),
-        commit: commitOf(version),
-      })
-    const times = { bare: [] as Array<number>, single: [] as Array<number>, many: [] as Array<number> }
-    const each = perRound / sessionsAtOnce
-    for (let round = 0; round < rounds; round++) {
-      const start = round * perRound
-      const positions = Array.from({ length: perRound }, (_, index) => start + index)
-      const bareTime = yield* Effect.promise(() =>
-        milliseconds(() => {
-          for (const index of positions) {
-            const { at, type, version, data, checksum } = records[index]!
-            statement.run("s", index + 1, commitOf(index), at, type, version, data, checksum)
-          }
-        }),
-      )
-      const single = Effect.forEach(positions, (index) => append("s", index, index), { discard: true })
-      const singleTime = yield* Effect.promise(() => milliseconds(() => Effect.runPromise(single)))
-      const many = Effect.forEach(
-        Array.from({ length: sessionsAtOnce }, (_, session) => session),
-        (session) =>
-          Effect.forEach(
-            Array.from({ length: each }, (_, index) => index),
-            (index) => append(`s${session}`, round * each + index, start + session * each + index),
-          ),
-        { concurrency: "unbounded", discard: true },
-      )
-      const manyTime = yield* Effect.promise(() => milliseconds(() => Effect.runPromise(many)))
-      // The first ones compile the code.
-      if (round < 20) continue
-      times.bare.push(bareTime / perRound)
-      times.single.push(singleTime / perRound)
-      times.many.push(manyTime / perRound)
-    }
-    bare.close()
-    return { bare: median(times.bare), single: median(times.single), many: median(times.many) }
+    const statement = driver.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+    return yield* appends({
+      name: `SQLite, synchronous ${synchronous.toUpperCase()}`,
+      log: yield* SqliteEventLog.make({ filename: join(folder, `${synchronous}.db`), synchronous }),
+      bare: {
+        name: "a bare insert with better-sqlite3",
+        write: ({ at, type, version, data, checksum }, index) =>
+          statement.run("s", index + 1, commitOf(index), at, type, version, data, checksum),
+      },
+      rounds: 60,
+      warmUp: 20,
+      // Without a wait for the disk there is nothing to share, and a bare insert is next to nothing.
+      bounds: synchronous === "full" ? { single: 2, many: 1 } : { single: Infinity, many: Infinity },
+    })
   }).pipe(Effect.scoped, Effect.runPromise)
 
 /** Bytes of a file for every byte of the messages in it, appended one by one. */
@@ -115,19 +75,7 @@ const bytes = async (filename: string, size: number, strategy: Strategy.Strategy
 /** Measures and prints; answers whether every ratio is within its bound. */
 export const sqlite = async (folder: string): Promise<boolean> => {
   const outcomes: Array<boolean> = []
-  for (const synchronous of ["full", "normal"] as const) {
-    const { bare, single, many } = await appends(folder, synchronous)
-    const second = (millis: number) => `${Math.round(1_000 / millis).toLocaleString("en-US")}/s`
-    console.log(`\nSQLite, synchronous ${synchronous.toUpperCase()}: appending a message`)
-    told("a bare insert with better-sqlite3", second(bare))
-    told("an append, one writer", second(single))
-    told(`an append, ${sessionsAtOnce} sessions at once`, second(many))
-    // Without a wait for the disk there is nothing to share, and a bare insert is next to nothing.
-    const [one, several] = synchronous === "full" ? [2, 1] : [Infinity, Infinity]
-    outcomes.push(claim("one writer against bare inserts", single / bare, one))
-    outcomes.push(claim(`${sessionsAtOnce} sessions at once against bare inserts`, many / bare, several))
-  }
-
+  for (const synchronous of ["full", "normal"] as const) outcomes.push(await against(folder, synchronous))
   outcomes.push(
     await large("SQLite", (size, use) =>
       SqliteEventLog.make({

@@ -1,0 +1,76 @@
+/** What appending to a store costs, against the bare thing that it is built on. */
+import { EventCodec, type EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { claim, commitOf, event, median, milliseconds, told } from "./measure.js"
+
+const perRound = 128
+const sessionsAtOnce = 64
+
+export interface Comparison {
+  /** Printed above the figures. */
+  readonly name: string
+  readonly log: EventLog.Service
+  /** What the store is measured against, and how it writes a record by itself. */
+  readonly bare: {
+    readonly name: string
+    readonly write: (record: EventLog.NewRecord, index: number) => unknown
+  }
+  readonly rounds: number
+  /** The first ones compile the code, and are not counted. */
+  readonly warmUp: number
+  /** How many times as long as a bare write an append may take: of a single writer, and of many sessions at once. */
+  readonly bounds: { readonly single: number; readonly many: number }
+}
+
+/** Measures and prints, round by round in turn; answers whether the ratios are within their bounds. */
+export const appends = ({ name, log, bare, rounds, warmUp, bounds }: Comparison): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const records = Array.from({ length: rounds * perRound }, (_, index) => ({
+      at: 1_800_000_000_000 + index,
+      ...EventCodec.encode(event(index)),
+    }))
+    const append = (session: string, version: number, position: number) =>
+      log.append(session, [records[position]!], {
+        expected: version,
+        after: version === 0 ? undefined : commitOf(version - 1),
+        commit: commitOf(version),
+      })
+    const each = perRound / sessionsAtOnce
+    const times = { bare: [] as Array<number>, single: [] as Array<number>, many: [] as Array<number> }
+    for (let round = 0; round < rounds; round++) {
+      const start = round * perRound
+      const positions = Array.from({ length: perRound }, (_, index) => start + index)
+      const single = Effect.forEach(positions, (index) => append("s", index, index), { discard: true })
+      const many = Effect.forEach(
+        Array.from({ length: sessionsAtOnce }, (_, session) => session),
+        (session) =>
+          Effect.forEach(
+            Array.from({ length: each }, (_, index) => index),
+            (index) => append(`s${session}`, round * each + index, start + session * each + index),
+          ),
+        { concurrency: "unbounded", discard: true },
+      )
+      const took = yield* Effect.promise(async () => ({
+        bare: await milliseconds(async () => {
+          for (const index of positions) await bare.write(records[index]!, index)
+        }),
+        single: await milliseconds(() => Effect.runPromise(single)),
+        many: await milliseconds(() => Effect.runPromise(many)),
+      }))
+      if (round < warmUp) continue
+      for (const what of ["bare", "single", "many"] as const) times[what].push(took[what] / perRound)
+    }
+
+    const [alone, one, several] = [median(times.bare), median(times.single), median(times.many)]
+    const second = (millis: number) => `${Math.round(1_000 / millis).toLocaleString("en-US")}/s`
+    console.log(`\n${name}: appending a message`)
+    told(bare.name, second(alone))
+    told("an append, one writer", second(one))
+    told(`an append, ${sessionsAtOnce} sessions at once`, second(several))
+    told("an append by one writer takes longer by", `${Math.round((one - alone) * 1_000)} µs`)
+    const held = [
+      claim(`one writer against ${bare.name}`, one / alone, bounds.single),
+      claim(`${sessionsAtOnce} sessions at once against ${bare.name}`, several / alone, bounds.many),
+    ]
+    return held.every(Boolean)
+  })
