@@ -8,7 +8,8 @@ import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } fro
 import { ofTokens } from "../../testing/src/strategy/rehearse.js"
 import { quarter } from "../../testing/src/fakes/counter.js"
 import { applicationId, migrations } from "../../store-sqlite/src/schema.js"
-import { driverPath, openDriver, start } from "../../store-sqlite/test/support.js"
+import { start } from "../../core/test/children.js"
+import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
 import { createMemory, type CreateOptions, Fold, Keep, SplitTurn, Strategy, Trigger } from "../src/index.js"
 import {
   change,

@@ -43,14 +43,13 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
           ([channel, queues]) => {
             const owner = ownerOf(client, channel)
             if (owner === undefined || owner === owners.get(channel)) return Effect.void
-            return Effect.promise(() =>
-              client.ssubscribe(channel).then(
-                () => {
-                  owners.set(channel, owner)
-                  tell(queues)
-                },
-                () => undefined,
-              ),
+            return Effect.tryPromise(() => client.ssubscribe(channel)).pipe(
+              Effect.map(() => {
+                owners.set(channel, owner)
+                tell(queues)
+              }),
+              // It is asked again at the next look.
+              Effect.ignore,
             )
           },
           { concurrency: "unbounded", discard: true },

@@ -4,9 +4,10 @@
  */
 import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
+import { random } from "../../core/test/random.js"
 import { keysOf, make } from "../src/index.js"
 import { type Cluster, eventually, type Server, servers } from "./servers.js"
-import { all, crowd, found, logError, often, random, records, tenant, withLog } from "./support.js"
+import { all, crowd, found, logError, often, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 600_000 })

@@ -1,12 +1,12 @@
 /** Many processes on one session: every append once, and each process' in its order (law L12). */
 import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
+import { bundled, start } from "../../core/test/children.js"
 import type { Options } from "../src/index.js"
-import { bundled } from "./bundle.js"
 import { servers } from "./servers.js"
-import { all, often, start, tenant, withLog } from "./support.js"
+import { all, often, tenant, withLog } from "./support.js"
 
-const script = bundled("writer")
+const script = bundled(new URL("children/", import.meta.url), ["writer"])
 const { server, cluster } = servers()
 vi.setConfig({ testTimeout: 300_000 })
 

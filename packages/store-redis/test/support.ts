@@ -1,12 +1,8 @@
-/** What the tests of this package share: logs over servers, records, and second processes. */
+/** What the tests of this package share: logs over servers, records, and crowds of writers. */
 import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Exit, Fiber, type Scope, Stream } from "effect"
-import type { ChildProcess } from "node:child_process"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { createInterface } from "node:readline"
 import { inspect } from "node:util"
-import { expect, onTestFinished } from "vitest"
+import { expect } from "vitest"
 import { make, type Options, type RedisEventLog } from "../src/index.js"
 
 let tenants = 0
@@ -48,17 +44,6 @@ export const logError = <A>(
 /** Whether to do as much as the figures in the README are from (`MEMFOLD_CRASHES=full`), or enough for every day. */
 const full = process.env["MEMFOLD_CRASHES"] === "full"
 export const often = (everyDay: number, inFull: number): number => (full ? inFull : everyDay)
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export const random = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** Writers at work, one for each session, and everything that was acknowledged to them. */
 export interface Crowd {
@@ -138,43 +123,3 @@ export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
       }
     }),
   )
-
-/** A second process. */
-export interface Child {
-  /** The next line of its standard output; `undefined` when there will be no more. */
-  readonly line: () => Promise<string | undefined>
-  readonly say: (line: string) => void
-  /** Closes its standard input, waits for its end, and answers with the lines not read yet. */
-  readonly end: () => Promise<ReadonlyArray<string>>
-}
-
-/** Runs a script in another process; should the test end first, it is killed. */
-export const start = (script: string, ...args: ReadonlyArray<string>): Child => {
-  const running: ChildProcess = spawn(process.execPath, [script, ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  const { stdin, stdout } = running
-  if (stdin === null || stdout === null) throw new Error("a child needs its standard input and output")
-  const ended = once(running, "close")
-  stdin.on("error", () => {})
-  onTestFinished(async () => {
-    running.kill("SIGKILL")
-    await ended
-  })
-  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
-  const line = async (): Promise<string | undefined> => {
-    const next = await lines.next()
-    return next.done === true ? undefined : next.value
-  }
-  return {
-    line,
-    say: (text) => void stdin.write(`${text}\n`),
-    end: async () => {
-      stdin.end()
-      const rest: Array<string> = []
-      for (let next = await line(); next !== undefined; next = await line()) rest.push(next)
-      await ended
-      return rest
-    },
-  }
-}

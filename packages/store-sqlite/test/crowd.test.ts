@@ -2,15 +2,14 @@
 import { Effect, Stream } from "effect"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
-import { bundled } from "./bundle.js"
-import type { Child } from "./support.js"
+import { type Child, start } from "../../core/test/children.js"
+import { random } from "../../core/test/random.js"
 import {
+  bundled,
   expectFollowed,
   findings,
   folder,
   integrity,
-  random,
-  start,
   textsOf,
   withDriver,
   withLog,

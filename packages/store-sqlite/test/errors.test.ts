@@ -18,16 +18,15 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
-import { bundled } from "./bundle.js"
+import { child, start } from "../../core/test/children.js"
 import {
-  child,
+  bundled,
   driverPath,
   folder,
   integrity,
   openDriver,
   openingFails,
   records,
-  start,
   withDriver,
   withLog,
 } from "./support.js"

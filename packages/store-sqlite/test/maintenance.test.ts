@@ -6,8 +6,8 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it, describe, onTestFinished } from "vitest"
 import { backup, size, vacuum } from "../src/index.js"
-import { bundled } from "./bundle.js"
-import { findings, folder, integrity, openDriver, records, start, textsOf, withLog } from "./support.js"
+import { start } from "../../core/test/children.js"
+import { bundled, findings, folder, integrity, openDriver, records, textsOf, withLog } from "./support.js"
 
 const script = bundled("untilKilled", "many")
 

@@ -3,17 +3,16 @@ import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { bundled } from "./bundle.js"
-import type { Child } from "./support.js"
+import { type Child, start } from "../../core/test/children.js"
+import { random } from "../../core/test/random.js"
 import {
+  bundled,
   countsOf,
   expectFollowed,
   findings,
   folder,
   integrity,
-  random,
   records,
-  start,
   textsOf,
   withLog,
 } from "./support.js"

@@ -1,17 +1,15 @@
-/** What the tests of this package share: folders that go away, the driver itself, and second processes. */
+/** What the tests of this package share: folders that go away, the driver itself, and scripts for second processes. */
 import type { EventLog } from "@memfold/core"
 import { EventCodec, Message, Session, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
-import type { ChildProcess } from "node:child_process"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
+import { pathToFileURL } from "node:url"
 import { expect, onTestFinished } from "vitest"
+import { bundled as bundledFrom } from "../../core/test/children.js"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
 
@@ -36,6 +34,12 @@ const fromHere = createRequire(import.meta.url)
 /** The driver is a dependency of the client, so it is looked up from there. */
 export const driverPath = createRequire(fromHere.resolve("@effect/sql-sqlite-node")).resolve("better-sqlite3")
 const Sqlite = fromHere(driverPath) as new (file: string) => Driver
+
+/** Bundles scripts of `children/` for the tests of a file; answers with the path of each. */
+export const bundled = <Name extends string>(...names: ReadonlyArray<Name>): ((name: Name) => string) =>
+  bundledFrom(new URL("children/", import.meta.url), names, {
+    "better-sqlite3": pathToFileURL(driverPath).href,
+  })
 
 /** Opens a file as any program with SQLite would, until the test ends. */
 export const openDriver = (file: string): Driver => {
@@ -166,58 +170,3 @@ export const expectFollowed = (file: string, log: EventLog.Service) =>
 /** What SQLite itself says about a file. */
 export const integrity = (file: string): unknown =>
   withDriver(file, (driver) => driver.pragma("integrity_check", { simple: true }))
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export const random = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** A second process. */
-export interface Child {
-  /** The next line of its standard output; `undefined` when there will be no more. */
-  readonly line: () => Promise<string | undefined>
-  readonly say: (line: string) => void
-  readonly kill: () => void
-  /** Closes its standard input, waits for its end, and answers with the lines not read yet. */
-  readonly end: () => Promise<ReadonlyArray<string>>
-}
-
-/** Runs a script in another process; should the test end first, it is killed. */
-export const start = (script: string, ...args: ReadonlyArray<string>): Child =>
-  child(spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] }))
-
-/** A process as the tests handle it. */
-export const child = (running: ChildProcess): Child => {
-  const { stdin, stdout } = running
-  if (stdin === null || stdout === null) throw new Error("a child needs its standard input and output")
-  const ended = once(running, "close")
-  // Whoever was killed reads no more.
-  stdin.on("error", () => {})
-  onTestFinished(async () => {
-    running.kill("SIGKILL")
-    await ended
-  })
-  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
-  const line = async (): Promise<string | undefined> => {
-    const next = await lines.next()
-    return next.done === true ? undefined : next.value
-  }
-  return {
-    line,
-    say: (text) => void stdin.write(`${text}\n`),
-    kill: () => void running.kill("SIGKILL"),
-    end: async () => {
-      stdin.end()
-      const rest: Array<string> = []
-      for (let next = await line(); next !== undefined; next = await line()) rest.push(next)
-      await ended
-      return rest
-    },
-  }
-}
