@@ -34,10 +34,15 @@ const withServer = async <A>(
     Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
     { stdio: "ignore" },
   )
+  const ended = once(child, "exit")
   try {
-    return await work(port)
+    return await Promise.race([
+      work(port),
+      ended.then(() => {
+        throw new Error("redis-server ended; is there one, and is its port free?")
+      }),
+    ])
   } finally {
-    const ended = once(child, "exit")
     child.kill("SIGKILL")
     await ended
   }

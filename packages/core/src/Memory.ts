@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 
   /**
-   * How far the layers have failed to learn: the next try comes with the next round. A session that is shorter now was
+   * How far the layers have failed to learn: the next try comes with the next round. A session of another length was
    * begun anew.
    */
   const failedTo = new Map<string, number>()

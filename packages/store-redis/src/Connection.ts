@@ -38,10 +38,13 @@ export interface Connection {
   readonly listener: Effect.Effect<Client, never, Scope.Scope>
 }
 
-const shortest = Duration.millis(20)
+/** Why a request failed. */
+interface Failed extends Failure {
+  readonly cause: Error
+}
 
 /** Waits longer each time, up to a second, with a little chance in it. */
-const backoff = Schedule.exponential(shortest).pipe(
+const backoff = Schedule.exponential("20 millis").pipe(
   Schedule.union(Schedule.spaced("1 second")),
   Schedule.jittered,
 )
@@ -51,9 +54,14 @@ export const lookEvery = "2 seconds"
 
 const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 1_000)
 
+/** How long an answer may take; a server that waits for replicas may use all of the time it has for that. */
+const answerWithin = ({ timeout, waitReplicas }: Options): Duration.Duration =>
+  Duration.sum(timeout ?? "5 seconds", waitReplicas?.timeout ?? Duration.zero)
+
 /** The client for a target. It connects when it is told to, and never queues what it cannot send. */
 const clientOf = (target: Target, options: Options, listening: boolean): Client => {
   const millis = Duration.toMillis(options.timeout ?? "5 seconds")
+  const answer = Duration.toMillis(answerWithin(options))
   const common = {
     ...(target.username === undefined ? {} : { username: target.username }),
     ...(target.password === undefined ? {} : { password: target.password }),
@@ -61,7 +69,7 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     db: target.db,
     connectTimeout: millis,
     // A listener has nothing to say for hours, and is expected to.
-    ...(listening ? {} : { commandTimeout: millis, socketTimeout: millis }),
+    ...(listening ? {} : { commandTimeout: answer, socketTimeout: answer }),
     connectionName: "memfold",
     // A server that is loading says so by itself; the one that sentinels name is asked whether it is the master.
     enableReadyCheck: target.mode === "sentinel",
@@ -97,9 +105,9 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
   return new Cluster(
     target.nodes.map((node) => ({ ...node })),
     {
+      ...options.clusterOptions,
       // A listener sends nothing whose redirection would tell it that a slot has been moved.
       ...(listening ? { slotsRefreshInterval: Duration.toMillis(lookEvery) } : {}),
-      ...options.clusterOptions,
       redisOptions,
       lazyConnect: true,
       enableReadyCheck: false,
@@ -160,7 +168,6 @@ export const open = (
   options: Options,
 ): Effect.Effect<Connection, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
-    const timeout = Duration.decode(options.timeout ?? "5 seconds")
     const retryFor = Duration.decode(options.retryFor ?? "15 seconds")
     /** Why there is no connection; says more than the requests that fail for want of one. */
     let trouble: unknown
@@ -172,7 +179,7 @@ export const open = (
 
     const gather = gathering(client)
 
-    const failed = (error: unknown): Failure & { readonly cause: Error } => {
+    const failed = (error: unknown): Failed => {
       const failure = describe(error, target.name)
       const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
       if (!unsent) trouble = error
@@ -185,7 +192,7 @@ export const open = (
 
     // The client's own timeouts do not cover the time in which it has no connection.
     const patience = {
-      duration: Duration.times(timeout, 2),
+      duration: Duration.times(answerWithin(options), 2),
       onTimeout: () => failed(new Error("timed out")),
     }
     const again = {
@@ -203,14 +210,18 @@ export const open = (
         },
         catch: failed,
       })
-      const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
+      /** Tries as long as it may pass, after what has failed already. */
+      const patiently = (failed?: Failed) => {
+        let first: Effect.Effect<never, Failed> | undefined = failed && Effect.fail(failed)
+        return Effect.suspend(() => {
+          const now = first ?? Effect.timeoutFail(once, patience)
+          first = undefined
+          return now
+        }).pipe(Effect.retry(again))
+      }
       // Nearly all requests are answered at the first try, and spared the timers.
       const answered = Effect.suspend(() =>
-        client.status === "ready"
-          ? Effect.catchAll(once, (failure) =>
-              failure.passing ? Effect.delay(patiently(), shortest) : Effect.fail(failure),
-            )
-          : patiently(),
+        client.status === "ready" ? Effect.catchAll(once, patiently) : patiently(),
       )
       return Effect.mapError(
         answered,

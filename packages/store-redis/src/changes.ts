@@ -32,6 +32,12 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
 
     /** The master that each channel was last listened to at. */
     const owners = new Map<string, string | undefined>()
+    const listenAt = async (client: Cluster, channel: string): Promise<void> => {
+      const owner = ownerOf(client, channel)
+      await client.ssubscribe(channel)
+      // Nobody may be listening any more.
+      if (listeners.has(channel)) owners.set(channel, owner)
+    }
     /**
      * A server ends the subscriptions of a slot that leaves it, and what is said until there are new ones is not heard.
      * The client asks for new ones, but not again when a server refuses that does not know yet that it has the slot.
@@ -43,12 +49,10 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
           ([channel, queues]) => {
             const owner = ownerOf(client, channel)
             if (owner === undefined || owner === owners.get(channel)) return Effect.void
-            return Effect.tryPromise(() => client.ssubscribe(channel)).pipe(
-              Effect.map(() => {
-                owners.set(channel, owner)
-                tell(queues)
-              }),
+            return Effect.tryPromise(() => listenAt(client, channel)).pipe(
+              Effect.map(() => tell(queues)),
               // It is asked again at the next look.
+              Effect.timeout(lookEvery),
               Effect.ignore,
             )
           },
@@ -78,9 +82,7 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
       Effect.flatMap(opening, (client) =>
         Effect.tryPromise({
           try: (): Promise<unknown> =>
-            client instanceof Cluster
-              ? client.ssubscribe(channel).then(() => owners.set(channel, ownerOf(client, channel)))
-              : client.subscribe(channel),
+            client instanceof Cluster ? listenAt(client, channel) : client.subscribe(channel),
           catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
         }).pipe(
           // The client says in many ways that it is not connected yet; what it says is no is something else.

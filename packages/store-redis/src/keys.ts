@@ -58,30 +58,30 @@ export const prefixOf = (prefix: string): string =>
 /** Where a cluster has a key, by its tag. */
 export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
 
-/** How all keys of each bucket begin. */
-const stemsOf = (prefix: string): ReadonlyArray<string> => {
-  const stored = prefixOf(prefix)
-  return tags.map((tag) => `${stored}:{${tag}}:`)
-}
+/** How all keys of a bucket begin. */
+const stemOf = (prefix: string, tag: string): string => `${prefixOf(prefix)}:{${tag}}:`
 
 /** The lists of sessions of a prefix, one for each bucket. */
 export const sessionLists = (prefix: string): ReadonlyArray<string> =>
-  stemsOf(prefix).map((stem) => `${stem}sessions`)
+  tags.map((tag) => `${stemOf(prefix, tag)}sessions`)
 
-/** The keys of every session of a prefix. */
+const bucketOf = (name: string): number => crc32(name) % buckets
+
+const keysAt = (stem: string, name: string): SessionKeys => ({
+  log: `${stem}log:${name}`,
+  meta: `${stem}meta:${name}`,
+  snapshot: `${stem}snapshot:${name}`,
+  summary: `${stem}summary:${name}`,
+  sessions: `${stem}sessions`,
+  draft: `${stem}draft:${name}`,
+})
+
+/** The keys of every session of a prefix, for those who ask often. */
 export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
-  const stems = stemsOf(prefix)
+  const stems = tags.map((tag) => stemOf(prefix, tag))
   return (session) => {
     const name = toStored(session)
-    const stem = stems[crc32(name) % buckets] ?? ""
-    return {
-      log: `${stem}log:${name}`,
-      meta: `${stem}meta:${name}`,
-      snapshot: `${stem}snapshot:${name}`,
-      summary: `${stem}summary:${name}`,
-      sessions: `${stem}sessions`,
-      draft: `${stem}draft:${name}`,
-    }
+    return keysAt(stems[bucketOf(name)] ?? "", name)
   }
 }
 
@@ -95,4 +95,7 @@ export const keysUnder = (prefix: string): ((session: string) => SessionKeys) =>
  * console.log(keysOf("memfold", "chat-1").log) // memfold:{…}:log:chat-1
  * ```
  */
-export const keysOf = (prefix: string, session: string): SessionKeys => keysUnder(prefix)(session)
+export const keysOf = (prefix: string, session: string): SessionKeys => {
+  const name = toStored(session)
+  return keysAt(stemOf(prefix, tags[bucketOf(name)] ?? ""), name)
+}

@@ -26,28 +26,34 @@ local commit, expected, after, added = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local found = redis.call('HMGET', meta, 'head', '=' .. commit)
 if found[2] then
-  -- WAIT goes by the last write of its connection, which may be a new one; a full server takes none.
+  -- WAIT goes by the last write of its connection, which may be a new one. A server that takes no writes promises
+  -- nothing, but for a full one, which has the batch all the same.
   local touched = redis.pcall('HSET', meta, '=' .. commit, found[2])
   local refused = type(touched) == 'table' and touched.err
   if refused and not string.find(refused, 'OOM', 1, true) then return touched end
-  local from, version = string.match(found[2], '^(%d+)-(%d+)$')
-  return {'duplicate', from, version, refused and 'full' or ''}
+  local from, to = string.match(found[2], '^(%d+)-(%d+)$')
+  if not from then return {'damaged', 'no', found[2]} end
+  return {'duplicate', from, to, refused and 'full' or ''}
 end
 local version, messages, last = '0', '0', ''
 if found[1] then version, messages, last = string.match(found[1], '^(%d+) (%d+) %S+ (.*)$') end
+if not version then return {'damaged', tostring(redis.call('XLEN', log)), found[1]} end
 if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'conflict', version} end
 local length = redis.call('XLEN', log)
 if length ~= tonumber(version) then return {'damaged', tostring(length), version} end
+-- A list of sessions that is none is refused before anything is written.
+if version == '0' then redis.call('ZCARD', KEYS[3]) end
 `
 
 /**
- * How every batch ends: with its records. The first write is one that a full server refuses, so it is all of the batch
- * or nothing. From the argument `at` on, a record is two: `TIME VERSION CHECKSUM TYPE`, and its data.
+ * How every batch ends: with its records, from the argument `at` on two for each, `TIME VERSION CHECKSUM TYPE` and its
+ * data. The first write is one that a full server refuses, and none after it fails, so it is all of the batch or nothing.
  */
-const put = (publish: Publish): string => `
+const put = (publish: Publish, at: string): string => `
+local first = ${at}
 local number = tonumber(version)
 local from = string.format('%.0f', number + 1)
-for position = at, #ARGV, 2 do
+for position = first, #ARGV, 2 do
   number = number + 1
   version = string.format('%.0f', number)
   redis.call('XADD', log, version, 'h', ARGV[position], 'c', commit, 'd', ARGV[position + 1])
@@ -58,7 +64,7 @@ redis.call('HSET', meta,
   '=' .. commit, from .. '-' .. version)
 if expected == '0' then
   local sessions = KEYS[3]
-  redis.call('HSET', meta, 'created', string.match(ARGV[at], '^%S+'))
+  redis.call('HSET', meta, 'created', string.match(ARGV[first], '^%S+'))
   -- The key of its log ends with a session's name, and all keys of a bucket begin alike.
   redis.call('ZADD', sessions, 0, string.sub(log, #sessions - #'sessions' + #'log:' + 1))
 end
@@ -68,8 +74,7 @@ redis.pcall('${publish}', log, version)
 
 /** Appends a batch of nothing but messages and the like; nearly all are. Answers 1, or where and why not. */
 const append = (publish: Publish): string => `${look}
-local at = 5
-${put(publish)}
+${put(publish, "5")}
 return 1
 `
 
@@ -137,8 +142,7 @@ if rewrites > 0 then
   redis.call('RENAME', draft, log)
 end
 
-at = at + 1
-${put(publish)}
+${put(publish, "at + 1")}
 redis.call('HSET', meta, 'running', running, 'pruning', pruning, 'active', active)
 if projection ~= '' then
   redis.call('UNLINK', summary)

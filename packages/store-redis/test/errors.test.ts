@@ -3,8 +3,8 @@ import type { EventLog } from "@memfold/core"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
-import { keysOf, make } from "../src/index.js"
-import { eventually, freePort, servers } from "./servers.js"
+import { keysOf, make, type Options } from "../src/index.js"
+import { eventually, freePort, type Server, servers } from "./servers.js"
 import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -265,6 +265,47 @@ describe("what a server has forgotten or never had", () => {
   })
 })
 
+describe("keys that somebody else has changed", () => {
+  const change = (
+    what: string,
+    key: "sessions" | "meta",
+    by: (client: Server["client"], key: string) => Promise<unknown>,
+    reason: RegExp,
+  ) =>
+    it(`${what}: an error, and nothing is written`, async () => {
+      const { url, client } = await server()
+      const prefix = tenant()
+      await withLog({ url, prefix }, (log) =>
+        Effect.gen(function* () {
+          const session = key === "sessions" ? "new" : "s"
+          if (key === "meta") yield* log.append("s", records(2), { expected: 0, commit: "a" })
+          yield* Effect.promise(() => by(client, keysOf(prefix, session)[key]))
+          const expected = key === "meta" ? 2 : 0
+          const again = key === "meta" ? "a" : "b"
+          for (const commit of ["b", again]) {
+            const error = yield* logError(log.append(session, records(1), { expected, commit }))
+            expect(error).toMatchObject({ operation: "append", session })
+            expect(error.reason).toMatch(reason)
+          }
+          expect((yield* all(log.read(session))).length).toBe(expected)
+        }),
+      )
+    })
+
+  change(
+    "a list of sessions that is none",
+    "sessions",
+    (client, key) => client.set(key, "mine"),
+    /has something else at a key of this session; choose another prefix$/,
+  )
+  change(
+    "how far a session is, which says nothing",
+    "meta",
+    (client, key) => client.hset(key, { head: "mine", "=a": "mine" }),
+    /^its keys do not belong together: (2|no) records at version mine;/,
+  )
+})
+
 describe("a user of the server (ACL)", () => {
   it("who may use one tenant's keys reaches no other's; commands that are not allowed are typed errors", async () => {
     const { url, client } = await server()
@@ -329,6 +370,24 @@ describe("waiting for replicas", () => {
         const appended = yield* Effect.retry(append, { times: 20 })
         expect(appended).toEqual({ from: 1, version: 1, duplicate: true })
         expect((yield* all(log.read("s"))).length).toBe(1)
+      }),
+    )
+  })
+})
+
+describe("waiting for replicas longer than for other answers", () => {
+  it("is no answer that is late", async () => {
+    const { url } = await server()
+    const options: Options = {
+      url,
+      prefix: tenant(),
+      timeout: "100 millis",
+      waitReplicas: { count: 1, timeout: "400 millis" },
+    }
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        const error = yield* logError(log.append("s", records(1), { expected: 0, commit: "a" }))
+        expect(error.reason).toMatch(/^the master has it, but only 0 of 1 replicas had it within 400 ms;/)
       }),
     )
   })

@@ -99,7 +99,7 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   }
 }
 
-/** The data of one record, to stand in place of what it has. */
+/** The data of one record, and its checksum or none, to stand in place of what it has. */
 export type Rewritten = Pick<LogRecord, "seq" | "data" | "checksum">
 
 /** UTF-16 puts what it writes with two units before U+E000 to U+FFFF; so they change places here. */

@@ -44,7 +44,9 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
       for (const { seq, ...change } of rewritten) {
         const record = target.records[seq - 1]
-        if (record !== undefined) target.records[seq - 1] = { ...record, ...change }
+        if (record === undefined) continue
+        const { checksum: _checksum, ...kept } = record
+        target.records[seq - 1] = { ...kept, ...change }
       }
       if (rewritten.length > 0) target.snapshot = null
       for (const record of records) {
