@@ -2,7 +2,7 @@
  * The command line as its users meet it: the built program, real files, exit codes, and what is on which stream.
  */
 import { spawn } from "node:child_process"
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -16,6 +16,19 @@ const chat = (messages: number, extra: (index: number) => object = () => ({})) =
     content: `message ${index} says a little something`,
     ...extra(index),
   }))
+
+/** Changes a database behind the program's back. */
+const tamper = (path: string, sql: string): void => {
+  const storePackage = createRequire(import.meta.url).resolve("@memfold/store-sqlite/package.json")
+  const client = createRequire(storePackage).resolve("@effect/sql-sqlite-node")
+  const Driver = createRequire(client)("better-sqlite3") as new (file: string) => {
+    exec(sql: string): void
+    close(): void
+  }
+  const database = new Driver(path)
+  database.exec(sql)
+  database.close()
+}
 
 describe("replay --json", () => {
   it("prints compactions, the context and the totals, and nothing else", async () => {
@@ -171,15 +184,7 @@ describe("a store", () => {
   it("that was tampered with fails to verify: exit 1 with each finding", async () => {
     const path = join(folder, "tampered.db")
     await memfold("replay", file("t.json", JSON.stringify(chat(60))), "--store", `sqlite:${path}`)
-    const storePackage = createRequire(import.meta.url).resolve("@memfold/store-sqlite/package.json")
-    const client = createRequire(storePackage).resolve("@effect/sql-sqlite-node")
-    const Driver = createRequire(client)("better-sqlite3") as new (file: string) => {
-      exec(sql: string): void
-      close(): void
-    }
-    const database = new Driver(path)
-    database.exec("DELETE FROM events WHERE seq = 20; UPDATE events SET data = '{' WHERE seq = 30")
-    database.close()
+    tamper(path, "DELETE FROM events WHERE seq = 20; UPDATE events SET data = '{' WHERE seq = 30")
     const { code, out, err } = await memfold("verify", "--store", `sqlite:${path}`, "--json")
     expect({ code, err }).toEqual({ code: 1, err: "" })
     expect(lines(out)).toEqual(
@@ -188,6 +193,67 @@ describe("a store", () => {
         expect.objectContaining({ type: "finding", rule: "decodable", seq: 30 }),
       ]),
     )
+  })
+
+  it("with a session that cannot be read: it is a finding, and the others are gone through", async () => {
+    const path = join(folder, "page.db")
+    const at = (session: string) => ["--store", `sqlite:${path}`, "--session", session]
+    const long = file("page.json", [{ role: "user", content: "z".repeat(20_000) }])
+    await memfold("replay", file("page-short.json", chat(3)), ...at("a"))
+    await memfold("replay", long, ...at("broken"))
+    await memfold("replay", file("page-short.json", chat(3)), ...at("c"))
+    const bytes = readFileSync(path)
+    // A page of nothing but the long message goes on at the page that its first four bytes name.
+    const pages = Array.from({ length: bytes.length / 4_096 }, (_, page) => page * 4_096)
+    const next = pages.find((page) => bytes.subarray(page + 4, page + 4_096).every((byte) => byte === 0x7a))
+    bytes.fill(0xff, next ?? bytes.length, (next ?? bytes.length) + 4)
+    writeFileSync(path, bytes)
+
+    const finding = {
+      session: "broken",
+      seq: null,
+      rule: "readable",
+      detail: expect.stringMatching(/damaged/),
+    }
+    const verified = await memfold("verify", "--store", `sqlite:${path}`, "--json")
+    expect(verified).toMatchObject({ code: 1, err: "" })
+    expect(lines(verified.out)).toEqual([
+      { type: "finding", ...finding },
+      { type: "verified", sessions: 3, events: 7, findings: 1 },
+    ])
+    const repaired = await memfold("repair", "--store", `sqlite:${path}`, "--json")
+    expect(repaired).toMatchObject({ code: 1, err: "" })
+    expect(lines(repaired.out)).toEqual([
+      { type: "repaired", session: "a", mended: [], left: [] },
+      { type: "repaired", session: "broken", mended: [], left: [finding] },
+      { type: "repaired", session: "c", mended: [], left: [] },
+      { type: "repair", sessions: 3, mended: 0, left: 1 },
+    ])
+    for (const command of ["verify", "repair"]) {
+      const { code, out, err } = await memfold(command, "--store", `sqlite:${path}`)
+      expect({ code, err }).toEqual({ code: 1, err: "" })
+      expect(out).toMatch(/^(readable|left) +session "broken": the log cannot be read: .*damaged/)
+    }
+  })
+
+  it("whose sessions cannot be listed is an error, not a finding", async () => {
+    const path = join(folder, "list.db")
+    await memfold("replay", file("list.json", chat(3)), "--store", `sqlite:${path}`)
+    tamper(path, "ALTER TABLE sessions RENAME COLUMN name TO title")
+    for (const command of ["verify", "repair"]) {
+      const { code, out, err } = await memfold(command, "--store", `sqlite:${path}`)
+      expect({ code, out }).toEqual({ code: 2, out: "" })
+      expect(err).toMatch(/^memfold: [^\n]+\n$/)
+    }
+  })
+
+  it("says how much is free, if any is, in a unit that shows it", async () => {
+    const path = join(folder, "free.db")
+    await memfold("replay", file("free.json", chat(3)), "--store", `sqlite:${path}`)
+    const size = async () => (await memfold("store", "size", "--store", `sqlite:${path}`)).out.split("\n")[0]
+    expect(await size()).not.toContain("free")
+    tamper(path, "CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(20000)); DROP TABLE t")
+    expect(await size()).toMatch(/; [1-9]\d\.\d KiB are free, and vacuum gives them back$/)
   })
 
   it("has every acknowledged message after kill -9, and verifies clean (L14)", async () => {
@@ -210,6 +276,68 @@ describe("a store", () => {
     expect(texts.length).toBeGreaterThan(acknowledged)
     expect(texts.length).toBeLessThan(3_000)
     texts.forEach((text, index) => expect(text).toContain(`message ${index} says`))
+  })
+})
+
+describe("an id that would steer the terminal", () => {
+  const id = "a\u001B[31m\nb\u0007\u007F\u009Bc"
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  const controls = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/
+
+  it("is shown without its control characters, in text and in errors; JSON has it as it is", async () => {
+    const path = join(folder, "steering.db")
+    const store = ["--store", `sqlite:${path}`]
+    await memfold("replay", file("steering.json", chat(60)), ...store, "--session", id)
+    const shown = async (...args: ReadonlyArray<string>) => {
+      const { out, err } = await memfold(...args, ...store)
+      expect(out + err).not.toMatch(controls)
+      return out + err
+    }
+    expect((await shown("sessions")).trimEnd().split("\n")).toHaveLength(3)
+    expect(await shown("context", id)).toContain('Session "a [31m b c"')
+    expect(await shown("context", `no ${id}`)).toMatch(
+      /^memfold: there is no session "no a \[31m b c" in .*; it has: a \[31m b c\n$/,
+    )
+    await shown("summaries", id)
+    expect(lines((await memfold("sessions", ...store, "--json")).out)).toMatchObject([{ session: id }])
+    tamper(
+      path,
+      "UPDATE events SET other_type = 'x' || char(27) || '[8m' WHERE seq = 3; UPDATE events SET data = '{' WHERE seq = 4",
+    )
+    expect(await shown("events", id)).toContain("x [8m")
+    expect(await shown("verify")).toContain('session "a [31m b c", event 4: ')
+    expect(await shown("repair")).toContain('session "a [31m b c", event 4: ')
+  })
+
+  it("or that is very long is cut in a table", async () => {
+    const store = ["--store", `sqlite:${join(folder, "long-id.db")}`]
+    const long = "x".repeat(300)
+    await memfold("replay", file("long-id.json", chat(3)), ...store, "--session", long)
+    expect((await memfold("sessions", ...store)).out).toMatch(/^x{59}…  /m)
+    expect(lines((await memfold("sessions", ...store, "--json")).out)).toMatchObject([{ session: long }])
+  })
+})
+
+describe.skipIf(!existsSync("/dev/full"))("standard output on a full disk", () => {
+  it("is one line on standard error and exit code 2", async () => {
+    const store = `sqlite:${join(folder, "full.db")}`
+    await memfold("replay", file("full.json", chat(60)), "--store", store, "--session", "s")
+    for (const args of [["events", "s"], ["export"], ["verify"]]) {
+      const full = openSync("/dev/full", "w")
+      const child = spawn(process.execPath, [program, ...args, "--store", store], {
+        stdio: ["ignore", full, "pipe"],
+      })
+      closeSync(full)
+      let err = ""
+      child.stderr?.on("data", (data: Buffer) => {
+        err += data.toString()
+      })
+      const code = await new Promise((resolve) => child.once("close", resolve))
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: "memfold: standard output cannot be written: no space left on device\n",
+      })
+    }
   })
 })
 

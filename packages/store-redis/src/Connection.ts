@@ -162,6 +162,14 @@ const gathering = (client: Client): (() => void) => {
   }
 }
 
+/** What a server by itself has to be. The client says nothing when it finds itself in another database. */
+const checkAlone = async (server: Redis, db: number): Promise<void> => {
+  if (db !== 0) await server.select(db)
+  // Not everyone may ask.
+  const about = (await server.call("HELLO").catch(() => [])) as ReadonlyArray<unknown>
+  if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
+}
+
 /** Opens the connection; it is closed with the scope. */
 export const open = (
   target: Target,
@@ -287,6 +295,7 @@ export const open = (
 
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())
+    if (client instanceof Redis) yield* ask({ operation: "open" }, () => checkAlone(client, target.db))
 
     return {
       ask,

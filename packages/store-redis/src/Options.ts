@@ -129,6 +129,8 @@ const parse = (text: string): Effect.Effect<Parsed, EventLog.LogError> =>
           `the URL of the store has a setting that is not known; these are: ${[...known].join(", ")}`,
         )
       }
+      if (url.searchParams.getAll(name).length > 1)
+        return refused(`the URL of the store has the setting "${name}" more than once`)
     }
     const decoded = (part: string) => (part === "" ? undefined : decodeURIComponent(part))
     return Effect.try({

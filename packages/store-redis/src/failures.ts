@@ -65,6 +65,17 @@ const known: Readonly<Record<string, Known>> = {
     (where) => `${where} has something else at a key of this session; choose another prefix`,
   ],
   SENTINEL: moving("is not known to any sentinel that answers"),
+  NODATABASE: [
+    false,
+    (where) =>
+      `${where} has no database of that number; choose one that it has (\`databases\` in its settings)`,
+  ],
+  INCLUSTER: [
+    false,
+    (where) =>
+      `${where} is one server of a cluster; name it as one (\`cluster\`, or ?cluster=true in the URL)`,
+  ],
+  NOCLUSTER: [false, (where) => `${where} is no cluster; leave out \`cluster\``],
   NOTLS: [
     false,
     (where) => `${where} cannot be reached by TLS; check its certificate, or whether it speaks TLS at all`,
@@ -89,6 +100,8 @@ const codeOf = (error: unknown): string => {
   if (/sentinels? (are|is) unreachable/i.test(text)) return "SENTINEL"
   if (/timed? ?out/i.test(text)) return "TIMEOUT"
   if (/invalid password|invalid username-password/.test(text)) return "WRONGPASS"
+  if (/DB index is out of range|SELECT is not allowed/.test(text)) return "NODATABASE"
+  if (/cluster support disabled/.test(text)) return "NOCLUSTER"
   if (
     /isn't writeable|isn't ready|Failed to refresh slots|None of startup nodes|max retries per request|is ended/.test(
       text,

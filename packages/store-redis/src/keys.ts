@@ -1,5 +1,5 @@
 /**
- * How a session's keys are named: `PREFIX:{TAG}:KIND:SESSION`, for example `memfold:{2r}:log:chat-1`.
+ * How a session's keys are named: `PREFIX:{TAG}:KIND:SESSION`, for example `memfold:{62}:log:chat-1`.
  *
  * The tag in braces is the only part of a key that a cluster hashes. It names one of {@link buckets} buckets, and
  * not the session, so that a session's keys and the list of all sessions of its bucket share a slot: one script can

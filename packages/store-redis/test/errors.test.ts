@@ -22,6 +22,22 @@ describe("opening", () => {
     await Effect.runPromise(logError(Effect.fail(error), "SECRET"))
   })
 
+  it("a database that the server has not, or one server of a cluster by itself, fails and says why", async () => {
+    const { port } = await server()
+    const none = await openingFails({ url: `redis://127.0.0.1:${port}/99`, ...brief })
+    expect(none.reason).toMatch(/\/99 has no database of that number; choose one that it has/)
+    const noCluster = await openingFails({ url: `redis://127.0.0.1:${port}?cluster=true`, ...brief })
+    expect(noCluster.reason).toMatch(/is no cluster; leave out `cluster`$/)
+    const one = await server({ config: ["cluster-enabled yes"] })
+    const inCluster = await openingFails({ url: one.url, ...brief })
+    expect(inCluster.reason).toMatch(/is one server of a cluster; name it as one/)
+  })
+
+  it("with a setting that is there twice fails", async () => {
+    const twice = await openingFails({ url: "redis://127.0.0.1:1?prefix=a&prefix=b" })
+    expect(twice.reason).toBe('the URL of the store has the setting "prefix" more than once')
+  })
+
   it("where nobody listens in any node of a cluster fails", async () => {
     const port = await freePort()
     const error = await openingFails({ cluster: [{ host: "127.0.0.1", port }], password: "SECRET", ...brief })
@@ -297,6 +313,12 @@ describe("keys that somebody else has changed", () => {
     "sessions",
     (client, key) => client.set(key, "mine"),
     /has something else at a key of this session; choose another prefix$/,
+  )
+  change(
+    "how far a session is, which is gone",
+    "meta",
+    (client, key) => client.del(key),
+    /^its keys do not belong together: 2 records at version 0;/,
   )
   change(
     "how far a session is, which says nothing",

@@ -7,6 +7,8 @@ import type { LogRecord } from "../log/EventLog.js"
 import { checksumOf } from "./checksum.js"
 import { Event, versions } from "./Event.js"
 
+export { checksumOf } from "./checksum.js"
+
 /** An event of a type or version this memfold does not know: kept in the log, skipped by the fold. */
 export interface UnknownEvent {
   readonly _tag: "UnknownEvent"

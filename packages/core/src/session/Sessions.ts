@@ -5,11 +5,10 @@
  * States are cached by session. An append trusts the cache, because the log's compare-and-swap corrects it; so
  * it costs one write and no read. Everything that only looks reads on from the cached version first.
  */
-import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import { Clock, Effect, Either, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { Event } from "../event/Event.js"
-import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
-import { decode, encode, eventId } from "../event/EventCodec.js"
+import { DamagedEvent, decode, encode, eventId, type Recorded } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
 import type {
   Appended,
@@ -26,6 +25,13 @@ import * as Snapshot from "./Snapshot.js"
 
 /** What reading or writing a session can fail with. */
 export type SessionError = LogError | DamagedEvent
+
+/** A record in its place. A hole is not passed over: what stood there is not known. */
+const decodeAt = (seq: number, record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
+  if (record.seq === seq) return decode(record)
+  const detail = `it is missing, while event ${record.seq} is there; restore the log from a backup`
+  return Either.left(new DamagedEvent({ session: record.session, seq, detail }))
+}
 
 /** What a step came to: the events it wants appended (none: nothing happens) and its answer. */
 export interface Step<A> {
@@ -133,8 +139,18 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     return slot
   }
 
-  const events = (session: string, options?: ReadOptions) =>
-    log.read(session, options).pipe(Stream.mapEffect(decode))
+  const events = (session: string, options: ReadOptions = {}) =>
+    Stream.suspend(() => {
+      const step = options.reverse === true ? -1 : 1
+      let next = step === 1 ? Math.max(options.from ?? 1, 1) : null
+      return log.read(session, options).pipe(
+        Stream.mapEffect((record) => {
+          const seq = next ?? record.seq
+          next = record.seq + step
+          return decodeAt(seq, record)
+        }),
+      )
+    })
 
   /**
    * Folds what comes after a state. It reads from the last event on that is in it: if another one stands there, or
@@ -151,7 +167,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             return Effect.succeed(same ? { state, commit: record.commit } : null)
           }
           if (known === null) return Effect.succeed(null)
-          return Effect.map(decode(record), (recorded) =>
+          return Effect.map(decodeAt(known.state.version + 1, record), (recorded) =>
             rewinds(known.state, recorded)
               ? null
               : { state: evolve(known.state, recorded), commit: record.commit },
@@ -176,7 +192,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           Stream.runFoldEffect<Known, LogRecord, DamagedEvent, never>(
             { state: empty(session), commit: null },
             (known, record) =>
-              Effect.map(decode(record), (recorded) => {
+              Effect.map(decodeAt(known.state.version + 1, record), (recorded) => {
                 const { event, seq } = recorded
                 if (event._tag === "SummaryInvalidated" && event.seq < seq) found.add(event.seq)
                 if (rewinds(known.state, recorded)) rewinding.add(seq)

@@ -56,6 +56,8 @@ interface Progress {
   readonly state: SessionState
   readonly seq: number
   readonly commit: string
+  /** Whether every event stood in its place and could be read; if not, the state is made up in part. */
+  readonly whole: boolean
   /** Shared by all steps of one check: copying it at each event would make a check quadratic. */
   readonly commits: Set<string>
   readonly started: CompactionStarted | null
@@ -73,11 +75,12 @@ type Problem = readonly [rule: Rule, detail: string]
 export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   Effect.gen(function* () {
     const snapshot = yield* log.loadSnapshot(name)
-    let atSnapshot: SessionState | null = null
+    let atSnapshot = null as Progress | null
     const start: Progress = {
       state: empty(name),
       seq: 0,
       commit: "",
+      whole: true,
       commits: new Set(),
       started: null,
       unmarked: null,
@@ -92,9 +95,9 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
           Either.isRight(decoded) && rewinds(progress.state, decoded.right)
             ? Effect.map(foldAnew(log, name, record.seq), (state) => ({ ...next, state }))
             : Effect.succeed(next),
-          ({ state }) =>
+          (reached) =>
             Effect.sync(() => {
-              if (Option.isSome(snapshot) && snapshot.value.version === record.seq) atSnapshot = state
+              if (Option.isSome(snapshot) && snapshot.value.version === record.seq) atSnapshot = reached
             }),
         )
       }),
@@ -111,8 +114,9 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
           ])),
       ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
       ...findings(end, end.seq, [...unmarkedProblem(end), ...contextProblems(end.state)]),
-      ...(Option.isSome(snapshot)
-        ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot))
+      // A snapshot may know what is missing in the log, and nothing tells what it should be.
+      ...(Option.isSome(snapshot) && (atSnapshot ?? end).whole
+        ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot?.state ?? null))
         : []),
     ]
   })
@@ -161,7 +165,8 @@ const step = (
 ): Progress => {
   const sequence = sequenceProblems(progress, record)
   progress.commits.add(record.commit)
-  const seen = { ...progress, seq: record.seq, commit: record.commit }
+  const inPlace = record.seq === progress.seq + 1 && Either.isRight(decoded)
+  const seen = { ...progress, seq: record.seq, commit: record.commit, whole: progress.whole && inPlace }
   const report = (problems: ReadonlyArray<Problem>) => {
     const { damaged } = seen.state
     const found = findings(seen, record.seq, [...sequence, ...problems])
@@ -178,13 +183,17 @@ const step = (
       if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.seq)
       const before =
         event._tag === "MessageAppended" && event.index > seen.state.total
-          ? { ...seen, state: withMissing(seen.state, event.index - seen.state.total, record) }
+          ? {
+              ...seen,
+              whole: false,
+              state: withMissing(seen.state, event.index - seen.state.total, record),
+            }
           : seen
       const state = evolve(before.state, recorded)
       const checked = eventProblems(seen, recorded, state)
       report(checked.problems)
       return {
-        ...seen,
+        ...before,
         state,
         started: event._tag === "CompactionStarted" ? event : seen.started,
         unmarked: checked.unmarked,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option, TestClock } from "effect"
+import { Effect, Option, Stream, TestClock } from "effect"
 import { pairs, said, withMemory } from "../../test/engine.js"
 import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
 
@@ -97,5 +97,29 @@ describe("repair", () => {
       })
       expect((yield* fresh.context("other")).messages).toHaveLength(3)
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("leaves the snapshot of a log with a missing message, which may know it, as it is (L6)", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", said(6))
+      yield* memory.settle("s")
+      const good = Option.getOrThrow(yield* log.loadSnapshot("s"))
+      const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { from: 3 })))
+      yield* log.rewrite(
+        "s",
+        [{ seq: 3, data: third.data.replace('"index":2', '"index":3') }],
+        [{ at: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }],
+        { expected: good.version, commit: "damage" },
+      )
+      const kept = { ...good, version: good.version + 1, commit: "damage" }
+      yield* log.saveSnapshot("s", kept)
+      const found = yield* Verify.session(log, "s")
+      expect(found[0]).toMatchObject({ seq: 3, rule: "contiguous" })
+      expect(found.map(({ rule }) => rule)).not.toContain("snapshot")
+      expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: found })
+      expect(yield* log.loadSnapshot("s")).toEqual(Option.some(kept))
+    }).pipe(Effect.provide(withMemory(manual))),
   )
 })

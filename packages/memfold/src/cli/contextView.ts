@@ -3,7 +3,7 @@
  */
 import { Message, type Render } from "@memfold/core"
 import { messageLine } from "./timeline.js"
-import { color, columns, count, table } from "./terminal.js"
+import { clean, color, columns, count, table } from "./terminal.js"
 
 const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "shown verbatim for ever",
@@ -25,7 +25,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
         section,
         `[${from},${to})`,
         count(taken),
-        color.dim(meaning[section]),
+        { text: meaning[section], paint: color.dim },
       ]),
       ["left", "left", "right", "left"],
     ),
@@ -35,7 +35,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
 /** A summary's text keeps its lines, indented, since reading it is the point. */
 const summaryLines = (message: Message.Message): ReadonlyArray<string> => {
   const lines = Message.text(message).split("\n")
-  const shown = lines.slice(0, 40).map((line) => color.cyan(`       ${line.slice(0, columns() * 2)}`))
+  const shown = lines.slice(0, 40).map((line) => color.cyan(`       ${clean(line.slice(0, columns() * 2))}`))
   return lines.length > 40 ? [...shown, color.dim(`       … ${lines.length - 40} more lines`)] : shown
 }
 

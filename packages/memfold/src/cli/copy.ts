@@ -10,7 +10,7 @@ import { writeLines } from "../move/writeLines.js"
 import { sqliteFile } from "../store.js"
 import { Found, UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { color, count, progress, progressDone, several } from "./terminal.js"
+import { clean, color, count, progress, progressDone, several } from "./terminal.js"
 
 const chosen = Options.text("session").pipe(
   Options.withPseudoName("ID"),
@@ -58,12 +58,12 @@ const isSameStore = (one: string, other: string): boolean => {
 }
 
 const copiedLine = ({ session, events, written, sha256 }: Copied, kept: boolean): string =>
-  `${kept ? color.green("copied") : color.dim("tried ")}  session "${session}": ${several(events, "event")}` +
+  `${kept ? color.green("copied") : color.dim("tried ")}  ${clean(`session "${session}"`)}: ${several(events, "event")}` +
   (written === events ? "" : `, ${count(events - written)} of them there before`) +
   color.dim(`  sha256 ${sha256.slice(0, 16)}`)
 
 const aheadLine = ({ session, events, there }: Copied): string =>
-  `${color.green("ahead")}   session "${session}": ${several(events, "event")} there already, ` +
+  `${color.green("ahead")}   ${clean(`session "${session}"`)}: ${several(events, "event")} there already, ` +
   `and it has gone on to ${count(there)}`
 
 /** What became of the sessions, by how many. */
@@ -79,11 +79,14 @@ interface Sums {
 const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: Sums): string =>
   [
     `${several(sessions, "session")}, ${several(events, "event")}, ${count(written)} of them new`,
-    "every record compared",
+    ...(sessions === 0 ? [] : ["every record compared"]),
     ...(ahead === 0 ? [] : [`${several(ahead, "session")} ahead there`]),
     ...(diverged === 0 ? [] : [color.red(`${several(diverged, "session")} not the same there`)]),
     ...(failed === 0 ? [] : [color.red(`${several(failed, "session")} failed`)]),
   ].join("; ")
+
+/** After so many sessions in a row that failed for the same reason, the others would, too: a store is gone. */
+const mostInARow = 3
 
 /** Copies sessions one after another, and says what became of each; one that cannot be copied keeps none from it. */
 export const copyAll = (
@@ -113,29 +116,35 @@ export const copyAll = (
       sums.diverged++
       const { session, seq, how, written } = error
       const record = { type: "diverged", session, seq, how, written }
-      return print(record, `${color.red("differs")} ${error.message}`)
+      return print(record, `${color.red("differs")} ${clean(error.message)}`)
     }
     let turn = 0
-    yield* Stream.runForEach(sessions, (session) =>
+    let row = { reason: "", count: 0 }
+    const copyOne = (session: string) =>
       Effect.gen(function* () {
         turn++
         const all = yield* from.version(session)
         const tell = (events: number) =>
-          progress(`session ${turn}: "${session}", ${count(events)} of ${several(all, "event")}`)
+          progress(clean(`session ${turn}: "${session}", ${count(events)} of ${several(all, "event")}`))
         yield* done(yield* copySession(from, to, session, tell))
+        row = { reason: "", count: 0 }
       }).pipe(
         Effect.catchTags({
           Diverged: diverged,
-          LogError: ({ message }) => {
+          LogError: ({ message, reason }) => {
             sums.failed++
+            row = { reason, count: reason === row.reason ? row.count + 1 : 1 }
             const record = { type: "failed", session, problem: message }
-            return print(record, `${color.red("failed")}  session "${session}": ${message}`)
+            return print(record, `${color.red("failed")}  ${clean(`session "${session}": ${message}`)}`)
           },
         }),
-      ),
-    )
+        Effect.map(() => row.count < mostInARow),
+      )
+    yield* sessions.pipe(Stream.mapEffect(copyOne), Stream.takeWhile(Boolean), Stream.runDrain)
     yield* print({ type: "copy", ...sums, kept }, sumsLine(sums))
-    if (!kept && !json) yield* Console.log(color.dim("Only tried; with --store sqlite:PATH it is kept."))
+    if (row.count === mostInARow && !json)
+      yield* Console.log(`Stopped, since it was the same for ${mostInARow} in a row; do it again to go on.`)
+    if (!kept && !json) yield* Console.log(color.dim("Only tried; with --store URL it is kept."))
     if (sums.diverged + sums.failed > 0) return yield* new Found()
   })
 

@@ -11,7 +11,7 @@ import { byName } from "../parts.js"
 import { importExport } from "./copy.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { color, count, heading, several, table } from "./terminal.js"
+import { clean, color, count, heading, several, shownId, table } from "./terminal.js"
 
 const session = Options.text("session").pipe(
   Options.withPseudoName("ID"),
@@ -52,7 +52,7 @@ const summary = Options.text("summary").pipe(
 const store = options.store.pipe(
   Options.withDefault("memory:"),
   Options.withDescription(
-    "Where the session goes: sqlite:PATH. With memory: (the default) it is only tried.",
+    "Where the session goes: sqlite:PATH, or redis://HOST. With memory: (the default) it is only tried.",
   ),
 )
 
@@ -77,12 +77,12 @@ const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
   table(
     ["summary", "was", "is", "covers", "made", ""],
     summaries.map(({ id, was, is, range, at, notes }) => [
-      id,
+      shownId(id),
       was,
-      is === "left-out" ? color.yellow("left out") : is,
+      is === "left-out" ? { text: "left out", paint: color.yellow } : is,
       rangeText(range),
       time(at),
-      color.dim(notes.join("; ")),
+      { text: notes.join("; "), paint: color.dim },
     ]),
     ["left", "left", "left", "left", "left", "left"],
   )
@@ -106,13 +106,13 @@ interface Done {
 
 const lines = ({ file, from, session, imported, kept }: Done): ReadonlyArray<string> => {
   if (imported === null) {
-    return [`${file} had been imported into session "${session}" before; nothing was written`]
+    return [clean(`${file} had been imported into session "${session}" before; nothing was written`)]
   }
   return [
     heading(`${file} → session "${session}" (${from})`),
     ...(imported.summaries.length === 0 ? [] : [summaryTable(imported.summaries), ""]),
     sum(imported),
-    ...(kept ? [] : [color.dim("Only tried; with --store sqlite:PATH it is kept.")]),
+    ...(kept ? [] : [color.dim("Only tried; with --store URL it is kept.")]),
   ]
 }
 

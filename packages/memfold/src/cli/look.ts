@@ -9,7 +9,7 @@ import * as options from "./options.js"
 import type { UnknownName } from "../parts.js"
 import { withoutSecrets } from "../store.js"
 import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
-import { color, columns, count, heading, oneLine, several, table } from "./terminal.js"
+import { clean, color, columns, count, heading, oneLine, several, shownId, table } from "./terminal.js"
 
 const session = Args.text({ name: "SESSION" })
 
@@ -37,11 +37,16 @@ export const sessions = Command.make(
         )
       }
       const all = [...(yield* Stream.runCollect(log.sessions))]
-      if (all.length === 0) return yield* Console.log(`${withoutSecrets(store)} has no sessions`)
+      if (all.length === 0) return yield* Console.log(clean(`${withoutSecrets(store)} has no sessions`))
       yield* Console.log(
         table(
           ["session", "events", "first", "last"],
-          all.map((info) => [info.session, count(info.version), date(info.createdAt), date(info.updatedAt)]),
+          all.map((info) => [
+            shownId(info.session),
+            count(info.version),
+            date(info.createdAt),
+            date(info.updatedAt),
+          ]),
           ["left", "right", "left", "left"],
         ),
       )
@@ -59,7 +64,7 @@ export const events = Command.make(
         Console.log(
           json
             ? JSON.stringify(eventRecord(record))
-            : `${String(record.seq).padStart(6)}  ${color.dim(date(record.at))}  ${record.type.padEnd(17)}  ` +
+            : `${String(record.seq).padStart(6)}  ${color.dim(date(record.at))}  ${shownId(record.type).padEnd(17)}  ` +
                 color.dim(oneLine(record.data, columns() - 48)),
         ),
       )

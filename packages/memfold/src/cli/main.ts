@@ -6,8 +6,9 @@
 import { Command, ValidationError } from "@effect/cli"
 // The package's index would load its servers, sockets and clusters as well, and double the time to start.
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Cause, Effect, Exit, Logger, LogLevel } from "effect"
+import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
 import { readFileSync } from "node:fs"
+import { getSystemErrorMap } from "node:util"
 import * as Compare from "./compare.js"
 import { copy, exportCommand } from "./copy.js"
 import * as Demo from "./demo.js"
@@ -18,6 +19,7 @@ import * as Repair from "./repair.js"
 import * as Replay from "./replay.js"
 import * as StoreFile from "./storeFile.js"
 import * as Summaries from "./summaries.js"
+import { clean } from "./terminal.js"
 import * as Verify from "./verify.js"
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -43,12 +45,7 @@ const memfold = Command.make("memfold").pipe(
   ]),
 )
 
-// A reader that has seen enough (`| head`) is no failure, and what is being stored is stored to its end.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error
-})
-
-const exit = await Effect.runPromiseExit(
+const running = Effect.runFork(
   Command.run(memfold, { name: "memfold", version })(process.argv).pipe(
     Effect.provide(NodeContext.layer),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
@@ -56,7 +53,21 @@ const exit = await Effect.runPromiseExit(
   ),
 )
 
-if (Exit.isFailure(exit)) process.exitCode = report(exit.cause)
+/** Whether standard output could not be written, which has been said. */
+let unwritable = false
+
+process.stdout.on("error", ({ code, errno, message }: NodeJS.ErrnoException) => {
+  // A reader that has seen enough (`| head`) is no failure, and what is being stored is stored to its end.
+  if (code === "EPIPE" || unwritable) return
+  unwritable = true
+  const [, reason = message] = getSystemErrorMap().get(errno ?? 0) ?? []
+  process.stderr.write(`memfold: standard output cannot be written: ${reason}\n`)
+  process.exitCode = 2
+  running.unsafeInterruptAsFork(FiberId.none)
+})
+
+const exit = await Effect.runPromise(Fiber.await(running))
+if (Exit.isFailure(exit) && !unwritable) process.exitCode = report(exit.cause)
 
 function report(cause: Cause.Cause<unknown>): number {
   const error = Cause.squash(cause)
@@ -64,9 +75,10 @@ function report(cause: Cause.Cause<unknown>): number {
   if (ValidationError.isValidationError(error)) return 2
   if (error instanceof Found) return 1
   if (Cause.isFailure(cause) && error instanceof Error) {
-    process.stderr.write(`memfold: ${error.message}\n`)
+    process.stderr.write(`memfold: ${clean(error.message)}\n`)
     return 2
   }
-  process.stderr.write(`memfold: this is a defect, please report it\n${Cause.pretty(cause)}\n`)
+  const trace = Cause.pretty(cause).split("\n").map(clean).join("\n")
+  process.stderr.write(`memfold: this is a defect, please report it\n${trace}\n`)
   return 70
 }

@@ -9,6 +9,7 @@ import { byName, strategies, strategyNamed, summarizers, type UnknownName } from
 import { type StoreOptions, storeLayer, withoutSecrets } from "../store.js"
 import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
+import { shownId } from "./terminal.js"
 
 export const json = Options.boolean("json").pipe(
   Options.withDescription("Print JSON Lines for a program instead of text for a person."),
@@ -117,7 +118,7 @@ export const requireSession = (session: string, url: string) =>
     const log = yield* EventLog.EventLog
     if ((yield* log.version(session)) > 0) return
     const some = yield* log.sessions.pipe(Stream.take(6), Stream.runCollect)
-    const names = [...some].map((info) => info.session)
+    const names = [...some].map((info) => shownId(info.session))
     const has =
       names.length === 0
         ? "it has none"

@@ -3,14 +3,27 @@ import { Command, Options } from "@effect/cli"
 import { EventLog, Repair } from "@memfold/core"
 import { Console, Effect, Layer, Option, Stream } from "effect"
 import { Found } from "./failure.js"
+import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { color, progress, progressDone, several } from "./terminal.js"
+import { clean, color, progress, progressDone, several } from "./terminal.js"
 
-const lines = ({ session, mended, left }: Repair.Repair): ReadonlyArray<string> => [
-  ...mended.map((done) => `${color.green("mended")}  session "${session}": ${done}`),
+/** What became of a session; one whose log cannot be read is left as it is. */
+interface Repaired {
+  readonly session: string
+  readonly mended: ReadonlyArray<string>
+  readonly left: ReadonlyArray<Finding>
+}
+
+const repaired = (log: EventLog.Service, session: string): Effect.Effect<Repaired, EventLog.LogError> =>
+  Effect.catchTag(Repair.repair(log, session), "LogError", (error) =>
+    Effect.map(unreadable(log, session, error), (finding) => ({ session, mended: [], left: [finding] })),
+  )
+
+const lines = ({ session, mended, left }: Repaired): ReadonlyArray<string> => [
+  ...mended.map((done) => `${color.green("mended")}  ${clean(`session "${session}": ${done}`)}`),
   ...left.map(
     (finding) =>
-      `${color.red("left")}    session "${session}", event ${finding.seq}: ${finding.detail}` +
+      `${color.red("left")}    ${clean(`${place(finding)}: ${finding.detail}`)}` +
       (finding.rule === "decodable" ? "; its words are nowhere else: restore the store from a backup" : ""),
   ),
 ]
@@ -39,11 +52,11 @@ export const command = Command.make(
         Effect.gen(function* () {
           sums.sessions++
           progress(`session ${sums.sessions}: "${name}"`)
-          const repaired = yield* Repair.repair(log, name)
+          const done = yield* repaired(log, name)
           progressDone()
-          sums.mended += repaired.mended.length
-          sums.left += repaired.left.length
-          const printed = json ? [JSON.stringify({ type: "repaired", ...repaired })] : lines(repaired)
+          sums.mended += done.mended.length
+          sums.left += done.left.length
+          const printed = json ? [JSON.stringify({ type: "repaired", ...done })] : lines(done)
           yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
         }),
       )

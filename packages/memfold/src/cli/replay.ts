@@ -7,7 +7,7 @@ import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { compactionRecord, contextRecord, prunedRecord, totalsRecord } from "./records.js"
-import { count, heading, percent, several } from "./terminal.js"
+import { clean, count, heading, percent, several } from "./terminal.js"
 import { Timeline } from "./timeline.js"
 import { type Loaded, loadAll } from "./transcripts.js"
 
@@ -70,7 +70,9 @@ export const runJob = (
       Stream.tap((step) =>
         step._tag === "Message"
           ? Effect.forEach(step.outcomes, (outcome) =>
-              outcome._tag === "Failed" ? Console.error(`memfold: ${outcome.error.message}`) : Effect.void,
+              outcome._tag === "Failed"
+                ? Console.error(clean(`memfold: ${outcome.error.message}`))
+                : Effect.void,
             )
           : Effect.void,
       ),
@@ -83,7 +85,9 @@ export const runJob = (
     const end = Option.getOrThrow(last) as EndStep
     if (end.totals.skipped > 0) {
       const skipped = several(end.totals.skipped, "message")
-      yield* Console.error(`memfold: ${skipped} of ${loaded.file} had been replayed into "${session}" before`)
+      yield* Console.error(
+        clean(`memfold: ${skipped} of ${loaded.file} had been replayed into "${session}" before`),
+      )
     }
     return end
   })

@@ -6,7 +6,7 @@ import { Console, Effect } from "effect"
 import { sqliteFile } from "../store.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
+import { clean, count, heading, percent, progress, progressDone, table } from "./terminal.js"
 
 /** The file that a URL names; other stores are looked after with programs of their own. */
 const fileOf = (url: string): Effect.Effect<string, UsageError> => {
@@ -18,7 +18,11 @@ const fileOf = (url: string): Effect.Effect<string, UsageError> => {
 
 type Looked = Effect.Effect<void, EventLog.LogError | UsageError>
 
-const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
+/** In MiB; what would be 0.0 of them, in KiB. */
+const mebibytes = (bytes: number): string =>
+  bytes > 0 && bytes < 0.05 * 2 ** 20
+    ? `${(bytes / 2 ** 10).toFixed(1)} KiB`
+    : `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
 const amounts = (title: string, list: ReadonlyArray<SqliteEventLog.Amount>): string =>
   table(
@@ -33,7 +37,8 @@ const size = Command.make("size", { store: options.store, json: options.json }, 
     if (json) return yield* Console.log(JSON.stringify({ type: "size", ...report }))
     const { file, wal, free, sessions, messages, events, summaries } = report
     yield* Console.log(
-      `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log; ${mebibytes(free)} are free, and vacuum gives them back`,
+      `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log` +
+        (free === 0 ? "" : `; ${mebibytes(free)} are free, and vacuum gives them back`),
     )
     yield* Console.log(
       `${count(sessions)} sessions, ${count(messages)} messages, ${count(events)} events, ${count(summaries)} summaries` +
@@ -80,7 +85,7 @@ const backup = Command.make(
       })
       progressDone()
       yield* Console.log(
-        json ? JSON.stringify({ type: "backup", to, bytes: total }) : `${to}: ${mebibytes(total)}`,
+        json ? JSON.stringify({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
       )
     }),
 ).pipe(Command.withDescription("Copy the file as it is at this moment, while others go on writing."))

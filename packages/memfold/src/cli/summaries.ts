@@ -4,7 +4,7 @@ import { Memory, type Session } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Console, Effect, Layer } from "effect"
 import * as options from "./options.js"
-import { color, count, table } from "./terminal.js"
+import { type Cell, clean, color, count, shownId, table } from "./terminal.js"
 import { short } from "./timeline.js"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
@@ -33,9 +33,9 @@ const statusColor: Readonly<Record<Session.SummaryStatus, (text: string) => stri
 
 const named = (id: string | null): string => (id === null ? "" : id.length > 6 ? `…${short(id)}` : id)
 
-const row = (summary: Session.SummaryRecord): ReadonlyArray<string> => [
-  summary.id,
-  statusColor[summary.status](summary.status),
+const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
+  shownId(summary.id),
+  { text: summary.status, paint: statusColor[summary.status] },
   `[0,${summary.through})`,
   count(summary.total),
   new Date(summary.at).toISOString().slice(0, 19).replace("T", " "),
@@ -57,7 +57,7 @@ export const command = Command.make(
           discard: true,
         })
       }
-      if (all.length === 0) return yield* Console.log(`session "${session}" has no summaries`)
+      if (all.length === 0) return yield* Console.log(clean(`session "${session}" has no summaries`))
       yield* Console.log(
         table(["summary", "status", "covers", "of", "made", "tokens", "", "superseded by"], all.map(row), [
           "left",

@@ -21,18 +21,13 @@ const control = /(?:(?!\u200D)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])+/gu
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /**
- * A text on one line of at most `width` columns, with an ellipsis where something was left out. Control
- * characters become spaces: what is shown must not be able to steer the terminal. The joiner stays, since it
- * holds emoji together.
+ * A text with spaces in place of control characters: what is shown must not be able to steer the terminal, and
+ * stays on its line. The joiner stays, since it holds emoji together.
  */
-export const oneLine = (text: string, width: number): string => {
-  // More than this cannot fit, and long tool outputs need not be segmented to their end.
-  const line = text
-    .slice(0, width * 8)
-    .replace(control, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-  if (stringWidth(line) <= width && text.length <= width * 8) return line
+export const clean = (text: string): string => text.replace(control, " ")
+
+/** The start of a text that is longer than `width` columns, and an ellipsis. */
+const cut = (line: string, width: number): string => {
   let shown = ""
   let used = 0
   for (const { segment } of graphemes.segment(line)) {
@@ -42,6 +37,24 @@ export const oneLine = (text: string, width: number): string => {
     used += next
   }
   return `${shown.trimEnd()}…`
+}
+
+/** A text on one line of at most `width` columns, clean, with an ellipsis where something was left out. */
+export const oneLine = (text: string, width: number): string => {
+  // More than this cannot fit, and long tool outputs need not be segmented to their end.
+  const line = clean(text.slice(0, width * 8))
+    .replace(/\s+/g, " ")
+    .trim()
+  return stringWidth(line) <= width && text.length <= width * 8 ? line : cut(line, width)
+}
+
+/** The columns that an id takes at most; more of it makes a table hard to read. */
+const idColumns = 60
+
+/** An id as a person reads it: clean, and cut where it is very long. */
+export const shownId = (id: string): string => {
+  const line = clean(id.slice(0, idColumns * 8))
+  return stringWidth(line) <= idColumns && id.length <= idColumns * 8 ? line : cut(line, idColumns)
 }
 
 /** A number with separators, the same in every locale: 12,345. */
@@ -56,21 +69,28 @@ export const several = (value: number, noun: string): string =>
 
 export type Align = "left" | "right"
 
-const pad = (cell: string, width: number, align: Align): string => {
-  const space = " ".repeat(Math.max(width - stringWidth(cell), 0))
-  return align === "left" ? cell + space : space + cell
+/** What stands in a cell; its colour is apart from it, so that a text cannot bring colours of its own. */
+export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }
+
+const textOf = (cell: Cell | undefined): string => clean(typeof cell === "object" ? cell.text : (cell ?? ""))
+
+const pad = (cell: Cell, width: number, align: Align): string => {
+  const text = textOf(cell)
+  const shown = typeof cell === "object" ? cell.paint(text) : text
+  const space = " ".repeat(Math.max(width - stringWidth(text), 0))
+  return align === "left" ? shown + space : space + shown
 }
 
-/** A table with a header, its columns as wide as their widest cell (wide characters count as two). */
+/** A table with a header, its columns as wide as their widest cell (wide characters count as two); all is clean. */
 export const table = (
   header: ReadonlyArray<string>,
-  rows: ReadonlyArray<ReadonlyArray<string>>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
   aligns: ReadonlyArray<Align>,
 ): string => {
   const widths = header.map((title, column) =>
-    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[column] ?? ""))),
+    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(textOf(row[column])))),
   )
-  const line = (cells: ReadonlyArray<string>) =>
+  const line = (cells: ReadonlyArray<Cell>) =>
     cells
       .map((cell, column) => pad(cell, widths[column] ?? 0, aligns[column] ?? "left"))
       .join("  ")
@@ -82,8 +102,8 @@ export const table = (
   ].join("\n")
 }
 
-/** A heading that stands out, with an empty line before it. */
-export const heading = (text: string): string => `\n${color.bold(color.cyan(text))}`
+/** A heading that stands out, with an empty line before it; it is clean. */
+export const heading = (text: string): string => `\n${color.bold(color.cyan(clean(text)))}`
 
 /** Says on standard error what is being done, on one line that is written over; nothing where nobody looks. */
 export const progress = (text: string): void => {

@@ -3,8 +3,9 @@ import { Command } from "@effect/cli"
 import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Layer, Stream } from "effect"
 import { Found } from "./failure.js"
+import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { color, progress, progressDone, several } from "./terminal.js"
+import { clean, color, progress, progressDone, several } from "./terminal.js"
 
 export const command = Command.make(
   "verify",
@@ -18,14 +19,18 @@ export const command = Command.make(
           sums.sessions++
           progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
           sums.events += info.version
-          const found = yield* Verify.session(log, info.session)
+          const found: ReadonlyArray<Finding> = yield* Effect.catchTag(
+            Verify.session(log, info.session),
+            "LogError",
+            (error) => Effect.map(unreadable(log, info.session, error), (finding) => [finding]),
+          )
           progressDone()
           sums.findings += found.length
           yield* Effect.forEach(found, (finding) =>
             Console.log(
               json
                 ? JSON.stringify({ type: "finding", ...finding })
-                : `${color.red(finding.rule)}  session "${finding.session}", event ${finding.seq}: ${finding.detail}`,
+                : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
             ),
           )
         }),

@@ -5,6 +5,7 @@
 import { EventLog } from "@memfold/core"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { readSound } from "./sound.js"
 
 /** Where a copy is read from: a store, or a file that was exported. */
 export type Source = Pick<EventLog.Service, "loadSnapshot" | "read" | "version">
@@ -173,7 +174,7 @@ export const copySession = (
       const last = yield* Stream.runHead(to.read(session, { reverse: true }))
       let version = before
       let after = Option.getOrUndefined(Option.map(last, ({ commit }) => commit))
-      yield* from.read(session, { from: before + 1 }).pipe(
+      yield* readSound(from, session, { from: before + 1 }).pipe(
         Stream.groupAdjacentBy(({ commit }) => commit),
         Stream.runForEach(([commit, batch]) =>
           Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
 import { recordLine, type Source } from "./copy.js"
+import { readSound } from "./sound.js"
 
 const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
 
@@ -41,7 +42,7 @@ export const exportLines = (
     const hash = createHash("sha256")
     let current: string | null = null
     const records = sessions.pipe(
-      Stream.flatMap((session) => log.read(session)),
+      Stream.flatMap((session) => readSound(log, session)),
       Stream.map((record) => {
         const line = recordLine(record)
         if (record.session !== current) sums.sessions++

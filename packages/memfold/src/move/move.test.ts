@@ -47,6 +47,54 @@ const read = (log: EventLog.Service, session: string) =>
 
 const run = <A, E>(program: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Effect.scoped(program))
 
+/** A log as a store would give it that has lost an event, or has another one in its place. */
+const damaged = (log: EventLog.Service, seq: number, change: "lost" | "changed"): EventLog.Service => ({
+  ...log,
+  read: (session, options) =>
+    log.read(session, options).pipe(
+      Stream.filter((record) => change === "changed" || record.seq !== seq),
+      Stream.map((record) => (record.seq === seq ? { ...record, data: "{}" } : record)),
+    ),
+})
+
+describe("a log that is damaged", () => {
+  const cases = [
+    ["lost", /^event 4 is missing; see what memfold verify says of it$/],
+    ["changed", /^event 4 is not what was written; see what memfold verify says of it$/],
+  ] as const
+  for (const [change, reason] of cases) {
+    it(`(an event is ${change}) is copied as far as it is whole, and not exported`, () =>
+      run(
+        Effect.gen(function* () {
+          const [from, to] = [damaged(yield* filled, 4, change), yield* InMemoryEventLog.make]
+          const error = yield* Effect.flip(copySession(from, to, "one"))
+          expect(error).toMatchObject({ _tag: "LogError", session: "one" })
+          expect(error).toHaveProperty("reason", expect.stringMatching(reason))
+          const copied = yield* read(to, "one")
+          expect(copied).toEqual((yield* read(from, "one")).slice(0, copied.length))
+          expect(copied.length).toBeLessThan(4)
+          const lines = exportLines(from, Stream.make("one"))
+          expect(yield* Effect.flip(Stream.runDrain(lines))).toHaveProperty(
+            "reason",
+            expect.stringMatching(reason),
+          )
+        }),
+      ))
+  }
+
+  it("has no context, and no events, beyond what is lost", () =>
+    run(
+      Effect.gen(function* () {
+        const log = damaged(yield* filled, 4, "lost")
+        const folded = yield* memoryOver({ ...log, loadSnapshot: () => Effect.succeedNone })
+        expect(yield* Effect.flip(folded.context("one"))).toMatchObject({ _tag: "DamagedEvent", seq: 4 })
+        const memory = yield* memoryOver(log)
+        const events = Stream.runDrain(memory.events("one", { from: 2 }))
+        expect(yield* Effect.flip(events)).toMatchObject({ _tag: "DamagedEvent", seq: 4 })
+      }),
+    ))
+})
+
 describe("copying a session", () => {
   it("brings every record, the snapshot, and what is appended next has its place", () =>
     run(
@@ -274,6 +322,22 @@ describe("copying several sessions", () => {
           { type: "copied", session: 'two\n"2"' },
           { type: "copy", sessions: 1, failed: 1, diverged: 0, kept: true },
         ])
+      }),
+    ))
+
+  it("stops when nothing goes any more, and says so", () =>
+    run(
+      Effect.gen(function* () {
+        const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
+        const gone = new EventLog.LogError({ operation: "version", reason: "it is gone" })
+        const { exit, printed } = yield* all(from, { ...to, version: () => gone }, [
+          "one",
+          'two\n"2"',
+          "one",
+          'two\n"2"',
+        ])
+        expect(exit).toEqual(Exit.fail(expect.objectContaining({ _tag: "Found" })))
+        expect(printed.at(-1)).toMatchObject({ type: "copy", sessions: 0, failed: 3 })
       }),
     ))
 
