@@ -218,12 +218,13 @@ export const open = (
         },
         catch: failed,
       })
-      /** Tries as long as it may pass, after what has failed already. */
-      const patiently = (failed?: Failed) => {
-        let first: Effect.Effect<never, Failed> | undefined = failed && Effect.fail(failed)
+      /** Tries as long as it may pass; `before` is how a first try has failed already. */
+      const patiently = (before?: Failed) => {
+        const tries = Effect.timeoutFail(once, patience)
+        let next = before === undefined ? tries : Effect.fail(before)
         return Effect.suspend(() => {
-          const now = first ?? Effect.timeoutFail(once, patience)
-          first = undefined
+          const now = next
+          next = tries
           return now
         }).pipe(Effect.retry(again))
       }

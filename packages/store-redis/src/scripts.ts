@@ -37,9 +37,8 @@ if found[2] then
 end
 local version, messages, last = '0', '0', ''
 if found[1] then version, messages, last = string.match(found[1], '^(%d+) (%d+) %S+ (.*)$') end
-if not version then return {'damaged', tostring(redis.call('XLEN', log)), found[1]} end
 local length = redis.call('XLEN', log)
-if length ~= tonumber(version) then return {'damaged', tostring(length), version} end
+if tostring(length) ~= version then return {'damaged', tostring(length), version or found[1]} end
 if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'conflict', version} end
 -- A list of sessions that is none is refused before anything is written.
 if version == '0' then redis.call('ZCARD', KEYS[3]) end

@@ -125,7 +125,7 @@ export const copyAll = (
         turn++
         const all = yield* from.version(session)
         const tell = (events: number) =>
-          progress(clean(`session ${turn}: "${session}", ${count(events)} of ${several(all, "event")}`))
+          progress(`session ${turn}: "${session}", ${count(events)} of ${several(all, "event")}`)
         yield* done(yield* copySession(from, to, session, tell))
         row = { reason: "", count: 0 }
       }).pipe(

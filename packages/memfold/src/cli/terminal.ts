@@ -26,8 +26,11 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
  */
 export const clean = (text: string): string => text.replace(control, " ")
 
-/** The start of a text that is longer than `width` columns, and an ellipsis. */
-const cut = (line: string, width: number): string => {
+/** A text as `tidy` has it, and only its start and an ellipsis where that is longer than `width` columns. */
+const cut = (text: string, width: number, tidy: (text: string) => string): string => {
+  // More than this cannot fit, and long tool outputs need not be segmented to their end.
+  const line = tidy(text.slice(0, width * 8))
+  if (stringWidth(line) <= width && text.length <= width * 8) return line
   let shown = ""
   let used = 0
   for (const { segment } of graphemes.segment(line)) {
@@ -40,22 +43,14 @@ const cut = (line: string, width: number): string => {
 }
 
 /** A text on one line of at most `width` columns, clean, with an ellipsis where something was left out. */
-export const oneLine = (text: string, width: number): string => {
-  // More than this cannot fit, and long tool outputs need not be segmented to their end.
-  const line = clean(text.slice(0, width * 8))
-    .replace(/\s+/g, " ")
-    .trim()
-  return stringWidth(line) <= width && text.length <= width * 8 ? line : cut(line, width)
-}
+export const oneLine = (text: string, width: number): string =>
+  cut(text, width, (start) => clean(start).replace(/\s+/g, " ").trim())
 
 /** The columns that an id takes at most; more of it makes a table hard to read. */
 const idColumns = 60
 
 /** An id as a person reads it: clean, and cut where it is very long. */
-export const shownId = (id: string): string => {
-  const line = clean(id.slice(0, idColumns * 8))
-  return stringWidth(line) <= idColumns && id.length <= idColumns * 8 ? line : cut(line, idColumns)
-}
+export const shownId = (id: string): string => cut(id, idColumns, clean)
 
 /** A number with separators, the same in every locale: 12,345. */
 export const count = (value: number): string => value.toLocaleString("en-US")
