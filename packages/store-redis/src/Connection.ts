@@ -97,7 +97,9 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
             ...(sentinel.tls === true ? { enableTLSForSentinelMode: true } : {}),
             ...(sentinel.natMap === undefined ? {} : { natMap: sentinel.natMap }),
             sentinelRetryStrategy: pause,
-            failoverDetector: !listening,
+            sentinelCommandTimeout: millis,
+            // A master that hangs closes no connection; the sentinels say that there is another.
+            failoverDetector: true,
           },
     )
   }
@@ -126,23 +128,32 @@ const opened = (
   listening: boolean,
   onError: (error: unknown) => void,
 ): Effect.Effect<Client, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
+  Effect.suspend(() => {
+    let closing = false
+    const open = Effect.sync(() => {
       const client = clientOf(target, options, listening)
       client.on("error", onError)
       client.on("node error", onError)
+      // Whatever its settings, it gives up for good when sentinels announce a new master just while it is asking them
+      // for the master.
+      client.on("end", () => {
+        const anew = () => void (closing || client.connect().catch(() => undefined))
+        setTimeout(anew, pause(1)).unref()
+      })
       return client
-    }),
-    (client) =>
+    })
+    const close = (client: Client) =>
       // What has been sent is answered before the connection closes; a server that is away is not waited for.
       Effect.promise(async () => {
+        closing = true
         if (!listening && client.status === "ready") {
           const late = new Promise((resolve) => setTimeout(resolve, 1_000).unref())
           await Promise.race([client.quit().catch(() => undefined), late])
         }
         client.disconnect()
-      }),
-  )
+      })
+    return Effect.acquireRelease(open, close)
+  })
 
 /**
  * What is asked in one turn of the event loop goes out in one write, and comes back in one read, for all sessions

@@ -1,11 +1,13 @@
 /** The other ways to a server: TLS, a database of its own, and a master behind sentinels. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it, vi } from "vitest"
-import { eventually, servers } from "./servers.js"
+import type { Options } from "../src/index.js"
+import { eventually, type Server, servers } from "./servers.js"
 import { all, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -51,7 +53,14 @@ it("a database keeps its sessions to itself", async () => {
   expect(await withLog({ url, db: 3, prefix }, (log) => log.version("s"))).toBe(2)
 })
 
-it("a master behind sentinels is followed when it changes", async () => {
+const watching = (master: Server): ReadonlyArray<string> => [
+  `sentinel monitor main 127.0.0.1 ${master.port} 1`,
+  "sentinel down-after-milliseconds main 500",
+  "sentinel failover-timeout main 5000",
+]
+
+/** A master and its replica, and a sentinel that knows both. */
+const sentinels = async () => {
   const master = await server()
   const replica = await server({
     config: [`replicaof 127.0.0.1 ${master.port}`, "repl-ping-replica-period 1"],
@@ -59,26 +68,30 @@ it("a master behind sentinels is followed when it changes", async () => {
   await eventually("it follows", async () =>
     (await replica.client.info("replication")).includes("link_status:up"),
   )
-  const sentinel = await server({
-    sentinel: true,
-    config: [
-      `sentinel monitor main 127.0.0.1 ${master.port} 1`,
-      "sentinel down-after-milliseconds main 500",
-      "sentinel failover-timeout main 5000",
-    ],
-  })
+  const sentinel = await server({ sentinel: true, config: watching(master) })
   await eventually("the sentinel knows the replica", async () => {
     const list = (await sentinel.client.call("SENTINEL", "REPLICAS", "main")) as ReadonlyArray<unknown>
     return list.length === 1
   })
-  const options = {
-    sentinel: { name: "main", nodes: [{ host: "127.0.0.1", port: sentinel.port }] },
-    prefix: tenant(),
-    retryFor: "30 seconds",
-  } as const
-  await withLog({ ...options, waitReplicas: { count: 1, timeout: "2 seconds" } }, (log) =>
+  const behind = (port: number) =>
+    ({
+      sentinel: { name: "main", nodes: [{ host: "127.0.0.1", port }] },
+      prefix: tenant(),
+      retryFor: "30 seconds",
+    }) as const
+  return { master, replica, sentinel, behind }
+}
+
+/** The first record, which the replica has, too. */
+const appendReplicated = (options: Options) =>
+  withLog({ ...options, waitReplicas: { count: 1, timeout: "2 seconds" } }, (log) =>
     log.append("s", records(1), { expected: 0, commit: "a" }),
   )
+
+it("a master behind sentinels is followed when it changes", async () => {
+  const { master, replica, sentinel, behind } = await sentinels()
+  const options = behind(sentinel.port)
+  await appendReplicated(options)
   await withLog(options, (log) =>
     Effect.gen(function* () {
       expect(yield* log.version("s")).toBe(1)
@@ -89,4 +102,73 @@ it("a master behind sentinels is followed when it changes", async () => {
     }),
   )
   expect(await replica.client.info("replication")).toContain("role:master")
+})
+
+it("a master is followed by who is just asking for it when its change is announced", async () => {
+  const { master, sentinel, behind } = await sentinels()
+  // Between client and sentinel: once the master is dead, questions are answered when the announcement has been taken.
+  const until = { dead: false, taken: () => {} }
+  const announcement = new Promise<void>((resolve) => (until.taken = resolve))
+  const relay = createServer((socket) => {
+    const asked = connect(sentinel.port, "127.0.0.1")
+    socket.on("error", () => asked.destroy()).on("close", () => asked.destroy())
+    asked.on("error", () => socket.destroy()).on("close", () => socket.destroy())
+    socket.pipe(asked)
+    const late = until.dead ? announcement : undefined
+    asked.on("data", (data) => {
+      if (late === undefined) socket.write(data)
+      else void late.then(() => socket.write(data))
+      // Who has been told ends its subscription.
+      if (/message.*\+switch-master/s.test(data.toString())) socket.on("close", until.taken)
+    })
+  })
+  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve))
+  try {
+    const options = behind((relay.address() as AddressInfo).port)
+    await appendReplicated(options)
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        expect(yield* log.version("s")).toBe(1)
+        until.dead = true
+        yield* Effect.promise(master.kill)
+        expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+      }),
+    )
+  } finally {
+    relay.close()
+  }
+})
+
+it("listeners follow when a master hangs and another is named", async () => {
+  const { master, replica, sentinel, behind } = await sentinels()
+  await withLog(behind(sentinel.port), (log) =>
+    Effect.gen(function* () {
+      let told = 0
+      yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => Effect.sync(() => told++)))
+      yield* Effect.promise(() => eventually("it listens", async () => told > 0))
+      yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
+      master.signal("SIGSTOP")
+      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      yield* Effect.promise(() =>
+        eventually("it listens to the new master", async () =>
+          String(await replica.client.client("LIST", "TYPE", "PUBSUB")).includes("name=memfold"),
+        ),
+      )
+      const before = told
+      yield* log.append("s", records(1), { expected: 1, commit: "b" })
+      yield* Effect.promise(() => eventually("it is told", async () => told > before))
+    }),
+  )
+})
+
+it("a sentinel that hangs is passed over", async () => {
+  const master = await server()
+  const [hanging, well] = [
+    await server({ sentinel: true, config: watching(master) }),
+    await server({ sentinel: true, config: watching(master) }),
+  ]
+  const nodes = [hanging, well].map(({ port }) => ({ host: "127.0.0.1", port }))
+  hanging.signal("SIGSTOP")
+  const options = { sentinel: { name: "main", nodes }, prefix: tenant(), timeout: "1 second" } as const
+  expect(await withLog(options, (log) => log.version("s"))).toBe(0)
 })
