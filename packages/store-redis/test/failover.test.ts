@@ -6,7 +6,7 @@ import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { random } from "../../core/test/random.js"
 import { keysOf, make } from "../src/index.js"
-import { type Cluster, eventually, type Server, servers } from "./servers.js"
+import { type Cluster, eventually, mastersFor, type Server, servers, slotOf } from "./servers.js"
 import { all, crowd, found, logError, often, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
@@ -21,10 +21,10 @@ const masters = async ({ nodes }: Cluster): Promise<ReadonlyArray<Server>> => {
   return nodes.filter((_, at) => are[at])
 }
 
-/** Kills a master, waits until its replica has taken over, and starts it again as the replica of that one. */
-const failover = async (three: Cluster, master: Server) => {
+/** Takes a master away, and waits until its replica has taken over. */
+const replaced = async (three: Cluster, master: Server, away: () => void | Promise<void>) => {
   const id = String(await master.client.cluster("MYID"))
-  await master.kill()
+  await away()
   await eventually("a replica has taken over", async () => {
     const other = three.nodes.find((node) => node !== master)
     const nodes = String(await other!.client.call("CLUSTER", "NODES"))
@@ -32,6 +32,11 @@ const failover = async (three: Cluster, master: Server) => {
     // Without slots, its place is taken.
     return line?.includes("fail") === true && line.trim().split(" ").length === 8
   })
+}
+
+/** Kills a master, and starts it again as the replica of the one that has taken over. */
+const failover = async (three: Cluster, master: Server) => {
+  await replaced(three, master, master.kill)
   await master.start()
   await three.settled()
 }
@@ -114,6 +119,36 @@ describe("failovers of a cluster's masters", () => {
           expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b"])
         }),
       ),
+    )
+  })
+
+  it("one that hangs is not waited for once another has taken over", async () => {
+    const three = await cluster(config)
+    const prefix = tenant()
+    const [master] = await mastersFor(three, await slotOf(three, keysOf(prefix, "s").log))
+    const options = {
+      cluster: three.addresses,
+      prefix,
+      timeout: "500 millis",
+      retryFor: "10 seconds",
+    } as const
+    await withLog({ ...options, waitReplicas: { count: 1, timeout: "5 seconds" } }, (log) =>
+      log.append("s", records(1), { expected: 0, commit: "a" }),
+    )
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        const heard = yield* Queue.unbounded<void>()
+        yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => heard.offer(undefined)))
+        yield* Queue.take(heard)
+        expect(yield* log.version("s")).toBe(1)
+        yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
+        yield* Effect.promise(() => replaced(three, master, () => master.signal("SIGSTOP")))
+        yield* Queue.takeAll(heard)
+        expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+        // Of the append, or, where it was not listening at that moment, that something may have been missed.
+        yield* Queue.take(heard)
+        expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b"])
+      }),
     )
   })
 })
