@@ -135,6 +135,15 @@ describe("what a person reads", () => {
     expect(out).not.toContain("\u001B")
   })
 
+  it("help and a wrong call have no colours when piped, either", async () => {
+    const [help, wrong] = [await memfold("replay", "--help"), await memfold("nonsense")]
+    expect(help).toMatchObject({ code: 0, err: "" })
+    expect(help.out).toContain("\nOPTIONS\n")
+    expect(wrong).toMatchObject({ code: 2, out: "" })
+    expect(wrong.err).toMatch(/^Invalid subcommand for memfold/)
+    expect(help.out + wrong.err).not.toContain("\u001B")
+  })
+
   it("compare lists the strategies and sending everything", async () => {
     const names = [
       "sliding-window",

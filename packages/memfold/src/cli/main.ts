@@ -19,7 +19,7 @@ import * as Repair from "./repair.js"
 import * as Replay from "./replay.js"
 import * as StoreFile from "./storeFile.js"
 import * as Summaries from "./summaries.js"
-import { clean } from "./terminal.js"
+import { clean, colorsWhereSeen } from "./terminal.js"
 import * as Verify from "./verify.js"
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -50,6 +50,7 @@ const running = Effect.runFork(
     Effect.provide(NodeContext.layer),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
     Logger.withMinimumLogLevel(LogLevel.Error),
+    colorsWhereSeen,
   ),
 )
 

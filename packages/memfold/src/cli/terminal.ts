@@ -1,6 +1,8 @@
 /**
  * Laying out text for a terminal: colours where somebody looks, plain text where a program reads.
  */
+import { Console, Effect } from "effect"
+import { stripVTControlCharacters } from "node:util"
 import pc from "picocolors"
 import stringWidth from "string-width"
 
@@ -13,6 +15,21 @@ const colored =
 
 /** Colours, which are no colours when the output is piped. */
 export const color = pc.createColors(colored)
+
+const withoutColors = (part: unknown): unknown =>
+  typeof part === "string" ? stripVTControlCharacters(part) : part
+
+/** The parser of the command line colours its help wherever it goes; what it prints keeps to the rule above. */
+export const colorsWhereSeen = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  colored
+    ? effect
+    : Console.consoleWith((console) =>
+        Effect.withConsole(effect, {
+          ...console,
+          log: (...parts) => console.log(...parts.map(withoutColors)),
+          error: (...parts) => console.error(...parts.map(withoutColors)),
+        }),
+      )
 
 /** The columns there are to write in; a file gets a fixed, readable number. */
 export const columns = (): number => Math.min(Math.max(stdout.columns ?? 100, 60), 140)
