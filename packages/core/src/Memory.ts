@@ -8,7 +8,7 @@
  */
 import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Stream } from "effect"
 import { type AtOptions, Memory, type Options, type Service, type StrategyOptions } from "./api/Memory.js"
-import { checkCommit, checkCount, checked, checkSession, plain } from "./api/input.js"
+import { checkCommit, checkCount, checked, checkSession, checkSummary, plain } from "./api/input.js"
 import { awaitBudget } from "./compact/awaitBudget.js"
 import * as Background from "./compact/Background.js"
 import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
@@ -292,9 +292,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             ),
       ),
     revert: (session, { to = null, hold = 20 } = {}) =>
-      Effect.flatMap(Effect.zipRight(load(session), checkCount(session, "hold", hold)), () =>
-        revert(sessions, session, { to, hold, reason: "reverted" }),
-      ),
+      Effect.gen(function* () {
+        yield* load(session)
+        yield* checkCount(session, "hold", hold)
+        if (to !== null) yield* checkSummary(session, "to", to)
+        return yield* revert(sessions, session, { to, hold, reason: "reverted" })
+      }),
     recompact: (session, request = {}) =>
       Effect.flatMap(load(session), () =>
         compaction === "off"
@@ -312,6 +315,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     redact: (session, index) =>
       Effect.gen(function* () {
         const state = yield* load(session)
+        if (typeof index !== "number") yield* checkCount(session, "index", index)
         const done = yield* redact(log, sessions, counter, session, index)
         if (layers !== null) yield* layers.forget(state, index)
         yield* lookAt(yield* sessions.load(session), ownStrategy)

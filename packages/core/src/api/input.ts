@@ -61,3 +61,13 @@ export const checkCount = (
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be a whole number, 0 or more` }))
+
+/** The id of a summary, as the memory gives it. */
+export const checkSummary = (
+  session: string,
+  name: string,
+  summary: unknown,
+): Effect.Effect<void, InvalidInput> =>
+  typeof summary === "string"
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be the id of a summary, a text` }))

@@ -116,6 +116,10 @@ describe("revert", () => {
         expect(error).toMatchObject({ _tag: "UnknownSummary", session: "s", summary: to })
         expect(error.message).toContain("summaries")
       }
+      expect(yield* Effect.flip(memory.revert("s", { to: 1 as never }))).toMatchObject({
+        _tag: "InvalidInput",
+        message: expect.stringContaining('"to" has to be the id of a summary'),
+      })
       yield* memory.clear("s")
       expect(yield* Effect.flip(memory.revert("s", { to: first }))).toMatchObject({ _tag: "UnknownSummary" })
     }).pipe(Effect.provide(withMemory(manual))),
@@ -314,6 +318,7 @@ describe("redact (L15)", () => {
         const error = yield* Effect.flip(memory.redact("s", index))
         expect(error).toMatchObject({ _tag: "UnknownMessage", session: "s" })
       }
+      expect(yield* Effect.flip(memory.redact("s", "1" as never))).toMatchObject({ _tag: "InvalidInput" })
       yield* memory.clear("s")
       expect(yield* Effect.flip(memory.redact("s", 0))).toMatchObject({ _tag: "UnknownMessage", total: 0 })
     }).pipe(Effect.provide(withMemory(manual))),
