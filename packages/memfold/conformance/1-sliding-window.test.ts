@@ -19,6 +19,7 @@ import {
   layoutOf,
   oneByOne,
   text,
+  toolUse,
   until,
   watched,
 } from "./talk.js"
@@ -90,6 +91,13 @@ describe("goal, terms and parameters", () => {
     expect(layoutOf(context)).toEqual(["gap [0,30)", "raw [30,80)"])
     await memory.settle("s")
     expect((await memory.context("s")).messages.length).toBeLessThanOrEqual(50)
+
+    // A group of tool calls that the border falls into is left out as a whole; the newest group never is.
+    const small = open({ compaction: "manual", settings: { context_size: 3, tail_keep_size: 2 } })
+    await small.append("s", [...chat(4), ...toolUse(3), ...chat(1)])
+    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,8)", "current [8,9)"])
+    await small.append("s", toolUse(3))
+    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,9)", "raw [9,13)"])
   })
 
   it("1.3 compression_window_size: every N compressible messages bring about one summary", async () => {
@@ -211,6 +219,9 @@ describe("when to compact", () => {
     const memory = open({ compaction: "manual", settings: { tail_keep_size: 7 } })
     await memory.append("s", chat(100))
     expect(await memory.settle("s")).toMatchObject([{ committed: { through: 93 } }])
+    // Between the calls and their results there is no end: it moves back to before them, from 14 to 12.
+    await memory.append("calls", [...chat(12), ...toolUse(3), ...chat(5)])
+    expect(await memory.settle("calls")).toMatchObject([{ committed: { through: 12 } }])
   })
 
   it("1.15 delta = compress_end - last_consolidated: what is compacted counts no more", async () => {
@@ -313,6 +324,11 @@ describe("what is compacted", () => {
     const parts = (from: number, to: number) =>
       chat(to - from, from).map(({ content }) => [{ type: "text", text: content }])
     expect(inputs).toEqual([parts(0, 12), parts(12, 24)])
+    // A system prompt is pinned: it stays in the context, and is in no input.
+    await memory.append("pinned", [{ role: "system", content: "Be brief." }, ...chat(51)])
+    expect(requests.slice(2)).toMatchObject([{ from: 0, to: 12 }])
+    expect(requests[2]?.messages.map((message) => message.parts)).toEqual(parts(0, 11))
+    expect(contentsOf(await memory.context("pinned"))[0]).toBe("Be brief.")
   })
 
   it("1.24 afterwards last_consolidated = compress_end", async () => {
@@ -484,5 +500,6 @@ describe("compatibility and migration", () => {
     const before = { provider: "some-model", memory_window: 50, channels: { chat: { enabled: true } } }
     expect(await rhythm(53, before)).toEqual([[52, 12]])
     expect(await rhythm(53, { ...before, tail_keep_size: 39 })).toEqual([[51, 12]])
+    expect(await rhythm(53, { ...before, tail_keep_size: null })).toEqual([[52, 12]])
   })
 })

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from "vitest"
 import { type Extractor, layer as memoryLayers, rules } from "../../layers/src/index.js"
 import { createMemory, type CreateOptions, type PromiseMemory, Rounds } from "../src/index.js"
 import * as Replay from "../src/cli/replay.js"
-import { chat, commandLine, contentsOf, inFolder, layoutOf, watched } from "./talk.js"
+import { chat, commandLine, contentsOf, inFolder, layoutOf, toolUse, watched } from "./talk.js"
 
 const open = (options: Partial<CreateOptions> = {}) =>
   createMemory({
@@ -175,6 +175,17 @@ describe("parameters", () => {
     expect((await memory.state("s")).compressedThroughRound).toBe(0)
     await memory.append("s", messages.slice(-1))
     expect(await memory.state("s")).toMatchObject({ compressedThroughRound: 3, through: 6 })
+
+    // With a tool call in it, it is complete when the assistant has answered, and not before.
+    const [asked, answered] = rounds(7, 7)
+    const withCall = [asked!, ...toolUse(1), answered!]
+    await memory.append("calls", rounds(1, 6))
+    const compressed: Array<number> = []
+    for (const message of withCall) {
+      await memory.append("calls", message)
+      compressed.push((await memory.state("calls")).compressedThroughRound)
+    }
+    expect(compressed).toEqual([0, 0, 0, 3])
   })
 })
 

@@ -1,6 +1,16 @@
 /** Reference design 3, the summary store and the split turn, row by row; the rows are in docs/conformance.md. */
-import { ExtractiveSummarizer, Message, orphans, Prune, type Session, TokenCounter } from "@memfold/core"
+import {
+  ExtractiveSummarizer,
+  Memory as Engine,
+  Message,
+  orphans,
+  Prune,
+  type Session,
+  TokenCounter,
+} from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
 import { gpt } from "@memfold/tokens-gpt"
+import { Effect, Logger, LogLevel } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
@@ -10,6 +20,7 @@ import { quarter } from "../../testing/src/fakes/counter.js"
 import { applicationId, migrations } from "../../store-sqlite/src/schema.js"
 import { start } from "../../core/test/children.js"
 import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
+import * as Replay from "../src/cli/replay.js"
 import { createMemory, type CreateOptions, Fold, Keep, SplitTurn, Strategy, Trigger } from "../src/index.js"
 import {
   change,
@@ -28,7 +39,7 @@ import {
   textsOf,
   using,
 } from "./stored.js"
-import { gather, held, until, watched } from "./talk.js"
+import { commandLine, gather, held, until, watched } from "./talk.js"
 
 const { copyOf, fresh } = files()
 
@@ -60,6 +71,7 @@ const on = <A>(file: string, use: (memory: Memory) => Promise<A>, options: Optio
 
 const user = (tokens: number) => ofTokens("user", tokens)
 const assistant = (tokens: number) => ofTokens("assistant", tokens)
+const system = (tokens: number) => ofTokens("system", tokens)
 const answers = (count: number, tokens: number) => Array.from({ length: count }, () => assistant(tokens))
 
 /** Exchanges of two messages that take 100 tokens together. */
@@ -296,13 +308,20 @@ describe("the table", () => {
     expect(column("thread_id")).toMatchObject({ type: "TEXT", notNull: true, chat: ["chat", "chat"] })
   })
 
-  it("3.12 summary_text TEXT NOT NULL", () => {
+  it("3.12 summary_text TEXT NOT NULL", async () => {
     expect(column("summary_text")).toMatchObject({
       type: "TEXT",
       notNull: true,
       chat: ["[0,13)", "[0,25)"],
       split: ["[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,14)"],
     })
+    // The history stays in it when the turn is split again, and the summary is superseded.
+    const copy = copyOf(split)
+    await on(copy, (memory) => memory.append("chat", answers(12, 56)))
+    expect(rows(copy, "SELECT summary_text, is_active FROM summaries ORDER BY seq")).toEqual([
+      { summary_text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,14)", is_active: 0 },
+      { summary_text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,24)", is_active: 1 },
+    ])
   })
 
   it("3.13 compact_up_to_index INTEGER NOT NULL", () => {
@@ -364,12 +383,17 @@ describe("detecting a split turn", () => {
     expect(await partsOf(turn(501), { splitMargin: 1 })).toEqual(["history [0,6)", "turn-prefix [6,16)"])
   })
 
-  it("3.20 the current turn is cut in a prefix, which is summarized, and a suffix, which is kept", () => {
+  it("3.20 the current turn is cut in a prefix, which is summarized, and a suffix, which is kept", async () => {
     expect(splitContext.layout.map(({ section, from, to }) => [section, from, to])).toEqual([
       ["summary", 0, 14],
       ["raw", 14, 15],
     ])
     expect(splitContext.messages[1]?.parts).toEqual(largeTurn[14]?.parts)
+    // The newest message is kept, even where all of the turn would fit the prefix, or it is all of the turn.
+    const fitting = [...exchanges(4), user(40), ...answers(10, 35)]
+    const parts = await partsOf(fitting, { splitBudget: 0.3, adaptiveSplit: true })
+    expect(parts).toEqual(["history [0,8)", "turn-prefix [8,18)"])
+    expect(await partsOf([...exchanges(2), user(650)])).toEqual(["history [0,4)"])
   })
 
   it("3.21 the result: a summary of the history and one of the turn's prefix", async () => {
@@ -537,6 +561,9 @@ describe("phase 2: the split turn", () => {
       const turn = [...exchanges(history), user(50), ...answers(10, 55)]
       expect(await partsOf(turn)).toEqual([`history [0,${2 * history})`])
     }
+    // A system prompt stays as it is, and is part of the total.
+    const turn = [...exchanges(2), user(50), ...answers(10, 55)]
+    expect(await partsOf([system(10), ...turn])).toEqual(["history [0,5)", "turn-prefix [5,15)"])
   })
 
   it("3.40 max_history_tokens = context_limit * 0.5 * 1.2", async () => {
@@ -600,6 +627,9 @@ describe("phase 2: the split turn", () => {
     expect(textsOf(context)[0]).toBe(
       "[Conversation Summary]\nanswer 1\n\n---\n\n**Turn Context (split turn):**\n\nanswer 2",
     )
+    // Without any history there is nothing to join it to.
+    const alone = await promptsFor([user(50), ...answers(12, 56)])
+    expect(textsOf(alone.context)[0]).toBe("[Conversation Summary]\nanswer 1")
   })
 
   it("3.48 should_compact takes a threshold, 0.7 by default", async () => {
@@ -935,6 +965,23 @@ describe("verification 2: sixty messages and a restart", () => {
     const [active] = rows(file, "SELECT summary_text FROM summaries WHERE is_active = 1")
     expect(textsOf(before)[0]).toBe(`[Conversation Summary]\n${String(active?.["summary_text"])}`)
   })
+
+  it("3.89 the log says that a summary was restored", async () => {
+    const said: Array<unknown> = []
+    const listening = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ message }) => void said.push(message)),
+    )
+    await Engine.make({ strategy: SplitTurn() }).pipe(
+      Effect.flatMap((memory) => memory.context("s")),
+      Effect.provide(SqliteEventLog.layer({ filename: file })),
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.provide(listening),
+      Effect.scoped,
+      Effect.runPromise,
+    )
+    expect(said).toEqual([["a summary was restored"]])
+  })
 })
 
 describe("verification 3: a huge message", () => {
@@ -998,16 +1045,35 @@ describe("verification 4: a rebuild", () => {
 })
 
 describe("verification 5: the database", () => {
-  it("3.95 the query for the last five summaries", () => {
+  it("3.95 the query for the last five summaries", async () => {
+    const [file, transcript] = [fresh(), fresh("json")]
+    // A message a minute.
+    const messages = Array.from({ length: 60 }, (_, minute) => ({
+      role: minute % 2 === 0 ? "user" : "assistant",
+      content: `message ${minute} ${"says a few words ".repeat(20)}`,
+      at: Date.UTC(2026, 0, 31, 12, minute),
+    }))
+    writeFileSync(transcript, JSON.stringify(messages))
+    const options = ["--strategy", "split-turn", "--set", "context_limit=1000", "--summarizer", "echo"]
+    const where = ["--store", `sqlite:${file}`, "--session", "chat"]
+    await commandLine(Replay.command, ...options, ...where, transcript)
+
     const found = rows(
-      chat,
+      file,
       "SELECT summary_id, thread_id, is_split_turn, is_active, created_at FROM summaries ORDER BY created_at DESC LIMIT 5;",
     )
-    expect(found).toHaveLength(2)
-    expect(found.map((row) => [row["thread_id"], row["is_split_turn"]])).toEqual([
-      ["chat", 0],
-      ["chat", 0],
-    ])
+    const summaries = await on(file, (memory) => memory.summaries("chat"))
+    expect(summaries.length).toBeGreaterThan(5)
+    const newestFirst = summaries.slice(-5).toReversed()
+    expect(found).toEqual(
+      newestFirst.map(({ id, total, status }) => ({
+        summary_id: id,
+        thread_id: "chat",
+        is_split_turn: 0,
+        is_active: status === "active" ? 1 : 0,
+        created_at: `2026-01-31 12:${total - 1}:00`,
+      })),
+    )
   })
 
   it("3.96 each thread has one summary with is_active=1", async () => {
@@ -1377,8 +1443,11 @@ describe("enhancement 1: metadata of pruned messages", () => {
 
 describe("enhancement 2: tool failures", () => {
   /** What is said about failures behind a summary of a turn with these failed calls. */
-  const failuresOf = async (outputs: ReadonlyArray<string>) => {
-    const calls = outputs.flatMap((output, id) => work(String(id), output, { isError: true }))
+  const failuresOf = async (
+    outputs: ReadonlyArray<string>,
+    said: { readonly isError?: true } = { isError: true },
+  ) => {
+    const calls = outputs.flatMap((output, id) => work(String(id), output, said))
     const turn = [user(20), ...calls, ...work("fine", "all is well"), assistant(2_700), assistant(100)]
     const { summaries } = await after([...exchanges(1), ...turn], { contextLimit: 4_000 })
     expect(summaries[0]?.segments.map(({ kind }) => kind)).toEqual(["history", "turn-prefix"])
@@ -1391,6 +1460,12 @@ describe("enhancement 2: tool failures", () => {
     const { prefix } = await failuresOf(["no such file: a.ts", "exit code 2"])
     expect(linesOf(prefix)).toEqual(["- build: no such file: a.ts", "- build: exit code 2"])
     expect(prefix).not.toContain("all is well")
+    // A format that has no word for a failure has it in the output alone.
+    const outputs = ["Error: no such file: a.ts", "tests: 3\n[exit code 1]", "0 errors"]
+    expect(linesOf((await failuresOf(outputs, {})).prefix)).toEqual([
+      "- build: Error: no such file: a.ts",
+      "- build: tests: 3 [exit code 1]",
+    ])
   })
 
   it("3.123 at most 8 of them", async () => {
@@ -1411,6 +1486,20 @@ describe("enhancement 2: tool failures", () => {
     const { history, prefix } = await failuresOf(["exit code 2"])
     expect(history).toBe("[0,2)")
     expect(prefix).toMatch(/^\[2,\d+\)\n\n\*\*Tool failures:\*\*\n- build: exit code 2$/)
+    // They go on word for word when the turn is split again.
+    const failing = (id: string, output: string) => [
+      ...work(id, output, { isError: true }),
+      ...answers(12, 60),
+    ]
+    await on(fresh(), async (memory) => {
+      await memory.append("s", [user(20), ...failing("1", "exit code 2")])
+      await memory.append("s", failing("2", "exit code 3"))
+      const texts = (await memory.summaries("s")).map(({ segments }) => segments[0]?.text)
+      expect(texts[0]).toMatch(/^\[0,\d+\)\n\n\*\*Tool failures:\*\*\n- build: exit code 2$/)
+      expect(texts[1]).toMatch(
+        /^\[0,\d+\)\n\n\*\*Tool failures:\*\*\n- build: exit code 2\n- build: exit code 3$/,
+      )
+    })
   })
 })
 
@@ -1427,15 +1516,30 @@ describe("enhancement 3: files", () => {
     ...touching("write_file", "4", { path: "src/c.ts" }),
     ...answers(7, 100),
   ]
+  const next = [
+    user(50),
+    ...touching("read_file", "5", { path: "src/d.ts" }),
+    ...touching("write_file", "6", { path: "src/e.ts" }),
+    ...answers(7, 100),
+  ]
+  /** The summary after these turns, each of which is compacted before the next one. */
+  const summaryAfter = (...turns: ReadonlyArray<ReadonlyArray<Message.Message>>) =>
+    on(fresh(), async (memory) => {
+      for (const messages of turns) await memory.append("s", messages)
+      expect(await memory.summaries("s")).toHaveLength(turns.length)
+      return textsOf(await memory.context("s"))[0]
+    })
 
   it("3.126 a section <read-files>", async () => {
-    const { context } = await after(turn)
-    expect(textsOf(context)[0]).toContain("<read-files>\nsrc/a.ts\n</read-files>")
+    expect(await summaryAfter(turn)).toContain("<read-files>\nsrc/a.ts\n</read-files>")
+    expect(await summaryAfter(turn, next)).toContain("<read-files>\nsrc/a.ts\nsrc/d.ts\n</read-files>")
   })
 
   it("3.127 a section <modified-files>", async () => {
-    const { context } = await after(turn)
-    expect(textsOf(context)[0]).toContain("<modified-files>\nsrc/b.ts\nsrc/c.ts\n</modified-files>")
+    expect(await summaryAfter(turn)).toContain("<modified-files>\nsrc/b.ts\nsrc/c.ts\n</modified-files>")
+    expect(await summaryAfter(turn, next)).toContain(
+      "<modified-files>\nsrc/b.ts\nsrc/c.ts\nsrc/e.ts\n</modified-files>",
+    )
   })
 })
 
@@ -1771,13 +1875,15 @@ describe("why a rebuild starts from the log", () => {
 
 describe("why 70 %", () => {
   it("3.155 30 % of the window is left for the answer", async () => {
-    await on(fresh(), async (memory) => {
-      for (const message of [...exchanges(12), user(50), ...answers(20, 60), ...exchanges(6)]) {
-        await memory.append("s", message)
-        expect((await memory.context("s")).tokens).toBeLessThanOrEqual(700)
-      }
-      expect((await memory.summaries("s")).length).toBeGreaterThan(2)
-    })
+    for (const prompt of [[], [system(200)]]) {
+      await on(fresh(), async (memory) => {
+        for (const message of [...prompt, ...exchanges(12), user(50), ...answers(20, 60), ...exchanges(6)]) {
+          await memory.append("s", message)
+          expect((await memory.context("s")).tokens).toBeLessThanOrEqual(700)
+        }
+        expect((await memory.summaries("s")).length).toBeGreaterThan(2)
+      })
+    }
   })
 
   it("3.156 it can be set as the use demands", async () => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { createMemory, type CreateOptions } from "../src/index.js"
-import { chat, contentsOf, gather, held, inFolder, oneByOne, text, until, watched } from "./talk.js"
+import { chat, contentsOf, gather, held, inFolder, oneByOne, text, toolUse, until, watched } from "./talk.js"
 
 const open = (options: Partial<CreateOptions> = {}) =>
   createMemory({
@@ -130,6 +130,10 @@ describe("how it works", () => {
     await memory.append("s", chat(20))
     const { through, raw } = await memory.state("s")
     expect([through, raw.length]).toEqual([17, 3])
+
+    // A call and its results are not parted: all of them are recent when the last of them is.
+    await memory.append("calls", [...chat(5), ...toolUse(2), ...chat(2, 5)])
+    expect((await memory.state("calls")).through).toBe(5)
   })
 
   it("5.10 the older messages go to the model, with a prompt that asks for a concise summary", async () => {
@@ -332,6 +336,12 @@ describe("its neighbours", () => {
       expect(contentsOf(await memory.context("s"))).toEqual(texts(Math.max(to - 5, 0), to))
     })
     expect(model.requests).toEqual([])
+
+    // One that does not fit by itself is what is to be answered.
+    const [large] = chat(1, 30)
+    const small = open({ strategy: "token-buffer", settings: { max_tokens: 1 } })
+    await small.append("s", [...chat(2), large!])
+    expect(contentsOf(await small.context("s"))).toEqual([large?.content])
   })
 
   it("5.27 Summary Buffer Memory: the recent messages that fit, and a summary of all before them", async () => {
@@ -348,5 +358,13 @@ describe("its neighbours", () => {
         ...texts(from, to),
       ])
     })
+
+    const [large] = chat(1, 30)
+    const small = open({ strategy: "summary-buffer", settings: { max_tokens: 1 } })
+    await small.append("s", [...chat(2), large!])
+    expect(contentsOf(await small.context("s"))).toEqual([
+      "Summary of earlier conversation: [0,2)",
+      large?.content,
+    ])
   })
 })

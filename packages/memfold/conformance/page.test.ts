@@ -1,6 +1,7 @@
 /**
  * The page and the tests say the same: every row of docs/conformance.md has its test here, and every numbered test
- * its row. A row whose last column begins with `—` cannot carry over, says why, and needs no test.
+ * its row, where it stands by its name. A row whose third column begins with `—` cannot carry over, says why, and needs
+ * no test.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -17,6 +18,8 @@ interface Row {
   readonly section: string
   readonly asks: string
   readonly here: string
+  /** The name of the test, without the number. */
+  readonly test: string
 }
 
 /** A line of a table as its cells; a `\|` inside of one is no border. */
@@ -43,9 +46,9 @@ const readPage = (markdown: string): Read => {
     const section = sections.at(-1)
     if (section === undefined || !line.trimStart().startsWith("|")) continue
     const cells = cellsOf(line)
-    const [number = "", asks = "", here = ""] = cells
+    const [number = "", asks = "", here = "", test = ""] = cells
     if (number === "row" || /^:?-+:?$/.test(number)) continue
-    if (cells.length === 3 && /^\d+\.\d+$/.test(number)) rows.push({ number, section, asks, here })
+    if (cells.length === 4 && /^\d+\.\d+$/.test(number)) rows.push({ number, section, asks, here, test })
     else malformed.push(line)
   }
   return { sections, rows, malformed }
@@ -53,6 +56,7 @@ const readPage = (markdown: string): Read => {
 
 interface NumberedTest {
   readonly number: string
+  readonly name: string
   readonly file: string
 }
 
@@ -63,10 +67,11 @@ interface NumberedTest {
 const readTests = (file: string, source: string): ReadonlyArray<NumberedTest> =>
   [
     ...source.matchAll(
-      /^\s*(?:it|test)\b(?!\.(?:skip|todo|fails)\b)[^"'`\n]*\(\s*["'`](?<number>\d+\.\d+)(?=[ :])/gm,
+      /^\s*(?:it|test)\b(?!\.(?:skip|todo|fails)\b)[^"'`\n]*\(\s*(?<quote>["'`])(?<number>\d+\.\d+)[ :]+(?<name>.*?)\k<quote>, /gm,
     ),
   ].map((match) => ({
     number: match.groups?.["number"] ?? "",
+    name: (match.groups?.["name"] ?? "").replaceAll("\\\\", "\\"),
     file,
   }))
 
@@ -90,6 +95,12 @@ describe("docs/conformance.md", () => {
 
   it("has no row twice", () => {
     expect(twice(rows.map(({ number }) => number))).toEqual([])
+  })
+
+  it("names the test of every row", () => {
+    const names = new Map(tests.map(({ number, name }) => [number, `\`${name}\``]))
+    const wrong = rows.filter((row) => row.test !== (isExempt(row) ? "—" : names.get(row.number)))
+    expect(wrong.map(({ number, test }) => `${number} ${test}, not ${names.get(number)}`)).toEqual([])
   })
 
   it("says of every row that cannot carry over why", () => {
@@ -136,18 +147,24 @@ describe("the reading of pages and tests", () => {
         "# Page",
         "| not | a | row |",
         "## 7. Title",
-        "| row | asks | here |",
-        "| --- | --- | --- |",
+        "| row | asks | here | test |",
+        "| --- | --- | --- | --- |",
         ...lines,
       ].join("\n"),
     )
 
   it("finds rows, and lines that are none", () => {
-    expect(table("| 7.1 | this \\| that | there |", "| 7.2 | — | — no such thing |").rows).toEqual([
-      { number: "7.1", section: "7", asks: "this \\| that", here: "there" },
-      { number: "7.2", section: "7", asks: "—", here: "— no such thing" },
-    ])
-    const wrong = ["| 7.1 | only two |", "| 7 | no | number |", "| 7.2 | one | too | many |"]
+    expect(table("| 7.1 | this \\| that | there | `it` |", "| 7.2 | — | — no such thing | — |").rows).toEqual(
+      [
+        { number: "7.1", section: "7", asks: "this \\| that", here: "there", test: "`it`" },
+        { number: "7.2", section: "7", asks: "—", here: "— no such thing", test: "—" },
+      ],
+    )
+    const wrong = [
+      "| 7.1 | only three | here |",
+      "| 7 | no | number | it |",
+      "| 7.2 | one | is | too | many |",
+    ]
     expect(table(...wrong)).toMatchObject({ rows: [], malformed: wrong })
   })
 
@@ -163,7 +180,9 @@ describe("the reading of pages and tests", () => {
       'it("in 7.5 words", () => {})',
       'expect("7.6 what")',
     ]
-    const numbers = readTests("7-x.test.ts", source.join("\n")).map(({ number }) => number)
+    const found = readTests("7-x.test.ts", source.join("\n"))
+    expect(found[0]).toEqual({ number: "7.1", name: "name: what", file: "7-x.test.ts" })
+    const numbers = found.map(({ number }) => number)
     expect(numbers).toEqual(["7.1", "7.2", "7.3", "7.4", "7.10"])
     expect(twice(["7.1", "7.2", "7.1"])).toEqual(["7.1"])
   })

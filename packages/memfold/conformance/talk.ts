@@ -19,6 +19,23 @@ export const chat = (count: number, from = 0) =>
     content: text(from + position),
   }))
 
+/** A message that calls a tool so many times, and what the tool answers. */
+export const toolUse = (count: number) => {
+  const ids = Array.from({ length: count }, (_, position) => `call ${position}`)
+  return [
+    {
+      role: "assistant" as const,
+      content: null,
+      tool_calls: ids.map((id) => ({
+        id,
+        type: "function" as const,
+        function: { name: "look", arguments: "{}" },
+      })),
+    },
+    ...ids.map((id) => ({ role: "tool" as const, tool_call_id: id, content: `found for ${id}` })),
+  ]
+}
+
 /** Appends messages one after another, and looks after each. */
 export const oneByOne = async <A>(
   memory: PromiseMemory<"openai">,

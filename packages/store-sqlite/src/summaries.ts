@@ -222,6 +222,13 @@ interface Carried {
 
 const nothingCarried: Carried = { carried: 0, buildsOn: null }
 
+/**
+ * Whether a text grows by what it takes over each time, as one in blocks does; the history before a turn prefix is
+ * taken over, too, but is written anew when the turn is done.
+ */
+const pilesUp = (segments: ReadonlyArray<Event.Segment>, carried: number): boolean =>
+  segments.slice(0, carried).some(({ kind }) => kind === "block")
+
 /** What a summary has written itself, for the column of a superseded one that went on from another. */
 const ownText = (segments: ReadonlyArray<Event.Segment>, carried: number): string =>
   segments
@@ -258,13 +265,13 @@ const supersede = (
     `UPDATE summaries SET status = 'superseded', is_active = 0, superseded_by = ?, segments = NULL,
        summary_text = coalesce(?, summary_text)
      WHERE session = ? AND is_active = 1`,
-    [by, carried === 0 ? null : ownText(segments, carried), id],
+    [by, pilesUp(segments, carried) ? ownText(segments, carried) : null, id],
   )
 }
 
 const insert = (run: Run, { id, name }: Owner, record: Session.SummaryRecord, from: Carried) => {
   const active = record.status === "active"
-  const partly = record.status === "superseded" && from.carried > 0
+  const partly = record.status === "superseded" && pilesUp(record.segments, from.carried)
   const prefixes = record.segments.filter(({ kind }) => kind === "turn-prefix")
   return run(
     `INSERT INTO summaries

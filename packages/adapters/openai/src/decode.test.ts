@@ -51,6 +51,14 @@ describe("decodeMessage", () => {
     )
   })
 
+  it("knows a failed call by the two fields that programs add for that", () => {
+    const answer = { role: "tool", tool_call_id: "c", content: "no such city" }
+    expect(both(answer).parts[0]).not.toHaveProperty("isError")
+    expect(both({ ...answer, is_error: true }).parts[0]).toMatchObject({ isError: true })
+    expect(both({ ...answer, status: "error" }).parts[0]).toMatchObject({ isError: true })
+    expect(both({ ...answer, status: "success" }).parts[0]).not.toHaveProperty("isError")
+  })
+
   it("tells no content from empty content", () => {
     const calls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }]
     expect(both({ role: "assistant", content: null, tool_calls: calls }).parts).toHaveLength(1)

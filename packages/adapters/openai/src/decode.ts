@@ -49,11 +49,16 @@ const addContent = (draft: Draft, content: WireMessage["content"], role: WireRol
   else for (const part of content ?? []) addContentPart(draft, part, role)
 }
 
+/** The format has no word for a failure; these two are what programs add to it. */
+const failed = (raw: WireMessage & { readonly is_error?: unknown; readonly status?: unknown }): boolean =>
+  raw.is_error === true || raw.status === "error"
+
 /** The first text is the output; whatever else the tool gave follows it. */
 const addResult = (draft: Draft, raw: WireMessage): void => {
   const { content } = raw
   const named = typeof raw.name === "string" ? { name: raw.name } : {}
-  const result = { type: "tool-result" as const, id: raw.tool_call_id ?? "", ...named }
+  const error = failed(raw) ? { isError: true } : {}
+  const result = { type: "tool-result" as const, id: raw.tool_call_id ?? "", ...named, ...error }
   if (typeof content === "string") return draft.push({ ...result, output: content })
   const [first, ...others] = content ?? []
   const leads = first !== undefined && isPlainText(first) && first["text"] !== ""

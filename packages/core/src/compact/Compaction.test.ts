@@ -379,6 +379,21 @@ describe("what is noted down from tool calls", () => {
     }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: "manual" }))),
   )
 
+  it.effect("are the failures of the parts that were split off before, too", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const answers = said(1).map((message) => ({ ...message, role: "assistant" as const }))
+      yield* memory.append("s", [...asked("no such city", failing), ...answers])
+      yield* memory.settle("s")
+      yield* memory.append("s", [...asked("timeout", failing).slice(1), ...answers])
+      yield* memory.settle("s")
+      const state = yield* memory.state("s")
+      expect(state.summary?.segments.map(({ text }) => text)).toEqual([
+        "[0,8)\n\n**Tool failures:**\n- weather: no such city\n- weather: timeout",
+      ])
+    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: "manual" }))),
+  )
+
   it.effect("are the files, from summary to summary, also where a strategy notes none down", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

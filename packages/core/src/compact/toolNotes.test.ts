@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { conversation } from "../../../testing/src/arbitrary/index.js"
 import { type Event, Message, Notes } from "../index.js"
-import { failureNotes, filesOf } from "./toolNotes.js"
+import { failureNotes, filesOf, splitNotes } from "./toolNotes.js"
 
 const { call, result, user } = Message
 
@@ -62,6 +62,30 @@ describe("the failures", () => {
     expect(lines(failing("1", "t", "x".repeat(237)))).toEqual([`- t: ${"x".repeat(237)}`])
     const [face] = lines(failing("1", "t", "😀".repeat(300)), { most: 8, characters: 7 })
     expect(face).toBe("- t: 😀\ufffd…")
+  })
+
+  it("go on word for word behind the next summary of the same turn", () => {
+    const batch = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => failing(`${from + n}`, "t", `failure ${from + n}`)).flat()
+    const all = failureNotes(batch(0, 12), limits)
+    const first = splitNotes(`told${failureNotes(batch(0, 5), limits)}`)
+    expect(first.text).toBe("told")
+    const second = splitNotes(`more${failureNotes(batch(5, 11), limits, first.failures)}`)
+    expect(failureNotes(batch(11, 12), limits, second.failures)).toBe(all)
+    expect(failureNotes([], limits, splitNotes(all).failures)).toBe(all)
+    const none = failureNotes(batch(0, 3), { ...limits, most: 0 })
+    expect(failureNotes([], limits, splitNotes(none).failures)).toBe(none)
+  })
+
+  it("are told from what a summary says by itself", () => {
+    for (const text of [
+      "",
+      "no notes",
+      "\n\n**Tool failures:**\n- a\nwere many",
+      "\n\n**Tool failures:**\n",
+    ]) {
+      expect(splitNotes(text)).toEqual({ text, failures: { lines: [], earlier: 0 } })
+    }
   })
 
   it("are bounded, whatever failed", () => {

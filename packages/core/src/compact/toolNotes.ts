@@ -3,7 +3,7 @@
  */
 import type { Files } from "../event/Event.js"
 import type { Message, ToolResult } from "../message/Message.js"
-import { calls, results } from "../message/Message.js"
+import { calls, failed, results } from "../message/Message.js"
 import { answered } from "../message/Structure.js"
 import type { FailureNotes, FileNotes } from "../policy/Notes.js"
 
@@ -27,21 +27,57 @@ const failuresIn = (
       return { result, name: result.name ?? asked?.name ?? "tool" }
     })
     open.push(...calls(message))
-    return found.filter(({ result }) => result.isError === true)
+    return found.filter(({ result }) => failed(result))
   })
 }
 
-/** The failed tool calls as a section behind a summary; empty where none failed. The newest are kept. */
+/** Failures noted down, a line each, and how many there were before those. */
+interface Noted {
+  readonly lines: ReadonlyArray<string>
+  readonly earlier: number
+}
+
+const nothing: Noted = { lines: [], earlier: 0 }
+
+const heading = "\n\n**Tool failures:**\n"
+const noted = /^- and (\d+) earlier$/u
+
+/**
+ * A summary without the section of failures behind it, and what that says. It goes on as it is: a summarizer would put
+ * it in other words, or leave it out.
+ */
+export const splitNotes = (summary: string): { readonly text: string; readonly failures: Noted } => {
+  const at = summary.lastIndexOf(heading)
+  const lines = at === -1 ? [] : summary.slice(at + heading.length).split("\n")
+  if (lines.length === 0 || lines.some((line) => !line.startsWith("- "))) {
+    return { text: summary, failures: nothing }
+  }
+  const earlier = noted.exec(lines.at(-1) ?? "")?.[1]
+  const own = earlier === undefined ? lines : lines.slice(0, -1)
+  return {
+    text: summary.slice(0, at),
+    failures: { lines: own.map((line) => line.slice(2)), earlier: Number(earlier ?? 0) },
+  }
+}
+
+/**
+ * The failed tool calls as a section behind a summary, after those noted down before; empty where none failed. The
+ * newest are kept.
+ */
 export const failureNotes = (
   messages: ReadonlyArray<Message>,
   { most, characters }: FailureNotes,
+  before: Noted = nothing,
 ): string => {
-  const failed = failuresIn(messages)
-  if (failed.length === 0) return ""
-  const left = Math.max(failed.length - most, 0)
-  const lines = failed.slice(left).map(({ name, result }) => clipped(`${name}: ${result.output}`, characters))
-  const more = left > 0 ? [`- and ${left} earlier`] : []
-  return `\n\n**Tool failures:**\n${[...lines.map((line) => `- ${line}`), ...more].join("\n")}`
+  const found = failuresIn(messages).map(({ name, result }) =>
+    clipped(`${name}: ${result.output}`, characters),
+  )
+  const all = [...before.lines, ...found]
+  const left = Math.max(all.length - most, 0)
+  const earlier = before.earlier + left
+  if (all.length + earlier === 0) return ""
+  const more = earlier > 0 ? [`- and ${earlier} earlier`] : []
+  return heading + [...all.slice(left).map((line) => `- ${line}`), ...more].join("\n")
 }
 
 /** So many paths of each kind are listed, so that a summary stays bounded; the newest are kept. */

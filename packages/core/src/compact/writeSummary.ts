@@ -16,7 +16,7 @@ import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
 import { fitting, pieces, smallestRoom } from "./pieces.js"
-import { failureNotes } from "./toolNotes.js"
+import { failureNotes, splitNotes } from "./toolNotes.js"
 
 /** What is needed to have a summary written. */
 export interface Writers {
@@ -100,7 +100,9 @@ const writeSegment = (
   Effect.gen(function* () {
     const { part, from, previous } = assignment
     const entries = withoutPinned(before.raw.slice(part.from, part.to))
-    let finished: Text = { text: previous, to: part.from }
+    const notes = part.kind === "turn-prefix" ? writers.strategy.notes?.failures : undefined
+    const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
+    let finished: Text = { text: earlier?.text ?? previous, to: part.from }
     let calls = 0
     const by = new Set<string>()
     let failure: SummarizerError | null = null
@@ -122,9 +124,8 @@ const writeSegment = (
       if (failure === null) break
     }
     if (finished.to === part.from) return { segment: null, calls, by: [], failure }
-    const failures = part.kind === "turn-prefix" ? writers.strategy.notes?.failures : undefined
     const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
-    const noted = failures === undefined ? "" : failureNotes(covered, failures)
+    const noted = notes === undefined ? "" : failureNotes(covered, notes, earlier?.failures)
     const text = (finished.text ?? "") + noted
     return { segment: { kind: part.kind, from, to: finished.to, text }, calls, by: [...by], failure }
   })

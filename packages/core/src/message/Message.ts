@@ -150,6 +150,21 @@ export const calls = (message: Message): ReadonlyArray<ToolCall> =>
 export const results = (message: Message): ReadonlyArray<ToolResult> =>
   message.parts.filter((part): part is ToolResult => part.type === "tool-result")
 
+const named = /^\s*(?:[\w.$]*(?:error|exception)(?: \[\w+\])?|fatal|错误|失败|异常)\s*[:：]/iu
+const traced = /^\s*Traceback \(most recent call last\)/u
+const inJson = /^\s*\{\s*"error"\s*:(?!\s*(?:null|false|"")\s*[,}])/u
+const exited = /\bexit(?:ed)?(?: with)? (?:code|status)[:=]? ?[1-9]/iu
+
+/**
+ * Whether a tool call failed. Where its format has no word for that (OpenAI's has none), it is read from how an output
+ * begins (`Error: …`, a traceback, `{"error": …}`), or from an exit code other than 0 near its beginning or end.
+ */
+export const failed = ({ isError, output }: ToolResult): boolean => {
+  if (isError !== undefined) return isError
+  const [start, end] = [output.slice(0, 200), output.slice(-200)]
+  return [named, traced, inJson, exited].some((sign) => sign.test(start)) || exited.test(end)
+}
+
 /** What a person would read of a message: its texts and tool outputs, without reasoning. */
 export const text = (message: Message): string =>
   message.parts

@@ -11,13 +11,13 @@ export interface Tail {
 
 /** All of it in tokens. */
 export interface Split {
-  /** A tail above this is split. */
+  /** A tail is split that takes more than this, together with what is pinned before it: neither can be summarized. */
   readonly above: number
   /** At most so much of its beginning, but its first group at least, becomes the prefix; the newest group stays. */
   readonly prefix: (tail: Tail) => number
 }
 
-/** A split of tails above `above` tokens, whose prefix takes at most `prefix` tokens: always, or depending on it. */
+/** A split of tails above `above` tokens (with what is pinned before them), whose prefix takes at most `prefix` tokens: always, or depending on it. */
 export const tailAbove = (
   above: number,
   { prefix }: { readonly prefix: number | ((tail: Tail) => number) },

@@ -136,6 +136,7 @@ describe("a family of strategies", () => {
     expect(resolved({})).toEqual(["the last 4 messages", 10])
     // A file without the section holds the settings themselves, or none of them.
     expect(resolved({ file: { tailKeepSize: 5 } })).toEqual(["the last 5 messages", 10])
+    expect(resolved({ file: { tailKeepSize: null }, environment })).toEqual(["the last 3 messages", 30])
     expect(resolved({ file: { agent: { memory: 7 }, other: 1 } })).toEqual(["the last 4 messages", 10])
 
     const wrong = (sources: Strategy.Sources) => Either.getOrThrow(Either.flip(Sized.resolve(sources))).detail

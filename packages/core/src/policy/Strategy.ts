@@ -127,6 +127,10 @@ const sectionOf = (file: Readonly<Record<string, unknown>>, path: ReadonlyArray<
   return isObject(found) ? found : file
 }
 
+/** In a file, `null` is how a setting is left out; none of them has it as a value. */
+const said = (section: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(section).filter(([, value]) => value !== null))
+
 /** Environment variables are text; what reads as a number is one. */
 const ofText = (text: string): unknown =>
   text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text
@@ -178,7 +182,7 @@ export const define = <Settings extends object, Encoded>(options: {
     })
     const sources = [
       ["the environment", Object.fromEntries(fromEnvironment)],
-      ["the settings file", known(sectionOf(file, options.section ?? []))],
+      ["the settings file", known(said(sectionOf(file, options.section ?? [])))],
       ["the request", known(request)],
     ] as const
     return Either.mapBoth(parse(Object.assign({}, ...sources.map(([, settings]) => settings))), {

@@ -239,6 +239,13 @@ describe("a split", () => {
     })
   })
 
+  it("looks at all that stays beside it, so that a system prompt counts (reference design 3)", () => {
+    const messages = [system("s"), ...turn(5)]
+    expect(planned(stateOf(messages), { keep, split })).toMatchObject({ from: 0, to: 4, tailFrom: 1 })
+    // Also when it is in the summary already.
+    expect(planned(stateOf(messages, 1), { keep, split })).toMatchObject({ from: 1, to: 4 })
+  })
+
   it("is all there is to do where the turn is the whole conversation", () => {
     expect(planned(stateOf(turn(6)), { keep, split })).toMatchObject({
       from: 0,

@@ -5,7 +5,7 @@
 import type { PlannedPart, PrunedOutput } from "../event/Event.js"
 import { results } from "../message/Message.js"
 import type { SessionState } from "../session/SessionState.js"
-import { boundaryAfter, boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import { boundaryAfter, boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
 import type { Prune } from "./Prune.js"
 import { note } from "./Prune.js"
 import type { Strategy } from "./Strategy.js"
@@ -178,8 +178,11 @@ const splitPoint = (
   view: View.View,
   tailFrom: number,
 ): number | null => {
+  if (split === undefined) return null
   const tail = view.tokens(tailFrom, view.total)
-  if (split === undefined || tail <= split.above) return null
+  // The total less what can be summarized (reference design 3): what is pinned stays beside the tail, too.
+  const pinned = [...state.pinned, ...pinnedGroups(state.raw.slice(state.through, tailFrom))]
+  if (pinned.reduce((sum, entry) => sum + entry.tokens, tail) <= split.above) return null
   const prefix = split.prefix({ messages: view.total - tailFrom, tokens: tail })
   const before = view.tokens(state.through, tailFrom)
   const start = (state.raw.at(state.through)?.cumulative ?? 0) - (state.raw.at(state.through)?.tokens ?? 0)

@@ -233,7 +233,11 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         ),
       )
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
-      return known ?? (yield* readAll(session, to))
+      const opened = known ?? (yield* readAll(session, to))
+      if (opened.state.summary !== null) {
+        yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+      }
+      return opened
     })
 
   const listeners = new Map<string, Set<Queue.Queue<void>>>()

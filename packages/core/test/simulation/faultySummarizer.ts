@@ -32,7 +32,7 @@ export const faultySummarizer = (
   summarize: (request) => {
     const { draw } = world
     const { session, from, to, messages } = request
-    const fate = world.calm ? "works" : draw.weighted(plan.fates)
+    const fate = world.mute ? "fails" : world.calm ? "works" : draw.weighted(plan.fates)
     history.count(fate === "works" ? "summaries written" : "summarizer faults")
     world.trace(() => `${process.name}: ${name} is asked for [${from},${to}) of ${session} and ${fate}`)
     if (fate === "throws") throw new TypeError(`a defect: ${marksOf(messages).join(" ")}`)

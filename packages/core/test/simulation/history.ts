@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util"
 import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
 import * as View from "../../src/policy/View.js"
 import * as Snapshot from "../../src/session/Snapshot.js"
+import { pinnedBefore } from "../../../testing/src/oracle/shown.js"
 import { checkContext, checkPrefix } from "./contexts.js"
 import { type Naive, naive } from "./naive.js"
 import { marksIn, marksOf } from "./talk.js"
@@ -360,7 +361,8 @@ export class History {
       "L9",
       () => `the compaction ${started.compaction} begins before its time`,
     )
-    const splits = strategy.split !== undefined && view.tokens(tailFrom, state.total) > strategy.split.above
+    const staying = view.tokens(tailFrom, state.total) + pinnedBefore(state, tailFrom)
+    const splits = strategy.split !== undefined && staying > strategy.split.above
     must(
       boundaries.includes(started.to),
       "L5",

@@ -276,6 +276,10 @@ class Run {
       if (draw.chance(0.3))
         later(() => clients.ask(engine, "compact", session, engine.memory.compact(session), {}))
     }
+    // What fails at first is tried again, though nobody says anything any more.
+    world.mute = draw.chance(0.5)
+    this.let(world.now + 5_000)
+    world.mute = false
     this.drain()
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
     const { keepsTime } = this

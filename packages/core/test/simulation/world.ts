@@ -83,6 +83,8 @@ export class World {
   steps = 0
   /** In the calm, ports work. */
   calm = false
+  /** All summarizers fail, also in the calm. */
+  mute = false
   readonly processes: Array<Process> = []
   private readonly timed: Array<Timed> = []
   private stepsInPlace = 0

@@ -1,5 +1,5 @@
 /** The documents of a round: files that were attached, and files that tools read, each with its first words. */
-import { type Message, Notes, Structure } from "@memfold/core"
+import { Message, Notes, Structure } from "@memfold/core"
 import { Either, Encoding } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { clip, head, oneLine } from "../text.js"
@@ -102,7 +102,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
         const at = Structure.answered(open, part)
         const [call] = at === -1 ? [] : open.splice(at, 1)
         const reading = call?.reading ?? null
-        if (reading !== null && part.isError !== true) {
+        if (reading !== null && !Message.failed(part)) {
           found.push({ name: reading.path, words: reading.whole ? firstWords(part.output) : null })
         }
       } else if (part.type === "file" && !/^image\//i.test(part.mediaType)) {

@@ -77,7 +77,7 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
     onNone: () => Effect.succeed({}),
     onSome: (path) =>
       Effect.tryPromise({
-        try: async () => JSON.parse(await readFile(path, "utf8")) as unknown,
+        try: async () => JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, "")) as unknown,
         catch: (error) =>
           new UsageError({
             problem:

@@ -140,6 +140,13 @@ describe("a token buffer", () => {
   })
 })
 
+it.each([TokenBuffer, SummaryBuffer])("a message beyond the limit is sent all the same: %#", async (make) => {
+  const huge = ofTokens("user", 300)
+  const { moments, state } = await runOf(make({ maxTokens: 100 }), oneByOne([...sized(2), huge]))
+  expect(state.raw.length).toBe(1)
+  expect(unmarked(moments.at(-1)!.context.messages).at(-1)).toEqual(huge)
+})
+
 describe("a summary buffer", () => {
   it("has the newest messages that fit, and a summary of all before them", async () => {
     const messages = sized(9)

@@ -68,11 +68,14 @@ export const Window = Strategy.define({
     }),
 })
 
+/** The messages that fit, and the newest one however large it is: that is what is to be answered. */
+const recent = (tokens: number) => Keep.all(Keep.lastTokens(tokens), Keep.lastMessages(1))
+
 /**
  * The token buffer memory that reference design 5 names beside its own: the newest messages that fit, nothing before
  * them, and no model.
  *
- * - `maxTokens` (2,000): the tokens of the messages that stay
+ * - `maxTokens` (2,000): the tokens of the messages that stay; the newest one stays even if it has more
  *
  * @example
  * ```ts
@@ -88,7 +91,7 @@ export const TokenBuffer = Strategy.define({
     Strategy.make({
       name: "token-buffer",
       when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
-      keep: Keep.lastTokens(maxTokens),
+      keep: recent(maxTokens),
       fold: Fold.drop,
     }),
 })
@@ -97,7 +100,7 @@ export const TokenBuffer = Strategy.define({
  * The summary buffer memory that reference design 5 names beside its own: the newest messages that fit, word for
  * word, and one rolling summary of all before them.
  *
- * - `maxTokens` (2,000): the tokens of the messages that stay raw
+ * - `maxTokens` (2,000): the tokens of the messages that stay raw; the newest one stays even if it has more
  *
  * @example
  * ```ts
@@ -113,7 +116,7 @@ export const SummaryBuffer = Strategy.define({
     Strategy.make({
       name: "summary-buffer",
       when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
-      keep: Keep.lastTokens(maxTokens),
+      keep: recent(maxTokens),
       fold: Fold.rolling,
       context: { wording: Wording.earlierConversation },
     }),

@@ -52,6 +52,16 @@ export const placesOf = (
     ),
   )
 
+/** The tokens of what is shown word for word before a message, whatever is summarized: pinned ones and their groups. */
+export const pinnedBefore = ({ pinned, raw }: Session.SessionState, before: number): number => {
+  const earlier = [...raw].filter(({ index }) => index < before)
+  const groups = new Set(earlier.filter((entry) => entry.pinned).map(({ group }) => group))
+  return [...pinned, ...earlier.filter(({ group }) => groups.has(group))].reduce(
+    (sum, { tokens }) => sum + tokens,
+    0,
+  )
+}
+
 /** What a context says, and what it has to say by its layout. */
 export const shownIn = (
   state: Session.SessionState,

@@ -49,10 +49,11 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
         from: "running.again = true",
         to: "running.again = false",
       },
+      // Otherwise what came due is done all the same, since a look goes on until nothing is due.
       {
-        file: "compact/settle.ts",
-        from: "outcomes.push(outcome)",
-        to: "outcomes.push(outcome)\n      return outcomes",
+        file: "Memory.ts",
+        from: "work(session, strategy).pipe(",
+        to: "run(dependencies(strategy), session).pipe(",
       },
     ],
   },

@@ -1,5 +1,6 @@
 /** Messages as sources of quotations: who speaks, in which pieces. */
 import type { Message, ToolCall, ToolResult } from "../../message/Message.js"
+import { failed as hasFailed } from "../../message/Message.js"
 import { answered } from "../../message/Structure.js"
 import type { Piece, Source } from "./digest.js"
 import { callPiece, labelled } from "./digest.js"
@@ -132,7 +133,7 @@ const ofTool = (
   result: ToolResult | undefined,
   day: string | undefined,
 ): Source => {
-  const failed = result?.isError === true
+  const failed = result !== undefined && hasFailed(result)
   const output = readable(result?.output ?? "")
   const found = number(
     excerpts(output).map(({ text, gap }) => ({ sentences: sentences(text), gap, code: false })),

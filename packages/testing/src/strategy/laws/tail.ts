@@ -2,6 +2,7 @@
 import type { Message } from "@memfold/core"
 import { type Law, must } from "../../law/Law.js"
 import { boundaries, boundaryBefore } from "../../oracle/groups.js"
+import { pinnedBefore } from "../../oracle/shown.js"
 import { type Ask, overheard } from "../asks.js"
 import type { Kit } from "../input.js"
 import type { Decided, Rehearsal } from "../rehearse.js"
@@ -33,7 +34,7 @@ const checkTail = ({ strategy, messages }: Rehearsal, plan: Decided): void => {
   const tail = { messages: total - tailFrom, tokens: view.tokens(tailFrom, total) }
   const { split } = strategy
   must(
-    split !== undefined && tail.tokens > split.above,
+    split !== undefined && tail.tokens + pinnedBefore(before, tailFrom) > split.above,
     () => `with ${total} messages, ${range(plan)} is folded, and the tail begins at ${tailFrom}`,
   )
   const said = messages.slice(0, total)

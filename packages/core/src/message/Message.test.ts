@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest"
+import { Message } from "../index.js"
+
+const output = (text: string, isError?: boolean): Message.ToolResult => ({
+  type: "tool-result",
+  id: "1",
+  output: text,
+  ...(isError === undefined ? {} : { isError }),
+})
+
+describe("whether a tool call failed", () => {
+  it("is what its result says", () => {
+    expect(Message.failed(output("fine", true))).toBe(true)
+    expect(Message.failed(output("Error: not really", false))).toBe(false)
+  })
+
+  it.each([
+    "Error: ENOENT: no such file or directory",
+    "  TypeError: x is not a function\n    at f",
+    "TypeError [ERR_X]: no",
+    "java.lang.NullPointerException: x",
+    "Traceback (most recent call last):\n  File",
+    "fatal: not a git repository",
+    "错误：没有这个城市",
+    '{"error": {"code": 404}}',
+    '{ "error": "no such city" }',
+    `${"line\n".repeat(500)}[exit code 1, 0.3 s]`,
+    "Command exited with code 127",
+    "Process exited with status: 2",
+  ])("is read from an output that says so itself: %j", (text) => {
+    expect(Message.failed(output(text))).toBe(true)
+  })
+
+  it.each([
+    "",
+    "14 °C",
+    "Errors: none were found",
+    "0 errors",
+    "export class CsvError extends Error {",
+    "The word error: in the middle",
+    '{"error": null, "city": "Oslo"}',
+    '{"error":"","ok":true}',
+    "done\n[exit code 0, 1.0 s]",
+    `${"line\n".repeat(100)}exit code 1${"\nline".repeat(100)}`,
+  ])("and from no other: %j", (text) => {
+    expect(Message.failed(output(text))).toBe(false)
+  })
+})
