@@ -44,12 +44,12 @@ interface Failed extends Failure {
 }
 
 /** Waits longer each time, up to a second, with a little chance in it. */
-const backoff = Schedule.exponential("20 millis").pipe(
+export const backoff = Schedule.exponential("20 millis").pipe(
   Schedule.union(Schedule.spaced("1 second")),
   Schedule.jittered,
 )
 
-/** So often a listener in a cluster looks which masters have what it listens to. */
+/** So often a listener looks whether it is still heard; in a cluster, which masters have what it listens to. */
 export const lookEvery = "2 seconds"
 
 const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 1_000)
@@ -68,16 +68,23 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     ...(target.tls === undefined ? {} : { tls: target.tls }),
     db: target.db,
     connectTimeout: millis,
-    // A listener has nothing to say for hours, and is expected to.
-    ...(listening ? {} : { commandTimeout: answer, socketTimeout: answer }),
+    // Nothing is listened to for hours, too: who listens asks now and then, see changes.ts.
+    commandTimeout: answer,
+    socketTimeout: answer,
     connectionName: "memfold",
     // A server that is loading says so by itself; the one that sentinels name is asked whether it is the master.
     enableReadyCheck: target.mode === "sentinel",
     protocol: 2,
+    // A server that is loading may be done long before the time it had guessed.
+    maxLoadingRetryTime: 1_000,
     // What could not be sent is tried again here, where its caller is still waiting, and not later by the client.
-    enableOfflineQueue: listening,
+    enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: listening ? null : 0,
+    // The client would forget what to listen to when a connection breaks just then, and nobody would hear of a no.
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    // A process that is done is not kept for this long.
+    disconnectTimeout: 200,
     reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
     lazyConnect: true,
   } satisfies ClusterOptions["redisOptions"] & { readonly enableOfflineQueue: boolean }
@@ -104,22 +111,30 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     )
   }
   const { enableOfflineQueue: _queue, db: _db, ...redisOptions } = common
-  return new Cluster(
+  const { slotsRefreshInterval: _interval, ...clusterOptions } = options.clusterOptions ?? {}
+  const cluster = new Cluster(
     target.nodes.map((node) => ({ ...node })),
     {
-      ...options.clusterOptions,
-      // A listener sends nothing whose redirection would tell it that a slot has been moved.
-      ...(listening ? { slotsRefreshInterval: Duration.toMillis(lookEvery) } : {}),
+      ...clusterOptions,
       redisOptions,
       lazyConnect: true,
       enableReadyCheck: false,
-      enableOfflineQueue: listening,
+      enableOfflineQueue: false,
       clusterRetryStrategy: pause,
       slotsRefreshTimeout: millis,
       shardedSubscribers: listening,
     },
   )
+  // Of a slot that nobody has, a listener knows no server, and throws where nobody can catch it, for all others too.
+  const [first = { host: "localhost", port: 6379 }] = target.nodes
+  if (listening) cluster.slots = Array.from({ length: 16_384 }, () => [`${first.host}:${first.port}`])
+  return cluster
 }
+
+/** Whether an error is the answer to the choice of a database. */
+const isRefusedSelect = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error as { readonly command?: { readonly name: string } }).command?.name === "select"
 
 /** A client that is open as long as the scope. What it says about itself by events is heard by `onError`. */
 const opened = (
@@ -134,6 +149,11 @@ const opened = (
       const client = clientOf(target, options, listening)
       client.on("error", onError)
       client.on("node error", onError)
+      // Whatever the answer to SELECT, the client takes itself for ready, in database 0. A server that is busy refuses
+      // it, and everything that is asked next would be asked of somebody else's database.
+      client.on("error", (error: unknown) => {
+        if (isRefusedSelect(error)) client.disconnect(true)
+      })
       // Whatever its settings, it gives up for good when sentinels announce a new master just while it is asking them
       // for the master.
       client.on("end", () => {
@@ -147,8 +167,7 @@ const opened = (
       Effect.promise(async () => {
         closing = true
         if (!listening && client.status === "ready") {
-          const late = new Promise((resolve) => setTimeout(resolve, 1_000).unref())
-          await Promise.race([client.quit().catch(() => undefined), late])
+          await Promise.race([client.quit().catch(() => undefined), late(1_000)])
         }
         client.disconnect()
       })
@@ -181,6 +200,16 @@ const checkAlone = async (server: Redis, db: number): Promise<void> => {
   if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
 }
 
+/** Looks which servers of a cluster have what, if there are any that can be asked. */
+export const refreshSlots = async (client: Client): Promise<void> => {
+  if (!(client instanceof Cluster) || client.status !== "ready") return
+  await new Promise((resolve) => client.refreshSlotsCache(resolve))
+}
+
+/** Comes after so many milliseconds, and keeps no process alive for that. */
+export const late = (millis: number): Promise<null> =>
+  new Promise((resolve) => setTimeout(resolve, millis, null).unref())
+
 /** Opens the connection; it is closed with the scope. */
 export const open = (
   target: Target,
@@ -201,7 +230,8 @@ export const open = (
     const failed = (error: unknown): Failed => {
       const failure = describe(error, target.name)
       const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
-      if (!unsent) trouble = error
+      // What one session is answered says nothing about the connection of all others.
+      if (!unsent) trouble = failure.passing ? error : undefined
       if (!unsent || trouble === undefined) return { ...failure, cause: bare(error) }
       const behind = describe(trouble, target.name)
       return behind.code === "ERR"
@@ -308,6 +338,13 @@ export const open = (
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())
     if (client instanceof Redis) yield* ask({ operation: "open" }, () => checkAlone(client, target.db))
+
+    const interval = options.clusterOptions?.slotsRefreshInterval
+    // The client's own timer begins anew when it is closed while it looks, and then never ends.
+    if (client instanceof Cluster && interval !== undefined) {
+      const refreshing = Effect.sync(() => void refreshSlots(client))
+      yield* Effect.forkScoped(Effect.repeat(refreshing, Schedule.spaced(Duration.millis(interval))))
+    }
 
     return {
       ask,

@@ -1,8 +1,8 @@
 /** Hearing at once that a session was written to, by whatever process. */
 import { EventLog } from "@memfold/core"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
-import { Cluster } from "ioredis"
-import { type Connection, lookEvery } from "./Connection.js"
+import { Cluster, type Redis } from "ioredis"
+import { backoff, type Connection, lookEvery, refreshSlots } from "./Connection.js"
 import { bare, describe } from "./failures.js"
 import { keysUnder, slotOf } from "./keys.js"
 import type { Target } from "./Options.js"
@@ -43,8 +43,10 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
      * The client asks for new ones, but not again when a server refuses that does not know yet that it has the slot.
      */
     const followMoves = (client: Cluster) =>
-      Effect.suspend(() =>
-        Effect.forEach(
+      Effect.suspend(() => {
+        // What it finds is for the next look: a server that hangs would hold up this one.
+        void refreshSlots(client)
+        return Effect.forEach(
           listeners,
           ([channel, queues]) => {
             const owner = ownerOf(client, channel)
@@ -57,7 +59,26 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
             )
           },
           { concurrency: "unbounded", discard: true },
-        ),
+        )
+      }).pipe(Effect.repeat(Schedule.spaced(lookEvery)))
+
+    /** Whether the connection that there is now has all that is listened to. */
+    let whole = false
+    const listenAgain = async (client: Redis): Promise<void> => {
+      const channels = [...listeners.keys()]
+      if (channels.length > 0) await client.subscribe(...channels)
+      whole = true
+      // Not before: what is written between a look and the subscription would not be heard.
+      tellAll()
+    }
+    /** A connection that nothing comes through any more is noticed by asking for something; the client then closes it. */
+    const stayHeard = (client: Redis) =>
+      Effect.suspend(() =>
+        client.status === "ready"
+          ? Effect.ignore(
+              Effect.tryPromise((): Promise<unknown> => (whole ? client.ping() : listenAgain(client))),
+            )
+          : Effect.void,
       ).pipe(Effect.repeat(Schedule.spaced(lookEvery)))
 
     const opening = yield* Effect.cached(
@@ -67,12 +88,20 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
             const heard = (channel: string) => tell(listeners.get(channel) ?? [])
             client.on("message", heard)
             client.on("smessage", heard)
-            client.on("ready", tellAll)
-            client.on("subscribersReady", tellAll)
+            if (client instanceof Cluster) {
+              client.on("subscribersReady", () => {
+                // What the client has asked for anew may have been refused.
+                owners.clear()
+                tellAll()
+              })
+              return
+            }
+            client.on("close", () => void (whole = false))
+            client.on("ready", () => void listenAgain(client).catch(() => undefined))
           }),
         ),
         Effect.tap((client) =>
-          client instanceof Cluster ? Effect.forkIn(followMoves(client), scope) : Effect.void,
+          Effect.forkIn(client instanceof Cluster ? followMoves(client) : stayHeard(client), scope),
         ),
         Scope.extend(scope),
       ),
@@ -85,9 +114,11 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
             client instanceof Cluster ? listenAt(client, channel) : client.subscribe(channel),
           catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
         }).pipe(
-          // The client says in many ways that it is not connected yet; what it says is no is something else.
+          // A server that is away is waited for; what it says is no is something else.
+          Effect.retry({ while: ({ passing }) => passing, schedule: backoff }),
+          // The client says in many ways that it is not connected yet.
           Effect.retry({
-            while: ({ passing, code }) => passing || code === "ERR",
+            while: ({ code }) => code === "ERR",
             schedule: Schedule.exponential("50 millis").pipe(Schedule.intersect(Schedule.recurs(7))),
           }),
           Effect.mapError(
@@ -100,8 +131,9 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
     const unsubscribe = (channel: string) =>
       Effect.map(opening, (client) => {
         owners.delete(channel)
-        const done = client instanceof Cluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)
-        done.catch(() => undefined)
+        const done = async () =>
+          client instanceof Cluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)
+        done().catch(() => undefined)
       })
 
     return (session) =>

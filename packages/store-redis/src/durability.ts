@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/core"
 import { Duration, Effect } from "effect"
 import type { Redis } from "ioredis"
-import type { Connection } from "./Connection.js"
+import { type Connection, late, refreshSlots } from "./Connection.js"
 import { describe } from "./failures.js"
 import type { Level, Target, WaitReplicas } from "./Options.js"
 
@@ -117,24 +117,22 @@ export const look = (
   waitReplicas: WaitReplicas | undefined,
 ): Effect.Effect<Durability, EventLog.LogError> =>
   Effect.gen(function* () {
-    const servers = yield* Effect.forEach(
-      connection.servers(),
-      ({ server, name, replica }) => {
-        const named = (kept: Kept) => ({ ...kept, name })
+    const servers = yield* connection.ask({ operation: "open" }, async (client) => {
+      const asked = connection.servers().map(async ({ server, name, replica }) => {
+        const kept = keptBy(server)
+        const required = target.require !== undefined && !replica
         // What nobody requires is not waited for.
-        return target.require !== undefined && !replica
-          ? Effect.map(
-              connection.ask({ operation: "open" }, () => keptBy(server)),
-              named,
-            )
-          : Effect.tryPromise(() => keptBy(server)).pipe(
-              Effect.timeout("2 seconds"),
-              Effect.map(named),
-              Effect.orElseSucceed(() => (replica ? null : named(silent))),
-            )
-      },
-      { concurrency: "unbounded" },
-    )
+        const known = await (required ? kept : Promise.race([kept.catch(() => null), late(2_000)]))
+        return known === null && replica ? null : { ...(known ?? silent), name }
+      })
+      try {
+        return await Promise.all(asked)
+      } catch (error) {
+        // A master that has gone does not come back by itself; another may have taken over.
+        await refreshSlots(client)
+        throw error
+      }
+    })
     const all = servers.filter((one) => one !== null)
     const least = all.reduce((least, one) =>
       order.indexOf(one.level) < order.indexOf(least.level) ? one : least,

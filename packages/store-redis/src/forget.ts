@@ -5,7 +5,7 @@
 import { EventLog } from "@memfold/core"
 import { type Duration, Effect, Schedule } from "effect"
 import type { Redis } from "ioredis"
-import type { Connection } from "./Connection.js"
+import { type Connection, refreshSlots } from "./Connection.js"
 import { describe } from "./failures.js"
 
 /** How a server's files stand, from its report on persistence. */
@@ -58,6 +58,16 @@ const replicasOf = async (
   )
   return { offset, list }
 }
+
+/** The other masters of a cluster say that the key is elsewhere; whoever does not answer may well have it. */
+const holdsAt = (server: Redis, key: string): Promise<boolean> =>
+  server.exists(key).then(
+    (found) => found === 1,
+    (error: unknown) => {
+      if (describe(error, "").code === "MOVED") return false
+      throw error
+    },
+  )
 
 class Busy extends Error {}
 
@@ -178,17 +188,24 @@ export const forget = (
     )
   }
 
-  return Effect.forEach(
-    connection.servers().filter(({ replica }) => !replica),
-    ({ server, name }) =>
-      Effect.gen(function* () {
-        // The other masters of a cluster refuse to answer.
-        const holds = yield* Effect.promise(() => server.exists(key).catch(() => 0))
-        if (holds === 0) return
-        const replicas = yield* caughtUp(server, name)
-        yield* anew(server, name)
-        yield* Effect.forEach(replicas, (replica) => onReplica(server, replica), { discard: true })
-      }).pipe(Effect.catchAll((error) => (isForbidden(error) ? warn(name) : error))),
-    { concurrency: "unbounded", discard: true },
+  const holders = connection.ask(about, async (client) => {
+    const masters = connection.servers().filter(({ replica }) => !replica)
+    const asked = await Promise.allSettled(masters.map(({ server }) => holdsAt(server, key)))
+    const holding = masters.filter((_, at) => asked[at]?.status === "fulfilled" && asked[at].value)
+    // Nobody has what has been deleted since.
+    if (holding.length > 0 || (await client.exists(key)) === 0) return holding
+    await refreshSlots(client)
+    throw new Error("MOVED")
+  })
+
+  const forgetAt = ({ server, name }: { readonly server: Redis; readonly name: string }) =>
+    Effect.gen(function* () {
+      const replicas = yield* caughtUp(server, name)
+      yield* anew(server, name)
+      yield* Effect.forEach(replicas, (replica) => onReplica(server, replica), { discard: true })
+    }).pipe(Effect.catchAll((error) => (isForbidden(error) ? warn(name) : error)))
+
+  return Effect.flatMap(holders, (servers) =>
+    Effect.forEach(servers, forgetAt, { concurrency: "unbounded", discard: true }),
   )
 }

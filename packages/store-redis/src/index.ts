@@ -39,7 +39,7 @@ export class RedisStore extends Context.Tag("@memfold/store-redis/RedisStore")<R
 /** How many records one read takes from the server at a time. */
 const pageSize = 256
 
-/** So often a batch is worked out anew when others write to the session meanwhile. */
+/** So often a request is worked out anew when others write to the session meanwhile. */
 const mostPreparations = 100
 
 /**
@@ -304,14 +304,22 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       sessions: sessions(connection, target.prefix),
       delete: (session) => {
         const { log, meta, sessions, snapshot, summary } = keysOf(session)
-        return connection
-          .run(
-            { operation: "delete", session },
-            scripts.remove,
-            [log, meta, sessions, snapshot, summary],
-            [toStored(session)],
-          )
-          .pipe(Effect.map(([removed]) => removed === 1))
+        const about = { operation: "delete", session }
+        return Effect.gen(function* () {
+          for (let left = mostPreparations; ; left--) {
+            const head = yield* connection.ask(about, (client) => client.hget(meta, "head"))
+            const [removed] = yield* connection.run(
+              about,
+              scripts.remove,
+              [log, meta, sessions, snapshot, summary],
+              [toStored(session), head ?? "", head === null ? "" : toHead(head).commit],
+            )
+            if (removed !== -1) return removed === 1
+            if (left === 0) {
+              return yield* failure("delete", session, "others begin it anew all the time; try again")
+            }
+          }
+        })
       },
     }
     return log

@@ -159,11 +159,18 @@ redis.call('HSET', KEYS[2], 'fold', ARGV[1], 'version', ARGV[2], 'commit', ARGV[
 return 1
 `
 
-/** Removes a session. What it takes up is freed beside the server's work, however much it is. */
+/**
+ * Removes a session that is still the one that was looked at, or has gone on from it: a request that comes late, when it
+ * was long sent again, must not remove what was begun since. What it takes up is freed beside the server's work, however
+ * much it is.
+ */
 const remove = (publish: Publish): string => `
 local log, meta, sessions, snapshot, summary = unpack(KEYS)
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
-redis.call('ZREM', sessions, ARGV[1])
+local name, head, last = unpack(ARGV)
+local same = (redis.call('HGET', meta, 'head') or '') == head
+if not same and (last == '' or redis.call('HEXISTS', meta, '=' .. last) == 0) then return -1 end
+redis.call('ZREM', sessions, name)
 redis.call('UNLINK', log, meta, snapshot, summary)
 redis.pcall('${publish}', log, '0')
 return 1
