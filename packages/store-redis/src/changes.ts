@@ -2,13 +2,17 @@
 import { EventLog } from "@memfold/core"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
 import { Cluster, type Redis } from "ioredis"
-import { backoff, type Connection, lookEvery, refreshSlots } from "./Connection.js"
+import { refreshSlots } from "./client.js"
+import { backoff, type Connection } from "./Connection.js"
 import { bare, describe } from "./failures.js"
 import { keysUnder, slotOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
 /** Tells that something may have changed; several changes may be told as one. */
 export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError>
+
+/** So often a listener looks whether it is still heard; in a cluster, which masters have what it listens to. */
+const lookEvery = "2 seconds"
 
 /** The master that has a channel, as far as is known. */
 const ownerOf = (client: Cluster, channel: string): string | undefined => client.slots[slotOf(channel)]?.[0]

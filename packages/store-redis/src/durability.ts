@@ -2,7 +2,8 @@
 import { EventLog } from "@memfold/core"
 import { Duration, Effect } from "effect"
 import type { Redis } from "ioredis"
-import { type Connection, late, refreshSlots } from "./Connection.js"
+import { late, refreshSlots } from "./client.js"
+import type { Connection } from "./Connection.js"
 import { describe } from "./failures.js"
 import type { Level, Target, WaitReplicas } from "./Options.js"
 

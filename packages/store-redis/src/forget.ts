@@ -5,7 +5,8 @@
 import { EventLog } from "@memfold/core"
 import { type Duration, Effect, Schedule } from "effect"
 import type { Redis } from "ioredis"
-import { type Connection, refreshSlots } from "./Connection.js"
+import { refreshSlots } from "./client.js"
+import type { Connection } from "./Connection.js"
 import { describe } from "./failures.js"
 
 /** How a server's files stand, from its report on persistence. */
