@@ -1,11 +1,14 @@
 /** What another process writes is heard at once. */
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
 import { beforeAll, describe, expect, it, vi } from "vitest"
+import { bundled, start } from "../../core/test/children.js"
 import type { Options } from "../src/index.js"
-import { make } from "../src/index.js"
-import { type Cluster, type Server, servers } from "./servers.js"
-import { records, tenant, withLog } from "./support.js"
+import { keysOf, make } from "../src/index.js"
+import { type Cluster, eventually, type Server, servers, slotOf } from "./servers.js"
+import { hears, listener, records, tenant, uncaught, withLog } from "./support.js"
 
+const script = bundled(new URL("children/", import.meta.url), ["listener"])
 const { server, cluster } = servers()
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -99,5 +102,41 @@ describe("a lost connection", () => {
         yield* Queue.take(heard)
       }),
     )
+  })
+})
+
+describe("a cluster that is not whole", () => {
+  it("keeps nobody from hearing of the slots that somebody has", async () => {
+    const own = await cluster()
+    const prefix = tenant()
+    // Any but the one of the session.
+    const slot = ((await slotOf(own, keysOf(prefix, "s").log)) + 1) % 16_384
+    await eventually("nobody has a slot", async () => {
+      const assigned = own.nodes.map(async ({ client }) => {
+        await client.call("CLUSTER", "DELSLOTS", String(slot)).catch(() => undefined)
+        return String(await client.call("CLUSTER", "INFO")).includes("cluster_slots_assigned:16384")
+      })
+      return !(await Promise.all(assigned)).includes(true)
+    })
+    const errors = await uncaught(() =>
+      withLog({ cluster: own.addresses, prefix, timeout: "1 second" }, (log) =>
+        Effect.flatMap(listener(log), (listening) => hears(log, listening)),
+      ),
+    )
+    expect(errors).toEqual([])
+  })
+
+  it("keeps no process from its end, also when it is closed while it looks for the slots", async () => {
+    const own = await cluster()
+    const often = { clusterOptions: { slotsRefreshInterval: 100 } }
+    const options = { cluster: own.addresses, prefix: tenant(), timeout: "1 second", ...often }
+    const child = start(script("listener"), JSON.stringify(options))
+    expect(await child.line()).toBe("listening")
+    for (const node of own.nodes) node.signal("SIGSTOP")
+    // Its listener looks every two seconds, and then waits for one server after the other.
+    await sleep(2_500)
+    let ended = false
+    void child.end().then(() => (ended = true))
+    await eventually("the process ends by itself", async () => ended)
   })
 })

@@ -151,4 +151,16 @@ describe("failovers of a cluster's masters", () => {
       }),
     )
   })
+
+  it("one that is just being replaced is waited for when the cluster is opened, also with a level required", async () => {
+    const three = await cluster(config)
+    const options = {
+      cluster: three.addresses,
+      prefix: tenant(),
+      timeout: "1 second",
+      require: "everysec",
+    } as const
+    await three.nodes[0]!.kill()
+    expect(await withLog(options, (log) => Effect.succeed(log.durability.level))).toBe("everysec")
+  })
 })

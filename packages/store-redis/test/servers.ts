@@ -348,3 +348,24 @@ export const counted = async (
   const line = lines.find((one) => one.startsWith(`cmdstat_${command}:`)) ?? ""
   return Number(new RegExp(`[:,]${what}=(\\d+)`).exec(line)?.[1] ?? 0)
 }
+
+/**
+ * Keeps a server busy with a script, and goes on when it says so (after its `lua-time-limit`). Ended by calling the
+ * answer, which tells how the script ended.
+ */
+export const keepBusy = async ({ client }: Pick<Server, "client">): Promise<() => Promise<string>> => {
+  const somebody = client.duplicate()
+  const endless = somebody.eval("while true do end", 0).then(String, String)
+  await eventually("it is busy", () =>
+    client.ping().then(
+      () => false,
+      (error: unknown) => String(error).includes("BUSY"),
+    ),
+  )
+  return async () => {
+    await client.script("KILL")
+    const ended = await endless
+    somebody.disconnect()
+    return ended
+  }
+}

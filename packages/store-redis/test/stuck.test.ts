@@ -4,7 +4,7 @@ import { mkdirSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { make } from "../src/index.js"
-import { answered, eventually, servers } from "./servers.js"
+import { answered, eventually, keepBusy, servers } from "./servers.js"
 import { all, logError, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -71,23 +71,15 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
 
 describe("a server that is busy with somebody's script (-BUSY)", () => {
   it("is waited for, within bounds; what was tried meanwhile is there once", async () => {
-    const { url, client } = await server({ config: ["lua-time-limit 20"] })
+    const one = await server({ config: ["lua-time-limit 20"] })
+    const { url } = one
     const prefix = tenant()
     await withLog({ url, prefix, ...patient }, (log) =>
       Effect.gen(function* () {
         const brief = yield* make({ url, prefix, ...impatient })
         const sessions = ["one", "two", "three"]
         for (const session of sessions) yield* log.append(session, records(1), { expected: 0, commit: "a" })
-        const somebody = client.duplicate()
-        const endless = somebody.eval("while true do end", 0).catch((error: unknown) => String(error))
-        yield* Effect.promise(() =>
-          eventually("it is busy", () =>
-            client.ping().then(
-              () => false,
-              (error: unknown) => String(error).includes("BUSY"),
-            ),
-          ),
-        )
+        const settle = yield* Effect.promise(() => keepBusy(one))
         const waiting = yield* Effect.forEach(sessions, (session) =>
           Effect.fork(log.append(session, records(2), { expected: 1, commit: "b" })),
         )
@@ -97,9 +89,7 @@ describe("a server that is busy with somebody's script (-BUSY)", () => {
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(/is busy with somebody's script; try again when it has settled$/)
         expect((yield* logError(brief.version("one"))).reason).toBe(error.reason)
-        yield* Effect.promise(() => client.script("KILL"))
-        expect(yield* Effect.promise(() => endless)).toMatch(/killed/i)
-        somebody.disconnect()
+        expect(yield* Effect.promise(settle)).toMatch(/killed/i)
         for (const appended of yield* Effect.forEach(waiting, Fiber.join)) {
           expect(appended).toEqual({ from: 2, version: 3, duplicate: false })
         }

@@ -4,6 +4,7 @@ import { Chunk, Effect, Exit, Fiber, type Scope, Stream } from "effect"
 import { inspect } from "node:util"
 import { expect } from "vitest"
 import { make, type Options, type RedisEventLog } from "../src/index.js"
+import { eventually } from "./servers.js"
 
 let tenants = 0
 /** A tenant of its own, for every test. */
@@ -40,6 +41,49 @@ export const logError = <A>(
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(secret)
     return error
   })
+
+/** Somebody who listens to the session "s". */
+export interface Listener {
+  /** How often it has been told. */
+  readonly told: () => number
+}
+
+/** Listens, and goes on once that has begun. */
+export const listener = (log: RedisEventLog): Effect.Effect<Listener, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let told = 0
+    yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => Effect.sync(() => told++)))
+    yield* Effect.promise(() => eventually("it listens", async () => told > 0))
+    return { told: () => told }
+  })
+
+/** Appends until a listener hears of it each time: that there is a new connection is told as well, but only once. */
+export const hears = (log: RedisEventLog, { told }: Listener): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    let [expected, inTurn, before] = [await Effect.runPromise(log.version("s")), 0, told()]
+    await eventually("each append is heard of", async () => {
+      const { version } = await Effect.runPromise(
+        log.append("s", records(1), { expected, commit: `heard-${expected}` }),
+      )
+      expected = version
+      inTurn = told() > before ? inTurn + 1 : 0
+      before = told()
+      return inTurn === 3
+    })
+  })
+
+/** The errors that nobody catches while something runs; those who listen for them anyway still hear of them. */
+export const uncaught = async (run: () => Promise<unknown>): Promise<ReadonlyArray<string>> => {
+  const errors: Array<string> = []
+  const heard = (error: unknown) => void errors.push(String(error))
+  process.on("unhandledRejection", heard).on("uncaughtException", heard)
+  try {
+    await run()
+  } finally {
+    process.off("unhandledRejection", heard).off("uncaughtException", heard)
+  }
+  return errors
+}
 
 /** Whether to do as much as the figures in the README are from (`MEMFOLD_CRASHES=full`), or enough for every day. */
 const full = process.env["MEMFOLD_CRASHES"] === "full"

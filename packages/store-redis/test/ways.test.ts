@@ -1,16 +1,17 @@
 /** The other ways to a server: TLS, a database of its own, and a master behind sentinels. */
-import { Effect, Stream } from "effect"
+import { Effect, Fiber } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it, vi } from "vitest"
 import type { Options } from "../src/index.js"
-import { eventually, type Server, servers } from "./servers.js"
-import { all, openingFails, records, tenant, withLog } from "./support.js"
+import { relays } from "./relay.js"
+import { eventually, keepBusy, type Server, servers } from "./servers.js"
+import { all, hears, listener, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
+const relay = relays()
 vi.setConfig({ testTimeout: 60_000 })
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-redis-tls-"))
@@ -53,11 +54,44 @@ it("a database keeps its sessions to itself", async () => {
   expect(await withLog({ url, db: 3, prefix }, (log) => log.version("s"))).toBe(2)
 })
 
+it("a client that comes back while the server is busy is in its own database", async () => {
+  const one = await server({ config: ["lua-time-limit 20"] })
+  const via = await relay(one.port)
+  await withLog({ url: via.url, db: 3, prefix: tenant(), retryFor: "30 seconds" }, (log) =>
+    Effect.gen(function* () {
+      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      const settle = yield* Effect.promise(() => keepBusy(one))
+      let refused = false
+      const lost = [...via.links]
+      via.down = (data, link) => {
+        // The first that a new connection asks for is its database.
+        refused ||= !lost.includes(link) && data.includes("-BUSY")
+        return true
+      }
+      for (const link of lost) link.client.destroy()
+      const waiting = yield* Effect.fork(log.version("s"))
+      yield* Effect.promise(async () => {
+        await eventually("its database is refused", async () => refused)
+        await settle()
+      })
+      expect(yield* Fiber.join(waiting)).toBe(1)
+      yield* log.append("new", records(1), { expected: 0, commit: "b" })
+      expect(yield* Effect.promise(() => one.client.info("keyspace"))).not.toContain("db0:")
+    }),
+  )
+})
+
 const watching = (master: Server): ReadonlyArray<string> => [
   `sentinel monitor main 127.0.0.1 ${master.port} 1`,
   "sentinel down-after-milliseconds main 500",
   "sentinel failover-timeout main 5000",
 ]
+
+const knowsReplica = ({ client }: Server) =>
+  eventually("the sentinel knows the replica", async () => {
+    const list = (await client.call("SENTINEL", "REPLICAS", "main")) as ReadonlyArray<unknown>
+    return list.length === 1
+  })
 
 /** A master and its replica, and a sentinel that knows both. */
 const sentinels = async () => {
@@ -69,10 +103,7 @@ const sentinels = async () => {
     (await replica.client.info("replication")).includes("link_status:up"),
   )
   const sentinel = await server({ sentinel: true, config: watching(master) })
-  await eventually("the sentinel knows the replica", async () => {
-    const list = (await sentinel.client.call("SENTINEL", "REPLICAS", "main")) as ReadonlyArray<unknown>
-    return list.length === 1
-  })
+  await knowsReplica(sentinel)
   const behind = (port: number) =>
     ({
       sentinel: { name: "main", nodes: [{ host: "127.0.0.1", port }] },
@@ -106,46 +137,33 @@ it("a master behind sentinels is followed when it changes", async () => {
 
 it("a master is followed by who is just asking for it when its change is announced", async () => {
   const { master, sentinel, behind } = await sentinels()
-  // Between client and sentinel: once the master is dead, questions are answered when the announcement has been taken.
-  const until = { dead: false, taken: () => {} }
-  const announcement = new Promise<void>((resolve) => (until.taken = resolve))
-  const relay = createServer((socket) => {
-    const asked = connect(sentinel.port, "127.0.0.1")
-    socket.on("error", () => asked.destroy()).on("close", () => asked.destroy())
-    asked.on("error", () => socket.destroy()).on("close", () => socket.destroy())
-    socket.pipe(asked)
-    const late = until.dead ? announcement : undefined
-    asked.on("data", (data) => {
-      if (late === undefined) socket.write(data)
-      else void late.then(() => socket.write(data))
-      // Who has been told ends its subscription.
-      if (/message.*\+switch-master/s.test(data.toString())) socket.on("close", until.taken)
-    })
-  })
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve))
-  try {
-    const options = behind((relay.address() as AddressInfo).port)
-    await appendReplicated(options)
-    await withLog(options, (log) =>
-      Effect.gen(function* () {
-        expect(yield* log.version("s")).toBe(1)
-        until.dead = true
-        yield* Effect.promise(master.kill)
-        expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
-      }),
-    )
-  } finally {
-    relay.close()
-  }
+  const via = await relay(sentinel.port)
+  const options = behind(via.port)
+  await appendReplicated(options)
+  await withLog(options, (log) =>
+    Effect.gen(function* () {
+      expect(yield* log.version("s")).toBe(1)
+      // From now on, questions to the sentinel are answered when its announcement has been taken.
+      let taken = () => {}
+      const announcement = new Promise<void>((resolve) => (taken = resolve))
+      const before = new Set(via.links)
+      via.down = (data, link) => {
+        // Who has been told ends its subscription.
+        if (/message.*\+switch-master/s.test(data.toString())) link.client.on("close", taken)
+        if (!before.has(link)) void announcement.then(() => link.client.write(data))
+        return before.has(link)
+      }
+      yield* Effect.promise(master.kill)
+      expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+    }),
+  )
 })
 
 it("listeners follow when a master hangs and another is named", async () => {
   const { master, replica, sentinel, behind } = await sentinels()
   await withLog(behind(sentinel.port), (log) =>
     Effect.gen(function* () {
-      let told = 0
-      yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => Effect.sync(() => told++)))
-      yield* Effect.promise(() => eventually("it listens", async () => told > 0))
+      const { told } = yield* listener(log)
       yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
       master.signal("SIGSTOP")
       yield* log.append("s", records(1), { expected: 0, commit: "a" })
@@ -154,9 +172,31 @@ it("listeners follow when a master hangs and another is named", async () => {
           String(await replica.client.client("LIST", "TYPE", "PUBSUB")).includes("name=memfold"),
         ),
       )
-      const before = told
+      const before = told()
       yield* log.append("s", records(1), { expected: 1, commit: "b" })
-      yield* Effect.promise(() => eventually("it is told", async () => told > before))
+      yield* Effect.promise(() => eventually("it is told", async () => told() > before))
+    }),
+  )
+})
+
+it("listeners follow when a master hangs, also when the sentinels had been away since they began", async () => {
+  const { master, replica, sentinel, behind } = await sentinels()
+  await withLog({ ...behind(sentinel.port), timeout: "1 second" }, (log) =>
+    Effect.gen(function* () {
+      const listening = yield* listener(log)
+      yield* Effect.promise(async () => {
+        await sentinel.kill()
+        await sentinel.start()
+        await knowsReplica(sentinel)
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
+      master.signal("SIGSTOP")
+      yield* Effect.promise(() =>
+        eventually("another is named", async () =>
+          (await replica.client.info("replication")).includes("role:master"),
+        ),
+      )
+      yield* hears(log, listening)
     }),
   )
 })
