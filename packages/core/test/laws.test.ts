@@ -31,6 +31,7 @@ import {
   strategy as anyStrategy,
 } from "../../testing/src/arbitrary/index.js"
 import * as oracles from "../../testing/src/oracle/groups.js"
+import { pinnedBefore } from "../../testing/src/oracle/shown.js"
 import { compactions, type Run, runOf, session } from "../../testing/src/memory/run.js"
 
 /** What a run is made from. `label` names the strategy in a counterexample. */
@@ -239,7 +240,8 @@ describe("in every run", () => {
         const firstGroup = oracles.boundaries(messages).find((boundary) => boundary > tailFrom)
         const tail = { messages: state.total - tailFrom, tokens: view.tokens(tailFrom, state.total) }
         const prefix = split.prefix(tail)
-        const isSplit = view.tokens(tailFrom, state.total) > above && started.to > tailFrom
+        const staying = tail.tokens + pinnedBefore(state, tailFrom)
+        const isSplit = staying > above && started.to > tailFrom
         expect({
           tailFrom: started.tailFrom,
           leavesTheTail: started.to <= tailFrom,

@@ -2,7 +2,6 @@
  * Laying out text for a terminal: colours where somebody looks, plain text where a program reads.
  */
 import { Console, Effect } from "effect"
-import { stripVTControlCharacters } from "node:util"
 import pc from "picocolors"
 import stringWidth from "string-width"
 
@@ -16,8 +15,10 @@ const colored =
 /** Colours, which are no colours when the output is piped. */
 export const color = pc.createColors(colored)
 
-const withoutColors = (part: unknown): unknown =>
-  typeof part === "string" ? stripVTControlCharacters(part) : part
+// oxlint-disable-next-line no-control-regex -- that is how a terminal is told
+const colors = /\u001B\[[\d;]*m/g
+
+const withoutColors = (part: unknown): unknown => (typeof part === "string" ? part.replace(colors, "") : part)
 
 /** The parser of the command line colours its help wherever it goes; what it prints keeps to the rule above. */
 export const colorsWhereSeen = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
