@@ -213,6 +213,30 @@ describe("a tampered log is found out", () => {
     expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", seq: 1 }])
   })
 
+  it("contiguous: nothing is said of a session that is written to meanwhile, or begun anew", async () => {
+    const records = recordsOf(log())
+    const { length } = records
+    const seen = (before: number, after: number) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          const inner = yield* InMemoryEventLog.make
+          const versions = [before, after]
+          return yield* Verify.session(
+            {
+              ...inner,
+              read: () => Stream.fromIterable(records),
+              version: () => Effect.sync(() => versions.shift() ?? after),
+            },
+            "s",
+          )
+        }),
+      )
+    expect(await seen(length - 2, length + 3)).toEqual([])
+    expect(await seen(length, 0)).toEqual([])
+    expect(await seen(length + 1, length + 3)).toMatchObject([{ rule: "contiguous", seq: length }])
+    expect(await seen(length - 2, length - 1)).toMatchObject([{ rule: "contiguous", seq: length }])
+  })
+
   it("contiguous: messages are missing, or one has another's index", async () => {
     const third = (from: number) => appended(chat(2), { from })
     expect(await broken(recordsOf(log({ third: third(12) })))).toEqual(["contiguous at 15"])

@@ -71,9 +71,17 @@ interface Progress {
 
 type Problem = readonly [rule: Rule, detail: string]
 
-/** The findings of one session; none when all is well. */
+/** A session may be written to while it is looked at; where it is begun anew meanwhile, there is nothing to say. */
+const versionProblem = (end: number, before: number, after: number): ReadonlyArray<Problem> => {
+  if (after < before || (before <= end && end <= after)) return []
+  const version = end < before ? before : after
+  return [["contiguous", `the store says that the session is at version ${version}, its log ends at ${end}`]]
+}
+
+/** The findings of one session; none when all is well. It may be in use meanwhile. */
 export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   Effect.gen(function* () {
+    const before = yield* log.version(name)
     const snapshot = yield* log.loadSnapshot(name)
     let atSnapshot = null as Progress | null
     const start: Progress = {
@@ -102,16 +110,9 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
         )
       }),
     )
-    const version = yield* log.version(name)
+    const after = yield* log.version(name)
     return [
-      ...(version === end.seq
-        ? []
-        : findings(end, end.seq, [
-            [
-              "contiguous",
-              `the store says that the session is at version ${version}, its log ends at ${end.seq}`,
-            ],
-          ])),
+      ...findings(end, end.seq, versionProblem(end.seq, before, after)),
       ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
       ...findings(end, end.seq, [...unmarkedProblem(end), ...contextProblems(end.state)]),
       // A snapshot may know what is missing in the log, and nothing tells what it should be.

@@ -16,6 +16,8 @@ const live = Clock.make()
 export class VirtualClock {
   now = startOfTime
   private readonly sleepers = new Set<Sleeper>()
+  /** What takes its own time just now, and how often that has begun or ended. */
+  private readonly outside = { now: 0, changes: 0 }
 
   readonly clock: Clock.Clock = {
     ...live,
@@ -33,12 +35,28 @@ export class VirtualClock {
       }),
   }
 
+  /** Does something that waits for a disk or a network, which have a time of their own; this one stands still for it. */
+  readonly during = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      this.count(1),
+      () => effect,
+      () => this.count(-1),
+    )
+
+  private readonly count = (change: 1 | -1): Effect.Effect<void> =>
+    Effect.sync(() => {
+      this.outside.now += change
+      this.outside.changes++
+    })
+
   /** Lets everybody go on who can, at this time. */
-  readonly quiet: Effect.Effect<void> = Effect.forEach(
-    Array.from({ length: turns }),
-    () => Effect.yieldNow(),
-    { discard: true },
-  ).pipe(Effect.zipRight(live.sleep(Duration.zero)))
+  readonly quiet: Effect.Effect<void> = Effect.gen(this, function* () {
+    for (let seen = -1; this.outside.now > 0 || seen !== this.outside.changes;) {
+      seen = this.outside.changes
+      for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow()
+      yield* live.sleep(Duration.zero)
+    }
+  })
 
   /** Goes on to the next one who wakes, at most to a time; whether there was one. */
   private readonly wakeNext = (to: number): boolean => {
@@ -70,8 +88,7 @@ export class VirtualClock {
         yield* Effect.yieldNow()
         if (Option.isSome(yield* Fiber.poll(fiber))) return yield* Fiber.join(fiber)
         if (turn % turns !== 0) continue
-        // A store may wait for a disk or a network, which have a time of their own.
-        yield* live.sleep(Duration.zero)
+        yield* this.quiet
         if (Option.isNone(yield* Fiber.poll(fiber))) this.wakeNext(Number.POSITIVE_INFINITY)
       }
     })

@@ -58,20 +58,21 @@ const orThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
 
 const live = Clock.make()
 
-/** A log in the time of its disk or network: its own timeouts are none of this world's. */
-const inItsOwnTime = (log: EventLog.Service): EventLog.Service => {
+/** A log in the time of its disk or network: its own timeouts are none of this world's, which waits for it. */
+const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Service => {
+  const own = <A, E>(effect: Effect.Effect<A, E>) => time.during(Effect.withClock(effect, live))
   const whole = <A, E>(stream: Stream.Stream<A, E>) =>
-    Stream.unwrap(Effect.map(Effect.withClock(Stream.runCollect(stream), live), Stream.fromChunk))
+    Stream.unwrap(Effect.map(own(Stream.runCollect(stream)), Stream.fromChunk))
   return {
     ...log,
-    append: (...args) => Effect.withClock(log.append(...args), live),
-    rewrite: (...args) => Effect.withClock(log.rewrite(...args), live),
+    append: (...args) => own(log.append(...args)),
+    rewrite: (...args) => own(log.rewrite(...args)),
     read: (...args) => whole(log.read(...args)),
-    version: (session) => Effect.withClock(log.version(session), live),
-    saveSnapshot: (...args) => Effect.withClock(log.saveSnapshot(...args), live),
-    loadSnapshot: (session) => Effect.withClock(log.loadSnapshot(session), live),
+    version: (session) => own(log.version(session)),
+    saveSnapshot: (...args) => own(log.saveSnapshot(...args)),
+    loadSnapshot: (session) => own(log.loadSnapshot(session)),
     sessions: whole(log.sessions),
-    delete: (session) => Effect.withClock(log.delete(session), live),
+    delete: (session) => own(log.delete(session)),
   }
 }
 
@@ -102,7 +103,7 @@ export const inWorld = async <A>(
         live,
       ),
     )
-    const log = inItsOwnTime(Context.get(built, EventLog.EventLog))
+    const log = inItsOwnTime(Context.get(built, EventLog.EventLog), time)
     const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), through, ...options }) => {
       const surroundings = Layer.mergeAll(
         Layer.succeed(EventLog.EventLog, through === undefined ? log : through(log)),
