@@ -45,9 +45,9 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
     lazyConnect: true,
   } satisfies ClusterOptions["redisOptions"] & { readonly enableOfflineQueue: boolean }
+  const [first = { host: "localhost", port: 6379 }] = target.nodes
   if (target.mode !== "cluster") {
     const { sentinel } = options
-    const [first = { host: "localhost", port: 6379 }] = target.nodes
     return new Redis(
       sentinel === undefined
         ? { ...common, ...first, retryStrategy: pause }
@@ -83,7 +83,6 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     },
   )
   // Of a slot that nobody has, a listener knows no server, and throws where nobody can catch it, for all others too.
-  const [first = { host: "localhost", port: 6379 }] = target.nodes
   if (listening) cluster.slots = Array.from({ length: 16_384 }, () => [`${first.host}:${first.port}`])
   return cluster
 }
@@ -104,17 +103,19 @@ export const opened = (
     let closing = false
     const open = Effect.sync(() => {
       const client = clientOf(target, options, listening)
-      client.on("error", onError)
       client.on("node error", onError)
-      // Whatever the answer to SELECT, the client takes itself for ready, in database 0. A server that is busy refuses
-      // it, and everything that is asked next would be asked of somebody else's database.
       client.on("error", (error: unknown) => {
+        onError(error)
+        // Whatever the answer to SELECT, the client takes itself for ready, in database 0. A server that is busy
+        // refuses it, and everything that is asked next would be asked of somebody else's database.
         if (isRefusedSelect(error)) client.disconnect(true)
       })
       // Whatever its settings, it gives up for good when sentinels announce a new master just while it is asking them
       // for the master.
       client.on("end", () => {
-        const anew = () => void (closing || client.connect().catch(() => undefined))
+        const anew = () => {
+          if (!closing) client.connect().catch(() => undefined)
+        }
         setTimeout(anew, pause(1)).unref()
       })
       return client

@@ -60,16 +60,6 @@ const replicasOf = async (
   return { offset, list }
 }
 
-/** The other masters of a cluster say that the key is elsewhere; whoever does not answer may well have it. */
-const holdsAt = (server: Redis, key: string): Promise<boolean> =>
-  server.exists(key).then(
-    (found) => found === 1,
-    (error: unknown) => {
-      if (describe(error, "").code === "MOVED") return false
-      throw error
-    },
-  )
-
 class Busy extends Error {}
 
 /** Looks again and again, longer apart each time. */
@@ -191,9 +181,10 @@ export const forget = (
 
   const holders = connection.ask(about, async (client) => {
     const masters = connection.servers().filter(({ replica }) => !replica)
-    const asked = await Promise.allSettled(masters.map(({ server }) => holdsAt(server, key)))
-    const holding = masters.filter((_, at) => asked[at]?.status === "fulfilled" && asked[at].value)
-    // Nobody has what has been deleted since.
+    // The other masters of a cluster refuse to answer.
+    const found = await Promise.all(masters.map(({ server }) => server.exists(key).catch(() => 0)))
+    const holding = masters.filter((_, at) => found[at] === 1)
+    // Where nobody says that he has it, it has been deleted since, or he who has it did not answer.
     if (holding.length > 0 || (await client.exists(key)) === 0) return holding
     await refreshSlots(client)
     throw new Error("MOVED")

@@ -40,7 +40,7 @@ interface Noted {
 const nothing: Noted = { lines: [], earlier: 0 }
 
 const heading = "\n\n**Tool failures:**\n"
-const noted = /^- and (\d+) earlier$/u
+const earlierLine = /^- and (\d+) earlier$/u
 
 /**
  * A summary without the section of failures behind it, and what that says. It goes on as it is: a summarizer would put
@@ -52,7 +52,7 @@ export const splitNotes = (summary: string): { readonly text: string; readonly f
   if (lines.length === 0 || lines.some((line) => !line.startsWith("- "))) {
     return { text: summary, failures: nothing }
   }
-  const earlier = noted.exec(lines.at(-1) ?? "")?.[1]
+  const earlier = earlierLine.exec(lines.at(-1) ?? "")?.[1]
   const own = earlier === undefined ? lines : lines.slice(0, -1)
   return {
     text: summary.slice(0, at),

@@ -17,7 +17,10 @@ export interface Split {
   readonly prefix: (tail: Tail) => number
 }
 
-/** A split of tails above `above` tokens (with what is pinned before them), whose prefix takes at most `prefix` tokens: always, or depending on it. */
+/**
+ * A split of tails above `above` tokens (with what is pinned before them), whose prefix takes at most `prefix` tokens:
+ * always, or depending on it.
+ */
 export const tailAbove = (
   above: number,
   { prefix }: { readonly prefix: number | ((tail: Tail) => number) },

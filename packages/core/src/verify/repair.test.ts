@@ -6,6 +6,15 @@ import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
 /** What is appended by whoever rewrites a record by hand; it changes nothing. */
 const harmless = { at: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }
 
+/** A session with a summary, and the snapshot that was taken with it. */
+const compacted = Effect.gen(function* () {
+  const memory = yield* Memory.Memory
+  const log = yield* EventLog.EventLog
+  yield* memory.append("s", said(6))
+  yield* memory.settle("s")
+  return { memory, log, good: Option.getOrThrow(yield* log.loadSnapshot("s")) }
+})
+
 const manual = { strategy: pairs, compaction: "manual" } as const
 
 describe("repair", () => {
@@ -32,11 +41,7 @@ describe("repair", () => {
 
   it.effect("makes a damaged snapshot anew, whether it is unreadable or another state's", () =>
     Effect.gen(function* () {
-      const memory = yield* Memory.Memory
-      const log = yield* EventLog.EventLog
-      yield* memory.append("s", said(6))
-      yield* memory.settle("s")
-      const good = Option.getOrThrow(yield* log.loadSnapshot("s"))
+      const { memory, log, good } = yield* compacted
       for (const data of ["", good.data.slice(0, -1), good.data.replace("number 4", "number 5")]) {
         yield* log.saveSnapshot("s", { ...good, data })
         expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["snapshot"])
@@ -97,11 +102,7 @@ describe("repair", () => {
 
   it.effect("leaves the snapshot of a log with a missing message, which may know it, as it is (L6)", () =>
     Effect.gen(function* () {
-      const memory = yield* Memory.Memory
-      const log = yield* EventLog.EventLog
-      yield* memory.append("s", said(6))
-      yield* memory.settle("s")
-      const good = Option.getOrThrow(yield* log.loadSnapshot("s"))
+      const { log, good } = yield* compacted
       const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { from: 3 })))
       yield* log.rewrite("s", [{ seq: 3, data: third.data.replace('"index":2', '"index":3') }], [harmless], {
         expected: good.version,

@@ -7,6 +7,7 @@ import { Effect, type Layer, Option, Stream } from "effect"
 import { readFile } from "node:fs/promises"
 import { byName, strategies, strategyNamed, summarizers, type UnknownName } from "../parts.js"
 import { type StoreOptions, storeLayer, withoutSecrets } from "../store.js"
+import { withoutMark } from "../transcript/source.js"
 import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
 import { shownId } from "./terminal.js"
@@ -77,7 +78,7 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
     onNone: () => Effect.succeed({}),
     onSome: (path) =>
       Effect.tryPromise({
-        try: async () => JSON.parse((await readFile(path, "utf8")).replace(/^\uFEFF/, "")) as unknown,
+        try: async () => JSON.parse(withoutMark(await readFile(path, "utf8"))) as unknown,
         catch: (error) =>
           new UsageError({
             problem:

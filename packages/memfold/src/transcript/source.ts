@@ -77,13 +77,16 @@ const readLines = (lines: ReadonlyArray<TextLine>): Source => {
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
 
+/** A text without the byte order mark that some programs put before it. */
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "")
+
 /**
  * Reads a text as one JSON document, and if it is none, as JSON Lines. A byte order mark, blank lines and both
  * kinds of line ends are fine. A broken text counts as JSON Lines if one of its first two lines is an object by
  * itself, so that one broken line is told from a broken document.
  */
 export const readSource = (text: string): Either.Either<Source, Problem> => {
-  const bare = text.replace(/^\uFEFF/, "")
+  const bare = withoutMark(text)
   if (bare.trim() === "") return Either.left({ problem: "the file is empty" })
   const document = json(bare)
   if (Either.isRight(document)) return Either.right({ kind: "document", value: document.right })

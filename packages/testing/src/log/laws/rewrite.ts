@@ -11,8 +11,8 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L15",
     name: "a rewrite leaves no trace of what stood there",
     explanation:
-      "Data and checksums are replaced (by none, where none is given), and what says so is appended, in one batch; the snapshot goes along, and\n" +
-      "other sessions stay as they were.",
+      "Data and checksums are replaced (by none, where none is given), and what says so is appended, in one batch; the\n" +
+      "snapshot goes along, and other sessions stay as they were.",
     arbitrary: fc.record({
       count: fc.integer({ min: 1, max: 5 }),
       which: fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 3 }),
