@@ -7,10 +7,16 @@
  * ```
  */
 import { Cause, Clock, Duration, Effect, Layer, Metric, Option, Stream } from "effect"
-import { type AtOptions, Memory, type Options, type Service, type StrategyOptions } from "./api/Memory.js"
-import { checkCommit, checkCount, checked, checkSession, checkSummary, plain } from "./api/input.js"
+import {
+  type AtOptions,
+  Memory,
+  type Options,
+  type Service,
+  type StrategyOptions,
+} from "./memory/MemoryService.js"
+import { checkCommit, checkCount, checked, checkSession, checkSummary, plain } from "./memory/input.js"
 import { awaitBudget } from "./compact/awaitBudget.js"
-import * as Background from "./compact/Background.js"
+import * as Background from "./schedule/Scheduler.js"
 import type { Dependencies, Outcome, Settings } from "./compact/Compaction.js"
 import { defaultSettings, pauseAfter, run } from "./compact/Compaction.js"
 import { settle } from "./compact/settle.js"
@@ -31,12 +37,12 @@ import { make as makeSessions } from "./session/Sessions.js"
 import type { SessionState } from "./session/SessionState.js"
 import { summariesOf } from "./session/summaries.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
-import { fork } from "./time/fork.js"
-import { redact } from "./time/redact.js"
-import { revert } from "./time/revert.js"
+import { fork } from "./history/fork.js"
+import { redact } from "./history/redact.js"
+import { revert } from "./history/revert.js"
 
-export * from "./api/Memory.js"
-export { InvalidInput } from "./api/input.js"
+export * from "./memory/MemoryService.js"
+export { InvalidInput } from "./memory/input.js"
 
 /** A memory over the event log, the summarizer and the token counter of the context. */
 export const make = Effect.fnUntraced(function* (options: Options) {

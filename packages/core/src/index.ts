@@ -5,7 +5,9 @@
 export * as Message from "./message/Message.js"
 export * as Structure from "./message/Structure.js"
 export * as TokenCounter from "./message/TokenCounter.js"
-export * as Codec from "./codec/index.js"
+
+export * as Summary from "./summary/Summary.js"
+export * as Wording from "./summary/Wording.js"
 
 export * as Event from "./event/Event.js"
 export * as EventCodec from "./event/EventCodec.js"
@@ -38,12 +40,11 @@ export type { Outcome } from "./compact/Compaction.js"
 export type { Budget, BudgetOutcome } from "./compact/awaitBudget.js"
 export type { Hooks, Planned, Verdict } from "./compact/Hooks.js"
 export type { SubscribeOptions } from "./observe/subscribe.js"
-export { UnknownSummary } from "./time/revert.js"
-export { CannotRedact, UnknownMessage } from "./time/redact.js"
-export { CannotFork } from "./time/fork.js"
+export { UnknownSummary } from "./history/revert.js"
+export { CannotRedact, UnknownMessage } from "./history/redact.js"
+export { CannotFork } from "./history/fork.js"
 export * as Metrics from "./observe/metrics.js"
 
-export * as Wording from "./render/Wording.js"
 export * as Render from "./render/Render.js"
 
 export * as Memory from "./Memory.js"

@@ -5,7 +5,7 @@
  * against what is there. The log stays the truth, and nothing here is ever read by the engine.
  */
 import type { EventLog } from "@memfold/core"
-import { Event, EventCodec, Session, Wording } from "@memfold/core"
+import { Event, EventCodec, Session, Summary, Wording } from "@memfold/core"
 import { Effect, Either, Option, Schema, Stream } from "effect"
 import { toStored } from "./stored.js"
 
@@ -89,7 +89,7 @@ export interface Stored {
   readonly summary: Readonly<Record<string, string>>
 }
 
-const decodeSegments = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Event.Segment)))
+const decodeSegments = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Summary.Segment)))
 
 /** As much of a session's state as the next summary is held against; none if what is stored cannot be read. */
 const stateOf = (session: string, stored: Stored): Option.Option<Session.SessionState> => {

@@ -7,7 +7,7 @@
  */
 import type { SqlError } from "@effect/sql/SqlError"
 import type { EventLog } from "@memfold/core"
-import { Event, EventCodec, Session, Wording } from "@memfold/core"
+import { Event, EventCodec, Session, Summary, Wording } from "@memfold/core"
 import { Chunk, Effect, Either, Option, Schema, Stream } from "effect"
 import { integer, recordOf, type Row, type Run, text } from "./Row.js"
 
@@ -195,12 +195,12 @@ const applyOne = (run: Run, owner: Owner, { recorded, messages }: Change) =>
     return true
   })
 
-const decodeSegments = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Event.Segment)))
+const decodeSegments = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Summary.Segment)))
 
 /** As much of the active summary as the next one is held against: what it covers. */
 const summaryOf = (
   row: Row,
-  segments: ReadonlyArray<Event.Segment>,
+  segments: ReadonlyArray<Summary.Segment>,
   { wording }: Event.SummaryCommitted,
 ): Session.Summary => ({
   id: "",
@@ -226,11 +226,11 @@ const nothingCarried: Carried = { carried: 0, buildsOn: null }
  * Whether a text grows by what it takes over each time, as one in blocks does; the history before a turn prefix is
  * taken over, too, but is written anew when the turn is done.
  */
-const pilesUp = (segments: ReadonlyArray<Event.Segment>, carried: number): boolean =>
+const pilesUp = (segments: ReadonlyArray<Summary.Segment>, carried: number): boolean =>
   segments.slice(0, carried).some(({ kind }) => kind === "block")
 
 /** What a summary has written itself, for the column of a superseded one that went on from another. */
-const ownText = (segments: ReadonlyArray<Event.Segment>, carried: number): string =>
+const ownText = (segments: ReadonlyArray<Summary.Segment>, carried: number): string =>
   segments
     .slice(carried)
     .map(({ text }) => text.toWellFormed())
@@ -257,7 +257,7 @@ const supersede = (
   run: Run,
   { id }: Owner,
   active: Row,
-  segments: ReadonlyArray<Event.Segment>,
+  segments: ReadonlyArray<Summary.Segment>,
   by: string | null,
 ) => {
   const carried = integer(active, "carried")

@@ -1,5 +1,6 @@
 /** From the conversation of a Messages API request, or from responses, to memfold messages. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { AnthropicDecodeError } from "./AnthropicDecodeError.js"
 import { fromFile, toFile } from "./files.js"

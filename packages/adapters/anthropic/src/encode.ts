@@ -1,5 +1,6 @@
 /** From memfold messages to the conversation of a Messages API request. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, type Form } from "./form.js"
 import { toInput } from "./input.js"

@@ -1,5 +1,6 @@
 /** Images and documents: content blocks on the wire, {@link Message.File} in memfold. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import type { WireBlock } from "./wire.js"
 
 const base64Prefix = (mediaType: string): string => `data:${mediaType};base64,`

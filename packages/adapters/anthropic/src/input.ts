@@ -1,4 +1,4 @@
-import { Codec } from "@memfold/core"
+import * as Codec from "@memfold/codec"
 /**
  * Arguments of a call: the exact text in memfold, an object on the wire. An object always comes back as the
  * same text (`JSON.stringify`); a text that is no such object is wrapped, so that the model still sees it.

@@ -1,5 +1,6 @@
 /** From Chat Completions messages to memfold messages. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import { Either } from "effect"
 import { encodeMessage } from "./encode.js"
 import { fromFile, toFile } from "./files.js"

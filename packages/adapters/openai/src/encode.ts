@@ -1,5 +1,6 @@
 /** From memfold messages to Chat Completions messages. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, type Form } from "./form.js"
 import type { OpenAIMessage } from "./wire.js"

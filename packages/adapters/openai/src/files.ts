@@ -1,5 +1,6 @@
 /** Files and images: content parts on the wire, {@link Message.File} in memfold. */
-import { Codec, type Message } from "@memfold/core"
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
 import type { WirePart } from "./wire.js"
 
 const mediaTypeOf = (uri: string): string | undefined => /^data:([^;,]+)[;,]/.exec(uri)?.[1]

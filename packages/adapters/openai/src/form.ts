@@ -2,7 +2,8 @@
  * How a message was written when it came from OpenAI, where that does not follow from its parts. Decoding
  * leaves it in `metadata.openai` and encoding reads it there, so that the same message comes out again.
  */
-import type { Codec, Message } from "@memfold/core"
+import type * as Codec from "@memfold/codec"
+import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })

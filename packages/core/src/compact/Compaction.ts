@@ -10,7 +10,8 @@ import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 import type { Decision, Plan } from "../policy/decide.js"
 import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { write } from "../render/Wording.js"
+import { noFiles } from "../summary/Summary.js"
+import { write } from "../summary/Wording.js"
 import { persistently, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -247,8 +248,6 @@ const pruneOutputs = (
   )
   return { event: { _tag: "ToolOutputsPruned", compaction: started.compaction, outputs }, saved }
 }
-
-const noFiles = { read: [], modified: [] }
 
 const commit = (
   { sessions, strategy, counter }: Dependencies,

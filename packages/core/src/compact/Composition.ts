@@ -2,10 +2,11 @@
  * What has to be written for a plan, and how the new summary is put together from it and the one before: the
  * rolling life cycle of reference design 4, the blocks of design 2, the split turn of design 3.
  */
-import type { PlannedPart, Segment } from "../event/Event.js"
+import type { PlannedPart } from "../event/Event.js"
 import type { Fold } from "../policy/Fold.js"
 import type { Plan } from "../policy/decide.js"
 import type { Summary } from "../session/SessionState.js"
+import type { Segment } from "../summary/Summary.js"
 
 /** One segment to be written: `part` is newly folded in, `previous` (covering from `from`) is merged into it. */
 export interface Assignment {

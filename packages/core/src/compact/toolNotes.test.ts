@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { conversation } from "../../../testing/src/arbitrary/index.js"
-import { type Event, Message, Notes } from "../index.js"
+import { Message, Notes, type Summary } from "../index.js"
 import { failureNotes, filesOf, splitNotes } from "./toolNotes.js"
 
 const { call, result, user } = Message
@@ -102,7 +102,7 @@ describe("the failures", () => {
 
 const wellFormed = (message: Message.Message) => Message.text(message).isWellFormed()
 
-const nothing: Event.Files = { read: [], modified: [] }
+const nothing: Summary.Files = { read: [], modified: [] }
 
 /** A call of a tool with these arguments. */
 const touching = (name: string, given: unknown) =>

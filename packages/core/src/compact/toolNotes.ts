@@ -1,7 +1,7 @@
 /**
  * What is noted down from tool calls word for word (reference design 3): no model is asked, so none can forget it.
  */
-import type { Files } from "../event/Event.js"
+import type { Files } from "../summary/Summary.js"
 import type { Message, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
 import { answered } from "../message/Structure.js"

@@ -3,7 +3,7 @@
  * after another, and with what has been finished kept when the rest fails.
  */
 import { Duration, Effect, Either, Schedule } from "effect"
-import type { Segment } from "../event/Event.js"
+import type { Segment } from "../summary/Summary.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"

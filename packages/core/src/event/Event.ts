@@ -7,8 +7,8 @@
  */
 import { Schema } from "effect"
 import { Message } from "../message/Message.js"
-import { Wording } from "../render/Wording.js"
-import { SegmentKind } from "../summarize/Summarizer.js"
+import { Wording } from "../summary/Wording.js"
+import { Files, Segment, SegmentKind } from "../summary/Summary.js"
 
 const Index = Schema.NonNegativeInt
 const Tokens = Schema.NonNegativeInt
@@ -42,22 +42,6 @@ export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
   leaseUntil: Millis,
 })
 export type CompactionStarted = typeof CompactionStarted.Type
-
-/** Files that tools read and changed, by path, oldest first; one that was changed is not listed as read. */
-export const Files = Schema.Struct({
-  read: Schema.Array(Schema.String),
-  modified: Schema.Array(Schema.String),
-})
-export type Files = typeof Files.Type
-
-/** A written piece of a summary, covering `[from, to)`. */
-export const Segment = Schema.Struct({
-  kind: SegmentKind,
-  from: Index,
-  to: Index,
-  text: Schema.String,
-})
-export type Segment = typeof Segment.Type
 
 /**
  * A compaction ended well. The new summary consists of the first `carried` segments of the one before it,

@@ -14,7 +14,7 @@ import {
   TokenCounter,
   Trigger,
 } from "../index.js"
-import { redact } from "../time/redact.js"
+import { redact } from "../history/redact.js"
 import { learn } from "./learn.js"
 import { LayersError, MemoryLayers, type Rounds, type Service } from "./MemoryLayers.js"
 

@@ -3,8 +3,8 @@
  * the engine does the rest, the same for every strategy.
  */
 import { Either, ParseResult, Schema } from "effect"
-import type { Wording } from "../render/Wording.js"
-import { conversationSummary } from "../render/Wording.js"
+import type { Wording } from "../summary/Wording.js"
+import { conversationSummary } from "../summary/Wording.js"
 import type { Fold } from "./Fold.js"
 import type { Keep } from "./Keep.js"
 import type { Notes } from "./Notes.js"

@@ -7,8 +7,8 @@ import {
   Fold,
   Keep,
   Message,
-  type Policy,
   Prune,
+  type Policy,
   type Session,
   Split,
   Strategy,
@@ -516,7 +516,7 @@ describe("a strategy that folds nothing", () => {
           const { from, parts } = plan
           expect({ from, to: plan.to, parts }).toEqual({ from: 0, to: 0, parts: [] })
           events.push(started(0, { parts }), pruned(plan.prune.map((one) => ({ ...one, tokens: 1 }))))
-          const output = ({ raw }: Session.SessionState, { index, part }: Policy.PlannedPrune) => {
+          const output = ({ raw }: Session.SessionState, { index, part }: Prune.PlannedPrune) => {
             const found = raw.at(index)?.message.parts[part]
             return found?.type === "tool-result" ? found.output.length : Number.NaN
           }

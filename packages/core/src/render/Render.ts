@@ -8,9 +8,8 @@
 import type { Message } from "../message/Message.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryAfter, boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
-import type { ContextStyle } from "../policy/Strategy.js"
 import { pairResults } from "./pairResults.js"
-import * as Wording from "./Wording.js"
+import * as Wording from "../summary/Wording.js"
 
 /**
  * What a part of the context is.
@@ -114,7 +113,7 @@ const marked = (messages: ReadonlyArray<Message>, state: SessionState): Readonly
  */
 export const render = (
   state: SessionState,
-  style: Pick<ContextStyle, "maxMessages"> = {},
+  style: { readonly maxMessages?: number } = {},
   remembered: ReadonlyArray<Remembered> = [],
 ): Context => {
   const { through, total, structure, summary } = state

@@ -4,10 +4,11 @@
  * The state holds what the next decision and the next context need: the messages that no summary covers, the
  * pinned ones, the active summary. It is bounded by tail and backlog, never by the length of the history.
  */
-import type { Fact, Files, Segment } from "../event/Event.js"
+import type { Fact } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
+import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "../message/Structure.js"
-import type { Wording } from "../render/Wording.js"
+import type { Wording } from "../summary/Wording.js"
 import { Sequence } from "./Sequence.js"
 
 /** A message in its place. */
@@ -177,6 +178,15 @@ export const boundaryAfter = (state: SessionState, index: number): number => {
   let boundary = index
   while (boundary < state.total && boundaryBefore(state, boundary) !== boundary) boundary++
   return boundary
+}
+
+/**
+ * A message index that a policy asked for, clamped to the uncovered messages and moved back to the nearest boundary
+ * that cuts no group. `NaN` counts as the start.
+ */
+export const clampToBoundary = (state: SessionState, index: number): number => {
+  const asked = Number.isNaN(index) ? state.through : Math.floor(index)
+  return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)
 }
 
 /** The pinned ones among entries. A pinned message takes its whole group along: half a group is an orphan call. */

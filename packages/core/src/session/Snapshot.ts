@@ -4,10 +4,11 @@
  */
 import { Option, Schema } from "effect"
 import { crc32 } from "../event/checksum.js"
-import { Fact, Files, Segment } from "../event/Event.js"
+import { Fact } from "../event/Event.js"
 import type { Snapshot } from "../log/EventLog.js"
 import { Message } from "../message/Message.js"
-import { Wording } from "../render/Wording.js"
+import { Files, Segment } from "../summary/Summary.js"
+import { Wording } from "../summary/Wording.js"
 import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 

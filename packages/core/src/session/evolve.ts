@@ -11,7 +11,6 @@ import type {
   CompactionStarted,
   FactRetired,
   FactsLearned,
-  Files,
   MessageAppended,
   SummaryCommitted,
   SummaryInvalidated,
@@ -23,7 +22,7 @@ import * as Structure from "../message/Structure.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
-import { fits } from "./segments.js"
+import { fits, noFiles } from "../summary/Summary.js"
 
 /** The sequence numbers of commits that count as never made. */
 export type Voids = ReadonlySet<number>
@@ -164,8 +163,6 @@ const compactionStarted = (
   state: SessionState,
   { compaction, from, to, leaseUntil }: CompactionStarted,
 ): SessionState => ({ ...state, running: { compaction, from, to, leaseUntil } })
-
-const noFiles: Files = { read: [], modified: [] }
 
 const summaryCommitted = (
   state: SessionState,

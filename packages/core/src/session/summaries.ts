@@ -3,11 +3,11 @@
  * of a session keeps the active one alone.
  */
 import { Effect, Stream } from "effect"
-import type { CompactionStarted, Files, Segment } from "../event/Event.js"
+import type { CompactionStarted } from "../event/Event.js"
 import type { Recorded } from "../event/EventCodec.js"
-import { body, type Wording } from "../render/Wording.js"
+import { body, type Wording } from "../summary/Wording.js"
 import type { Voids } from "./evolve.js"
-import { fits } from "./segments.js"
+import { type Files, fits, type Segment } from "../summary/Summary.js"
 
 /**
  * - `active`: shown in contexts; at most one of a session

@@ -4,16 +4,7 @@
  */
 import { type Effect, Schema } from "effect"
 import type { Message } from "../message/Message.js"
-
-/**
- * What a segment of a summary is about.
- *
- * - `history`: everything up to its end, rewritten at each compaction (reference designs 1, 4 and 5)
- * - `block`: one batch of rounds, written once (reference design 2)
- * - `turn-prefix`: the first part of a turn too large to keep whole (reference design 3)
- */
-export const SegmentKind = Schema.Literal("history", "block", "turn-prefix")
-export type SegmentKind = typeof SegmentKind.Type
+import type { SegmentKind } from "../summary/Summary.js"
 
 /** One call: write a summary of `kind` that covers `[from, to)`. */
 export interface Request {

@@ -2,13 +2,13 @@
  * A session read the naive way: all of its events, from the start, with everything kept. It is written from the design
  * and shares nothing with the fold; what the two say is held against each other.
  */
-import type { Event, EventCodec, Message } from "../../src/index.js"
+import type { Event, EventCodec, Message, Summary } from "../../src/index.js"
 import * as oracles from "../../../testing/src/oracle/groups.js"
 
 interface NaiveSummary {
   readonly id: string
   readonly through: number
-  readonly segments: ReadonlyArray<Event.Segment>
+  readonly segments: ReadonlyArray<Summary.Segment>
 }
 
 /** A session since its start or its last clear. */
@@ -86,7 +86,7 @@ export const naive = (events: ReadonlyArray<EventCodec.Recorded>): Naive => {
         if (event.through > messages.length) wrong("L3", `it covers ${event.through} of ${messages.length}`)
         if (segments.length === 0) dropped.push({ from: through, to: event.through })
         if (active !== null) unmarked = { summary: active.id, by: event.summary }
-        const before: ReadonlyArray<Event.Segment> = active?.segments ?? []
+        const before: ReadonlyArray<Summary.Segment> = active?.segments ?? []
         active = {
           id: event.summary,
           through: event.through,

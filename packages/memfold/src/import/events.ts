@@ -2,7 +2,7 @@
  * An old state as the events of a session: what would be in its log, had it been kept with memfold from the
  * start. Pure.
  */
-import { type Event, type Message, Session, TokenCounter, Wording } from "@memfold/core"
+import { type Event, type Message, Session, TokenCounter, Wording, type Summary } from "@memfold/core"
 import { type Boundaries, boundariesOf } from "./boundaries.js"
 import { type Piece, type Step, stepsOf } from "./inForce.js"
 import type { OldState, OldSummary } from "./OldState.js"
@@ -102,8 +102,8 @@ const segmentsOf = (
   pieces: ReadonlyArray<Piece>,
   blocks: ReadonlySet<OldSummary>,
   { roundBefore }: Boundaries,
-): ReadonlyArray<Event.Segment> =>
-  pieces.flatMap(({ summary, from, to }): ReadonlyArray<Event.Segment> => {
+): ReadonlyArray<Summary.Segment> =>
+  pieces.flatMap(({ summary, from, to }): ReadonlyArray<Summary.Segment> => {
     const { text, turnPrefix } = summary
     if (blocks.has(summary)) return [{ kind: "block", from, to, text: textOf(summary) }]
     if (turnPrefix === undefined) return [{ kind: "history", from, to, text }]
@@ -117,12 +117,15 @@ const segmentsOf = (
   })
 
 /** What a step covers that was raw before, with the kinds of the segments it goes to. */
-const partsOf = (segments: ReadonlyArray<Event.Segment>, through: number): ReadonlyArray<Event.PlannedPart> =>
+const partsOf = (
+  segments: ReadonlyArray<Summary.Segment>,
+  through: number,
+): ReadonlyArray<Event.PlannedPart> =>
   segments
     .filter(({ to }) => to > through)
     .map(({ kind, from, to }) => ({ kind, from: Math.max(from, through), to }))
 
-const same = (one: Event.Segment, other: Event.Segment | undefined): boolean =>
+const same = (one: Summary.Segment, other: Summary.Segment | undefined): boolean =>
   other !== undefined &&
   one.kind === other.kind &&
   one.from === other.from &&
@@ -156,7 +159,7 @@ class Writer {
   }
 
   /** A summary comes into force; one that is invalid goes again at once. */
-  commit({ summary, at }: PlacedStep, all: ReadonlyArray<Event.Segment>): void {
+  commit({ summary, at }: PlacedStep, all: ReadonlyArray<Summary.Segment>): void {
     const before = this.state
     const { id, status, writtenBy } = summary
     const beforeSeq = this.events.length

@@ -12,6 +12,7 @@ import {
   Session,
   type Strategy,
   TokenCounter,
+  type Summary,
 } from "@memfold/core"
 import { startOfTime } from "../arbitrary/conversation.js"
 import { quarter } from "../fakes/counter.js"
@@ -25,7 +26,7 @@ export interface Decided extends Policy.Plan {
   readonly before: Session.SessionState
   /** Somebody asked for it by hand. */
   readonly demanded: boolean
-  readonly summary: ReadonlyArray<Event.Segment>
+  readonly summary: ReadonlyArray<Summary.Segment>
 }
 
 /** What could be seen after messages came in (`settled: false`), or after everything due was done. */
@@ -78,7 +79,7 @@ export const covering = ({ from, to }: { readonly from: number; readonly to: num
 /** The summary that a plan leads to: a history takes in all there was, other parts a turn prefix before them. */
 const composed = (
   fold: Strategy.Strategy["fold"],
-  before: ReadonlyArray<Event.Segment>,
+  before: ReadonlyArray<Summary.Segment>,
   { parts: [first, ...others] }: Policy.Plan,
 ) => {
   if (fold === "drop" || fold === "none" || first === undefined)

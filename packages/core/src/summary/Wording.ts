@@ -3,7 +3,7 @@
  * summary: the prompt of any past version can then be rebuilt from the log alone (law L10).
  */
 import { Schema } from "effect"
-import type { SegmentKind } from "../summarize/Summarizer.js"
+import type { SegmentKind } from "./Summary.js"
 
 /**
  * - `role`: who says it to the model

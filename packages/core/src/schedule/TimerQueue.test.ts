@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Timetable } from "./Timetable.js"
+import { Timetable } from "./TimerQueue.js"
 
 describe("a timetable", () => {
   it("keeps the earlier of two times, and the newer value", () => {

@@ -19,7 +19,7 @@ import {
   type Scope,
   Tracer,
 } from "effect"
-import { Timetable } from "./Timetable.js"
+import { Timetable } from "./TimerQueue.js"
 
 export interface Background<Request> {
   /** Looks at a session soon; returns at once. Of several requests while one is at work, the newest counts. */
