@@ -45,7 +45,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "compact/Background.ts",
+        file: "schedule/Scheduler.ts",
         from: "running.again = true",
         to: "running.again = false",
       },
@@ -62,7 +62,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "compact/Background.ts",
+        file: "schedule/Scheduler.ts",
         from: "timetable.set(session, time, request)",
         to: "void time",
       },
@@ -254,7 +254,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L15",
     changes: [
       {
-        file: "time/redact.ts",
+        file: "history/redact.ts",
         from: "covers(index, segment) ? { ...segment, text: redacted } : segment,",
         to: "segment,",
       },
