@@ -23,26 +23,12 @@ beforeAll(async () => {
 /** The laws for a store that is reached so; every log is a tenant of its own. */
 const laws = (name: string, numRuns: number, options: () => Options, nodes: () => ReadonlyArray<Server>) => {
   const ofTenant = (prefix: string) => Layer.suspend(() => layer({ ...options(), prefix }))
-  const summaryIn = async (prefix: string, session: string) => {
-    for (const { client } of nodes()) {
-      const id = await client.hget(keysOf(prefix, session).summary, "id").catch(() => null)
-      if (id !== null) return [fromStored(id)]
-    }
-    return []
-  }
   eventLogLaws({
     name,
     numRuns,
     timeout: 120_000,
     layer: () => ofTenant(tenant()),
     reopen: () => ofTenant(tenant()),
-    projection: () => {
-      const prefix = tenant()
-      return {
-        layer: ofTenant(prefix) as Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-        active: (session) => Effect.promise(() => summaryIn(prefix, session)),
-      }
-    },
   })
 }
 

@@ -12,7 +12,7 @@ export { rehearse } from "./strategy/rehearse.js"
 export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
 
 export { eventLogProperties } from "./log/eventLogProperties.js"
-export type { EventLogPropertiesOptions, LogLayer, Projection } from "./log/input.js"
+export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"
 
 export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"

@@ -83,16 +83,6 @@ afterAll(() => {
   if (folder !== "") rmSync(folder, { recursive: true, force: true })
 })
 
-/** The summaries that the table in a file calls active. */
-const activeIn = (file: string) => (session: string) =>
-  Effect.sync(() =>
-    withDriver(file, (driver) =>
-      driver
-        .prepare("SELECT summary_id FROM summaries WHERE thread_id = ? AND status = 'active'")
-        .all(session),
-    ).map((row) => String(row["summary_id"])),
-  )
-
 /** The stores that are shipped. Redis has a suite of its own, since it takes a server. */
 export const stores: ReadonlyMap<string, EventLogPropertiesOptions> = new Map<
   string,
@@ -104,10 +94,6 @@ export const stores: ReadonlyMap<string, EventLogPropertiesOptions> = new Map<
     {
       layer: () => sqlite({ filename: ":memory:" }),
       reopen: () => sqlite({ filename: newFile() }),
-      projection: () => {
-        const filename = newFile()
-        return { layer: sqlite({ filename }), active: activeIn(filename) }
-      },
     },
   ],
 ])

@@ -1,8 +1,9 @@
 /**
- * The port every store fills: an append-only log per session.
+ * The port that every store implements: an append-only log per session.
  *
- * The log is the truth and the lock. It knows nothing of messages or summaries; it keeps records, hands them out
- * in order, and lets exactly one of two writers win.
+ * The log is the source of truth and the lock. A store keeps records in order, compares versions so that exactly one
+ * of two writers wins, and keeps snapshots and summary rows as it gets them. It never decodes an event: only the
+ * engine does.
  */
 import { Context, type Effect, type Option, Schema, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -27,16 +28,59 @@ export interface LogRecord {
 /** A record before the log has given it its place. */
 export type NewRecord = Omit<LogRecord, "session" | "seq" | "commit">
 
+/** The status of a summary: at most one of a session is active. */
+export type SummaryStatus = "active" | "superseded" | "invalid"
+
 /**
- * `expected` is the version (the last sequence number, 0 for a new session) the records were decided on.
- * `after` is the commit of the record at `expected`, where the writer knows it: a log that was deleted and begun
- * anew can have the same length, and is another log all the same. `commit` names this batch: appending it a second time changes nothing and answers as the first time did, so
- * that a caller who never saw the acknowledgement can safely ask again (law L12).
+ * A summary as the store shows it to people, next to the log. The engine makes the rows and hands them over with the
+ * events they come from; it never reads them to decide anything.
+ */
+export interface SummaryRow {
+  /** The version of the event that committed the summary. It identifies the row within its session. */
+  readonly version: number
+  readonly id: string
+  readonly status: SummaryStatus
+  /** The id of the summary that replaced this one. */
+  readonly supersededBy: string | null
+  /** The summary covers the messages `[0, coveredTo)`. */
+  readonly coveredTo: number
+  /** How many messages the session had when the summary was committed. */
+  readonly total: number
+  /**
+   * The text of the whole summary, without its heading. A superseded summary in blocks has the text it added itself:
+   * the blocks before it are in the rows before it.
+   */
+  readonly text: string
+  /** The text of the split turn's first part; `null` if the summary has none. */
+  readonly turnPrefix: string | null
+  readonly tokens: number
+  /** When the summary was committed, in milliseconds since the epoch. */
+  readonly time: number
+}
+
+/** How an append changes the summary rows of its session. Rows are replaced by version, or added. */
+export interface SummaryChanges {
+  /** Removes every row of the session first. */
+  readonly replace: boolean
+  readonly rows: ReadonlyArray<SummaryRow>
+}
+
+/**
+ * How to append.
+ *
+ * - `expected`: the version (the last sequence number, 0 for a new session) the records were decided on
+ * - `after`: the commit of the record at `expected`, if the writer knows it. A log that was deleted and started again
+ *   can have the same length, but is another log
+ * - `commit`: the id of this batch. Appending it a second time changes nothing and returns the first result, so a
+ *   caller who never got the answer can safely ask again
+ * - `summaries`: what changes in the summary rows, in the same transaction. The store refuses a change that would
+ *   leave two active rows
  */
 export interface AppendOptions {
   readonly expected: number
   readonly after?: string | undefined
   readonly commit: string
+  readonly summaries?: SummaryChanges | undefined
 }
 
 /** Where a batch stands: `[from, version]`. `duplicate` when the commit had been applied before. */
@@ -127,9 +171,9 @@ export interface Service {
     options: AppendOptions,
   ) => Effect.Effect<Appended, VersionConflict | LogError>
   /**
-   * Replaces the data of records and appends others, all of it or nothing, and leaves no trace of what stood there: no
-   * snapshot, and nothing derived. For forgetting (law L15), and for nothing else: the log is append-only. Commit id
-   * and expected version are looked at as by `append`.
+   * Replaces the data of records and appends others, all or nothing, and leaves no trace of the old data: it removes
+   * the snapshot, and the summary rows unless the options replace them. Only redaction uses it; everything else
+   * appends. Commit id and expected version are checked as by `append`.
    */
   readonly rewrite: (
     session: string,
@@ -147,6 +191,8 @@ export interface Service {
    */
   readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
   readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
+  /** The summary rows of a session, by version. */
+  readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRow>, LogError>
   /** Every session, ordered by the code points of its id (as UTF-8 orders bytes): see {@link byId}. */
   readonly sessions: Stream.Stream<SessionInfo, LogError>
   /** Removes a session with everything it had; `false` if there was none. */

@@ -11,13 +11,26 @@ import type {
   Service,
   SessionInfo,
   Snapshot,
+  SummaryChanges,
+  SummaryRow,
 } from "./EventLog.js"
-import { byId, EventLog, VersionConflict } from "./EventLog.js"
+import { byId, EventLog, LogError, VersionConflict } from "./EventLog.js"
 
 interface Stored {
   readonly records: Array<LogRecord>
   readonly commits: Map<string, Appended>
   snapshot: Snapshot | null
+  summaries: ReadonlyMap<number, SummaryRow>
+}
+
+/** The rows after a change, or `null` if it would leave two active ones. */
+const changedRows = (
+  before: ReadonlyMap<number, SummaryRow>,
+  { replace, rows }: SummaryChanges,
+): ReadonlyMap<number, SummaryRow> | null => {
+  const after = new Map(replace ? [] : before)
+  for (const row of rows) after.set(row.version, row)
+  return [...after.values()].filter(({ status }) => status === "active").length > 1 ? null : after
 }
 
 /** A new, empty log. */
@@ -31,9 +44,9 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     session: string,
     rewritten: ReadonlyArray<Rewritten>,
     records: ReadonlyArray<NewRecord>,
-    { expected, after, commit }: AppendOptions,
-  ): Effect.Effect<Appended, VersionConflict> =>
-    Effect.suspend(() => {
+    { expected, after, commit, summaries }: AppendOptions,
+  ): Effect.Effect<Appended, VersionConflict | LogError> =>
+    Effect.suspend((): Effect.Effect<Appended, VersionConflict | LogError> => {
       const existing = stored.get(session)
       const before = existing?.commits.get(commit)
       if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
@@ -41,7 +54,19 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       const replaced = after !== undefined && existing?.records.at(-1)?.commit !== after
       if (actual !== expected || replaced)
         return Effect.fail(new VersionConflict({ session, expected, actual }))
-      const target: Stored = existing ?? { records: [], commits: new Map(), snapshot: null }
+      const target: Stored = existing ?? {
+        records: [],
+        commits: new Map(),
+        snapshot: null,
+        summaries: new Map(),
+      }
+      const kept = rewritten.length > 0 ? new Map<number, SummaryRow>() : target.summaries
+      const rows = summaries === undefined ? kept : changedRows(kept, summaries)
+      if (rows === null) {
+        const reason = "the change would leave two active summaries; nothing was written"
+        return Effect.fail(new LogError({ operation: "append", session, reason }))
+      }
+      target.summaries = rows
       for (const { seq, ...change } of rewritten) {
         const record = target.records[seq - 1]
         if (record === undefined) continue
@@ -75,6 +100,12 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         if (last.seq === snapshot.version && last.commit === snapshot.commit) target.snapshot = snapshot
       }),
     loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
+    summaries: (session) =>
+      Effect.sync(() =>
+        [...(stored.get(session)?.summaries.values() ?? [])].toSorted(
+          (one, other) => one.version - other.version,
+        ),
+      ),
     sessions: Stream.suspend(() =>
       Stream.fromIterable(
         [...stored]

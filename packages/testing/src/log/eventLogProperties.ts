@@ -4,12 +4,12 @@ import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
 import { modelLaws } from "./laws/model.js"
-import { projectionLaws } from "./laws/projection.js"
 import { raceLaws } from "./laws/races.js"
 import { readLaws } from "./laws/read.js"
 import { rewriteLaws } from "./laws/rewrite.js"
 import { sessionLaws } from "./laws/sessions.js"
 import { snapshotLaws } from "./laws/snapshots.js"
+import { summaryLaws } from "./laws/summaries.js"
 
 /**
  * The laws that an event log has to keep, as properties for any test runner; `eventLogLaws` of
@@ -33,7 +33,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     snapshotLaws,
     rewriteLaws,
     durabilityLaws,
-    projectionLaws,
+    summaryLaws,
     modelLaws,
   ].flatMap((laws) => laws(kit))
 }

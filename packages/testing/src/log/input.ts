@@ -7,26 +7,17 @@ import type { Answer } from "./naiveLog.js"
 /** A layer over an event log. */
 export type LogLayer = Layer.Layer<EventLog.EventLog, unknown>
 
-/** A store's own table of summaries, and how it is read. */
-export interface Projection {
-  readonly layer: LogLayer
-  /** The ids of the summaries that it calls active. */
-  readonly active: (session: string) => Effect.Effect<ReadonlyArray<string>, unknown, EventLog.EventLog>
-}
-
 /**
  * A store, as its laws need to know it.
  *
  * - `layer`: an empty log of its own each time it is built; or a function that gives such a layer
  * - `reopen`: for a store that outlives its process: gives a layer over a new place each time it is called; whenever
  *   that layer is built, the same place is opened again
- * - `projection`: for a store that keeps a table of summaries beside the log
  * - `numRuns` (100): how often each law is tried; laws that move much data are tried less often
  */
 export interface EventLogPropertiesOptions {
   readonly layer: LogLayer | (() => LogLayer)
   readonly reopen?: (() => LogLayer) | undefined
-  readonly projection?: (() => Projection) | undefined
   readonly numRuns?: number | undefined
 }
 

@@ -1,0 +1,108 @@
+/** L1 in the store itself: it keeps the summary rows it gets, and never two active ones. */
+import type { EventLog } from "@memfold/core"
+import { Effect, Either } from "effect"
+import * as fc from "fast-check"
+import { numbered } from "../../arbitrary/record.js"
+import { type Law, must, same } from "../../law/Law.js"
+import { type LogKit, readAll } from "../input.js"
+
+/** A row with odd texts: whatever the engine hands over comes back unchanged. */
+const row: fc.Arbitrary<EventLog.SummaryRow> = fc.record({
+  version: fc.integer({ min: 1, max: 9 }),
+  id: fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+  status: fc.constantFrom("active", "superseded", "invalid"),
+  supersededBy: fc.option(fc.string({ unit: "grapheme", maxLength: 8 })),
+  coveredTo: fc.integer({ min: 0, max: 100_000 }),
+  total: fc.integer({ min: 0, max: 100_000 }),
+  text: fc.constantFrom("", "so far", "it's 单词 🎈\n\n%s { } \\ \"", "x".repeat(5_000)),
+  turnPrefix: fc.option(fc.constantFrom("", "the first part")),
+  tokens: fc.integer({ min: 0, max: 100_000 }),
+  time: fc.integer({ min: 0, max: 4_102_444_800_000 }),
+})
+
+const changes: fc.Arbitrary<EventLog.SummaryChanges> = fc.record({
+  replace: fc.boolean(),
+  rows: fc.uniqueArray(row, { maxLength: 4, selector: ({ version }) => version }),
+})
+
+const isActive = ({ status }: EventLog.SummaryRow): boolean => status === "active"
+
+/** The rows after a change, by version; `null` if two would be active. */
+const after = (
+  before: ReadonlyArray<EventLog.SummaryRow>,
+  { replace, rows }: EventLog.SummaryChanges,
+): ReadonlyArray<EventLog.SummaryRow> | null => {
+  const kept = replace ? [] : before.filter(({ version }) => !rows.some((one) => one.version === version))
+  const all = [...kept, ...rows].toSorted((one, other) => one.version - other.version)
+  return all.filter(isActive).length > 1 ? null : all
+}
+
+export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
+  law({
+    id: "L1",
+    name: "the store keeps summary rows as it gets them, and never two active ones",
+    explanation:
+      "Rows are written in the transaction of the append that brings them: all with it, or none. A change that would\n" +
+      "leave two active rows fails, and the records are not there either. A rewrite without rows removes them, and so\n" +
+      "does deleting the session.",
+    arbitrary: fc.array(
+      fc.record({ changes, conflict: fc.boolean(), again: fc.boolean(), rewrite: fc.boolean() }),
+      { minLength: 1, maxLength: 8 },
+    ),
+    holds: (log, steps) =>
+      Effect.gen(function* () {
+        let version = 0
+        let rows: ReadonlyArray<EventLog.SummaryRow> = []
+        const check = (when: string) =>
+          Effect.gen(function* () {
+            same(yield* log.summaries("s"), rows, () => `the rows ${when}`)
+            same((yield* readAll(log, "s")).length, version, () => `the records ${when}`)
+          })
+        yield* check("before the first append")
+        for (const [position, step] of steps.entries()) {
+          const commit = `c${position}`
+          const options = { expected: version, commit, summaries: step.changes }
+          if (step.conflict) {
+            const lost = yield* Effect.either(
+              log.append("s", numbered(1), { ...options, expected: version + 1, commit: "lost" }),
+            )
+            must(Either.isLeft(lost), () => "an append at another version fails")
+            yield* check("after an append that lost")
+          }
+          const rewritten = step.rewrite && version > 0
+          const next = after(rewritten ? [] : rows, step.changes)
+          const done = yield* Effect.either(
+            rewritten
+              ? log.rewrite("s", [{ seq: 1, data: "{}" }], numbered(1), options)
+              : log.append("s", numbered(1), options),
+          )
+          same(Either.isRight(done), next !== null, () => `whether change ${position} is taken`)
+          if (next === null) {
+            yield* check("after a change that was refused")
+            continue
+          }
+          version++
+          rows = next
+          yield* check(`after change ${position}`)
+          if (step.again) {
+            yield* log.append("s", numbered(1), { ...options, summaries: { replace: true, rows: [] } })
+            yield* check("after the same batch came again")
+          }
+        }
+        if (version > 0) {
+          yield* log.rewrite("s", [{ seq: 1, data: "{}" }], numbered(1), { expected: version, commit: "w" })
+          version++
+          rows = []
+          yield* check("after a rewrite without rows")
+        }
+        yield* log.append("s", numbered(1), {
+          expected: version,
+          commit: "x",
+          summaries: { replace: false, rows: [] },
+        })
+        yield* log.delete("s")
+        version = 0
+        yield* check("after the session was deleted")
+      }),
+  }),
+]
