@@ -35,7 +35,6 @@ import type { Strategy } from "./policy/Strategy.js"
 import { render } from "./render/Render.js"
 import { make as makeSessions } from "./session/Sessions.js"
 import type { SessionState } from "./session/SessionState.js"
-import { summariesOf } from "./session/summaries.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 import { fork } from "./history/fork.js"
 import { redact } from "./history/redact.js"
@@ -273,7 +272,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     subscribe: (session, given) =>
       Stream.flatMap(checkSession(session), () => subscribe(sessions, session, given)),
     summaries: (session) =>
-      Effect.flatMap(checkSession(session), () => summariesOf(sessions.events(session))),
+      Effect.flatMap(checkSession(session), () =>
+        Effect.map(sessions.history(session), ({ summaries }) => summaries),
+      ),
     facts: (session) =>
       Effect.flatMap(load(session), (state) => (layers === null ? Effect.succeed([]) : layers.facts(state))),
     retire: (session, id, { reason = "retired" } = {}) =>

@@ -54,6 +54,10 @@ export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEve
 /** The id of a stored event. */
 export const eventId = ({ commit, seq }: Pick<LogRecord, "commit" | "seq">): string => `${commit}.${seq}`
 
+/** The commit that a stored event came with. */
+export const commitOf = ({ id, seq }: Pick<Recorded, "id" | "seq">): string =>
+  id.slice(0, -1 - String(seq).length)
+
 /** Brings the data of one version to the next. */
 export type Upcaster = (data: unknown) => unknown
 

@@ -1,8 +1,9 @@
 import { Clock, Effect, Either, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
-import { decode, encode } from "../event/EventCodec.js"
+import { type DamagedEvent, decode, encode, type Recorded } from "../event/EventCodec.js"
 import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
+import { allRows, historyOf } from "../session/summaries.js"
 
 /** A session cannot be begun as a copy: it is there already, or there is nothing to copy. */
 export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
@@ -41,6 +42,19 @@ const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<
     return redacted ? [copyOf(record)] : []
   })
 
+/** Records as they will be read from a new session. */
+const decoded = (
+  session: string,
+  records: ReadonlyArray<NewRecord>,
+  commit: string,
+): Stream.Stream<Recorded, DamagedEvent> =>
+  Stream.mapEffect(
+    Stream.fromIterable(
+      records.map((record, position): LogRecord => ({ ...record, session, commit, seq: position + 1 })),
+    ),
+    decode,
+  )
+
 /**
  * Begins another session with the events of this one up to a version, all or nothing. The two go their own ways from
  * there: sequence numbers, times and summaries are the same, a compaction that ran at that point is not.
@@ -73,8 +87,10 @@ export const fork = (
           ]
     const [first, ...rest] = [...copies, ...wordless(all, last.seq), ...released]
     if (first === undefined) return 0
+    const commit = `fork-${last.commit}-${last.seq}`
+    const summaries = allRows(yield* historyOf(to, decoded(to, [first, ...rest], commit)))
     const { version } = yield* log
-      .append(to, [first, ...rest], { expected: 0, commit: `fork-${last.commit}-${last.seq}` })
+      .append(to, [first, ...rest], { expected: 0, commit, summaries })
       .pipe(
         Effect.catchTag("VersionConflict", () =>
           Effect.fail(new CannotFork({ session, detail: `there is a session "${to}" already` })),

@@ -11,12 +11,13 @@ import type {
   SummaryInvalidated,
 } from "../event/Event.js"
 import { makeId } from "../event/id.js"
-import { encode, type Recorded } from "../event/EventCodec.js"
+import { commitOf, encode, eventId, type Recorded } from "../event/EventCodec.js"
 import type { NewRecord, Rewritten, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import { persistently, type SessionError, type Sessions } from "../session/Sessions.js"
+import { allRows, historyOf } from "../session/summaries.js"
 
 /** What stands where something was forgotten. */
 export const redacted = "[redacted]"
@@ -114,12 +115,13 @@ interface Changes {
   readonly seq: number | null
   readonly total: number
   readonly lastCommit: string
+  /** The events as they will be once they are rewritten. */
+  readonly events: ReadonlyArray<Recorded>
   /** An event that cannot be read by this memfold. */
   readonly unknown: number | null
 }
 
 const changesFor = (
-  log: EventLog,
   sessions: Sessions,
   counter: TokenCounter,
   session: string,
@@ -132,15 +134,22 @@ const changesFor = (
     const invalid = new Set(
       current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
     )
-    const last = [...(yield* Stream.runCollect(Stream.take(log.read(session, { reverse: true }), 1)))][0]
+    const last = events.at(-1)
+    const changed = new Map(
+      current.flatMap(({ event, seq }) => {
+        const after = rewritten(event, index, counter)
+        return after === null ? [] : [[seq, after] as const]
+      }),
+    )
     return {
-      version: events.at(-1)?.seq ?? 0,
+      version: last?.seq ?? 0,
+      events: events.map((recorded) => ({ ...recorded, event: changed.get(recorded.seq) ?? recorded.event })),
       rewritten: current.flatMap(({ event, seq }) => {
-        // What cannot be read may hold anything.
+        // Damaged data can hold anything, the message's text included.
         if (event._tag === "DamagedSummary") return [{ seq, data: "{}" }]
-        const changed = rewritten(event, index, counter)
-        if (changed === null) return []
-        const { data, checksum } = encode(changed)
+        const after = changed.get(seq)
+        if (after === undefined) return []
+        const { data, checksum } = encode(after)
         return [{ seq, data, checksum }]
       }),
       invalidated: current.flatMap(({ event, seq }): ReadonlyArray<SummaryInvalidated> =>
@@ -151,7 +160,7 @@ const changesFor = (
       seq:
         current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.seq ?? null,
       total: current.filter(({ event }) => event._tag === "MessageAppended").length,
-      lastCommit: last?.commit ?? "",
+      lastCommit: last === undefined ? "" : commitOf(last),
       unknown: current.find(({ event }) => event._tag === "UnknownEvent")?.seq ?? null,
     }
   })
@@ -171,7 +180,7 @@ export const redact = (
     const commit = yield* makeId
     for (;;) {
       const { running, version } = yield* sessions.load(session)
-      const changes = yield* changesFor(log, sessions, counter, session, index)
+      const changes = yield* changesFor(sessions, counter, session, index)
       // A compaction that started in between would not be released, and write down what is to be forgotten.
       if (changes.version !== version) continue
       const { seq, invalidated } = changes
@@ -180,19 +189,27 @@ export const redact = (
       if (!changes.rewritten.some((one) => one.seq === seq)) return { invalidated: 0 }
       if (changes.unknown !== null) return yield* new CannotRedact({ session, seq: changes.unknown })
       const at = yield* Clock.currentTimeMillis
-      const first: NewRecord = {
-        at,
-        ...encode({ _tag: "MessageRedacted", seq, rewritten: changes.rewritten.map((one) => one.seq) }),
+      const redaction: Event = {
+        _tag: "MessageRedacted",
+        seq,
+        rewritten: changes.rewritten.map((one) => one.seq),
       }
-      // A summarizer that runs now has read the words.
+      // A summarizer that runs now has read the text.
       const released: ReadonlyArray<Event> =
         running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
-      const rest = [...released, ...invalidated].map((event): NewRecord => ({ at, ...encode(event) }))
+      const rest = [...released, ...invalidated]
+      const added = [redaction, ...rest].map((event, position): Recorded => {
+        const place = { commit, seq: version + 1 + position }
+        return { session, seq: place.seq, id: eventId(place), at, event }
+      })
+      const summaries = allRows(yield* historyOf(session, Stream.fromIterable([...changes.events, ...added])))
+      const recordOf = (event: Event): NewRecord => ({ at, ...encode(event) })
       const done = yield* persistently(
-        log.rewrite(session, changes.rewritten, [first, ...rest], {
+        log.rewrite(session, changes.rewritten, [recordOf(redaction), ...rest.map(recordOf)], {
           expected: changes.version,
           after: changes.lastCommit,
           commit,
+          summaries,
         }),
       ).pipe(
         Effect.as(true),

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { Event, SummaryInvalidated } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
-import { type Commit, commitsOf } from "./commits.js"
+import type { Commit } from "../session/summaries.js"
 
 /** There is no such summary to go back to. */
 export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {
@@ -15,17 +15,12 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
 
 /** The events that take commits back. */
 const takenBack = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
-  commits.map(({ seq, event }) => ({
-    _tag: "SummaryInvalidated",
-    seq,
-    summary: event._tag === "SummaryCommitted" ? event.summary : null,
-    reason,
-  }))
+  commits.map((commit) => ({ _tag: "SummaryInvalidated", ...commit, reason }))
 
 /** The commits that came after a summary; all of them when there is none to go back to. */
 const after = (commits: ReadonlyArray<Commit>, summary: string | null): ReadonlyArray<Commit> | null => {
   if (summary === null) return commits
-  const at = commits.findIndex(({ event }) => event._tag === "SummaryCommitted" && event.summary === summary)
+  const at = commits.findIndex((commit) => commit.summary === summary)
   return at === -1 ? null : commits.slice(at + 1)
 }
 
@@ -49,7 +44,7 @@ export const revert = (
 ): Effect.Effect<number, SessionError | UnknownSummary> =>
   Effect.gen(function* () {
     for (;;) {
-      const { commits, version } = yield* commitsOf(sessions, session)
+      const { commits, version } = yield* sessions.history(session)
       const gone = after(commits, to)
       if (gone === null) return yield* new UnknownSummary({ session, summary: to ?? "" })
       const { answer } = yield* sessions.transact(session, (state) => {

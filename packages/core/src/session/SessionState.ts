@@ -26,9 +26,13 @@ export interface Entry {
 /** The one active summary; it covers `[0, through)`. */
 export interface Summary {
   readonly id: string
+  /** The event that committed it. */
+  readonly seq: number
   readonly through: number
   /** How many messages there were when it was committed. */
   readonly total: number
+  /** How many of its segments it took over unchanged from the summary before it. */
+  readonly carried: number
   readonly segments: ReadonlyArray<Segment>
   /** The files that tools read and changed in the messages it covers. */
   readonly files: Files

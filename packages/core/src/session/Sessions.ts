@@ -5,33 +5,29 @@
  * States are cached by session. An append trusts the cache, because the log's compare-and-swap corrects it; so
  * it costs one write and no read. Everything that only looks reads on from the cached version first.
  */
-import { Clock, Effect, Either, Option, Queue, Schedule, type Scope, Stream } from "effect"
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import { DamagedEvent, decode, encode, eventId, type Recorded } from "../event/EventCodec.js"
+import { commitOf, type DamagedEvent, encode, eventId, type Recorded } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
 import type {
   Appended,
   LogRecord,
+  NewRecord,
   ReadOptions,
   Service as EventLog,
+  SummaryChanges,
   VersionConflict,
 } from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
-import { evolve, fold, rewinds, type Voids } from "./evolve.js"
+import { evolve, rewinds } from "./evolve.js"
+import { decodeAt, readEvents, replay } from "./replay.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
 import * as Snapshot from "./Snapshot.js"
+import { activeRow, allRows, foldWithRows, type History, historyOf } from "./summaries.js"
 
 /** What reading or writing a session can fail with. */
 export type SessionError = LogError | DamagedEvent
-
-/** A record in its place. A hole is not passed over: what stood there is not known. */
-const decodeAt = (seq: number, record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
-  if (record.seq === seq) return decode(record)
-  const detail = `it is missing, while event ${record.seq} is there; restore the log from a backup`
-  return Either.left(new DamagedEvent({ session: record.session, seq, detail }))
-}
 
 /** What a step came to: the events it wants appended (none: nothing happens) and its answer. */
 export interface Step<A> {
@@ -53,6 +49,8 @@ export interface Sessions {
   readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
   /** The decoded events of a session. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, SessionError>
+  /** Every summary the session ever had, and the commits that can be taken back. Reads the whole log. */
+  readonly history: (session: string) => Effect.Effect<History, SessionError>
   /**
    * Runs a step on the state and appends its events in one batch, at that state's version. The step runs again,
    * on a newer state, each time another writer came first; it must not do anything but decide.
@@ -139,18 +137,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     return slot
   }
 
-  const events = (session: string, options: ReadOptions = {}) =>
-    Stream.suspend(() => {
-      const step = options.reverse === true ? -1 : 1
-      let next = step === 1 ? Math.max(options.from ?? 1, 1) : null
-      return log.read(session, options).pipe(
-        Stream.mapEffect((record) => {
-          const seq = next ?? record.seq
-          next = record.seq + step
-          return decodeAt(seq, record)
-        }),
-      )
-    })
+  const events: Sessions["events"] = (session, options) => readEvents(log, session, options)
 
   /**
    * Folds what comes after a state. It reads from the last event on that is in it: if another one stands there, or
@@ -177,37 +164,21 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       persistently,
     )
 
-  /**
-   * Folds the whole log: once, and again as long as it takes back what has been applied by then. A long log is read in
-   * pages, so that what takes back can come in while it is read: only a pass that finds no more of it than the one
-   * before has read everything as it stands now.
-   */
-  const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> => {
-    const pass = (voids: Voids) =>
-      Effect.suspend(() => {
-        // All that is declared invalid: with one commit gone, another one may fit that is taken back, too.
-        const found = new Set<number>()
-        const rewinding = new Set<number>()
-        return log.read(session, to === undefined ? {} : { to }).pipe(
-          Stream.runFoldEffect<Known, LogRecord, DamagedEvent, never>(
-            { state: empty(session), commit: null },
-            (known, record) =>
-              Effect.map(decodeAt(known.state.version + 1, record), (recorded) => {
-                const { event, seq } = recorded
-                if (event._tag === "SummaryInvalidated" && event.seq < seq) found.add(event.seq)
-                if (rewinds(known.state, recorded)) rewinding.add(seq)
-                return { state: evolve(known.state, recorded, voids), commit: record.commit }
-              }),
-          ),
-          Effect.map((known) => ({ known, found, rewinding })),
-        )
-      }).pipe(persistently)
-    const passes = (voids: Voids, seen: ReadonlySet<number>): Effect.Effect<Known, SessionError> =>
-      Effect.flatMap(pass(voids), ({ known, found, rewinding }) =>
-        [...rewinding].every((seq) => seen.has(seq)) ? Effect.succeed(known) : passes(found, rewinding),
-      )
-    return passes(new Set(), new Set())
-  }
+  /** Folds the log from its first event. */
+  const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
+    Effect.gen(function* () {
+      const end = to ?? (yield* log.version(session))
+      const nothing = { start: () => undefined, step: () => undefined }
+      const { state, last } = yield* replay(session, events(session, { to: end }), nothing)
+      return { state, commit: last === null ? null : commitOf(last) }
+    }).pipe(persistently)
+
+  /** The history of a session up to a version, with more events behind it. */
+  const historyWith = (session: string, to: number, more: ReadonlyArray<Recorded>) =>
+    persistently(historyOf(session, Stream.concat(events(session, { to }), Stream.fromIterable(more))))
+
+  const history: Sessions["history"] = (session) =>
+    Effect.flatMap(persistently(log.version(session)), (to) => historyWith(session, to, []))
 
   const unknown = (session: string): Known => ({ state: empty(session), commit: null })
 
@@ -297,22 +268,45 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         ),
       )
 
-  const append = ({ state, commit: after }: Known, list: NonEmptyReadonlyArray<Event>, commit: string) =>
+  /** New events as they will stand in the log, behind a state. */
+  const recordedAfter = (
+    { session, version }: SessionState,
+    list: ReadonlyArray<Event>,
+    { commit, at }: { readonly commit: string; readonly at: number },
+  ): ReadonlyArray<Recorded> =>
+    list.map((event, position) => {
+      const seq = version + 1 + position
+      return { session, seq, id: eventId({ commit, seq }), at, event }
+    })
+
+  /** Whether events invalidate earlier ones: then all rows are made again from the log. */
+  const invalidates = (state: SessionState, recorded: ReadonlyArray<Recorded>): boolean =>
+    state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
+
+  /** Appends events behind the state they were decided on. The state after them is `null` if it has to be read again. */
+  const append = ({ state, commit: after }: Known, list: ReadonlyArray<Event>, commit: string) =>
     Effect.gen(function* () {
-      const at = yield* Clock.currentTimeMillis
       const { session } = state
-      const [first, ...rest] = list
-      const appended = yield* log.append(
-        session,
-        [{ at, ...encode(first) }, ...rest.map((event) => ({ at, ...encode(event) }))],
-        { expected: state.version, after: after ?? undefined, commit },
-      )
-      changed(session)
-      const recorded = list.map((event, position) => {
-        const seq = appended.from + position
-        return { session, seq, id: eventId({ commit, seq }), at, event }
+      const at = yield* Clock.currentTimeMillis
+      const recorded = recordedAfter(state, list, { commit, at })
+      const [first, ...rest] = list.map((event): NewRecord => ({ at, ...encode(event) }))
+      if (first === undefined) return null
+      const folded = foldWithRows(state, recorded)
+      const summaries: SummaryChanges | undefined = invalidates(state, recorded)
+        ? yield* historyWith(session, state.version, recorded).pipe(
+            Effect.map(allRows),
+            // An event from before the snapshot is damaged: the rows show as much as is known.
+            Effect.catchTag("DamagedEvent", () => Effect.succeed(activeRow(folded.state))),
+          )
+        : folded.changes
+      const appended = yield* log.append(session, [first, ...rest], {
+        expected: state.version,
+        after: after ?? undefined,
+        commit,
+        ...(summaries === undefined ? {} : { summaries }),
       })
-      return { appended, recorded }
+      changed(session)
+      return { appended, next: recorded.some((one) => rewinds(state, one)) ? null : folded.state }
     })
 
   const transact: Sessions["transact"] = (session, step, options) =>
@@ -331,20 +325,18 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           known = slot.known ?? unknown(session)
           decided = step(known.state)
         }
-        const { state } = known
         const { events: list, answer } = decided
-        const [first, ...rest] = list
-        if (first === undefined) return { answer, state, appended: null }
-        const { appended, recorded } = yield* append(known, [first, ...rest], commit)
+        const written = yield* append(known, list, commit)
+        if (written === null) return { answer, state: known.state, appended: null }
+        const { appended, next } = written
         if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
-        if (recorded.some((one) => rewinds(state, one))) {
+        if (next === null) {
           slot.known = null
           return { answer, state: yield* refresh(session, slot), appended }
         }
-        const after = fold(state, recorded)
-        slot.known = { state: after, commit }
-        if (list.some(isLandmark)) yield* saveSnapshot(after, commit)
-        return { answer, state: after, appended }
+        slot.known = { state: next, commit }
+        if (list.some(isLandmark)) yield* saveSnapshot(next, commit)
+        return { answer, state: next, appended }
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
 
       return yield* attempt.pipe(
@@ -365,6 +357,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     load: (session) => Effect.suspend(() => refresh(session, slotOf(session))),
     at: (session, version) => Effect.map(open(session, version), ({ state }) => state),
     events,
+    history,
     transact,
     version: (session) => persistently(log.version(session)),
     changes,

@@ -13,7 +13,7 @@ import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
 /** Raise it with every change to the fold or to the form of the state: older snapshots are then made anew. */
-export const foldVersion = 2
+export const foldVersion = 3
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -58,8 +58,10 @@ const Stored = Schema.Struct({
   summary: Schema.NullOr(
     Schema.Struct({
       id: Schema.String,
+      seq: Count,
       through: Count,
       total: Count,
+      carried: Count,
       segments: Schema.Array(Segment),
       files: Files,
       wording: Wording,

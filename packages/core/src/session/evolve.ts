@@ -24,35 +24,42 @@ import type { Entry, SessionState } from "./SessionState.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
 import { fits, noFiles } from "../summary/Summary.js"
 
-/** The sequence numbers of commits that count as never made. */
-export type Voids = ReadonlySet<number>
+/** The sequence numbers of commits that later events invalidate. */
+export type Invalidated = ReadonlySet<number>
 
-const noVoids: Voids = new Set()
+const noneInvalidated: Invalidated = new Set()
 
-/** The state after one more event. */
-export const evolve = (state: SessionState, recorded: Recorded, voids: Voids = noVoids): SessionState => ({
-  ...(isCommit(recorded) && voids.has(recorded.seq) ? undone : reducerOf(recorded.event))(state, recorded),
+/** The state after one more event. A commit among the invalidated ones is skipped: it only releases the lock. */
+export const evolve = (
+  state: SessionState,
+  recorded: Recorded,
+  invalidated: Invalidated = noneInvalidated,
+): SessionState => ({
+  ...(isCommit(recorded) && invalidated.has(recorded.seq) ? released : reducerOf(recorded.event))(
+    state,
+    recorded,
+  ),
   version: recorded.seq,
 })
 
-/** What can be taken back: what a compaction made of messages, never a message. */
+/** Only what a compaction did can be invalidated, never a message. */
 const isCommit = ({ event }: Recorded): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
-/** The state after all of them. What one of them declares invalid is never applied. */
+/** The state after all these events. A commit that one of them invalidates is never applied. */
 export const fold = (state: SessionState, events: ReadonlyArray<Recorded>): SessionState => {
-  const voids = new Set<number>()
+  const invalidated = new Set<number>()
   for (const { event, seq } of events) {
-    if (event._tag === "SummaryInvalidated" && event.seq < seq) voids.add(event.seq)
+    if (event._tag === "SummaryInvalidated" && event.seq < seq) invalidated.add(event.seq)
   }
   let current = state
-  for (const recorded of events) current = evolve(current, recorded, voids)
+  for (const recorded of events) current = evolve(current, recorded, invalidated)
   return current
 }
 
 /**
- * Whether an event takes back what is in a state already. The state has forgotten what a summary replaced, so it
- * cannot be evolved any further: the session has to be folded anew, from its start.
+ * Whether an event changes what is already in the state: it invalidates a commit, or erases a message. The state no
+ * longer has the messages that the commit covered, so the session has to be folded from its start.
  */
 export const rewinds = (state: SessionState, { event }: Recorded): boolean =>
   (event._tag === "MessageRedacted" || event._tag === "SummaryInvalidated") &&
@@ -61,8 +68,8 @@ export const rewinds = (state: SessionState, { event }: Recorded): boolean =>
 
 type Reducer = (state: SessionState, recorded: Recorded) => SessionState
 
-/** A commit that is void ends its compaction, and no more. */
-const undone: Reducer = (state, { event }) =>
+/** An invalidated commit only releases the lock. */
+const released: Reducer = (state, { event }) =>
   "compaction" in event && state.running?.compaction === event.compaction
     ? { ...state, running: null, failures: null }
     : state
@@ -188,8 +195,10 @@ const summaryCommitted = (
     coveredTokens: covered.at(-1)?.cumulative ?? state.coveredTokens,
     summary: {
       id: committed.summary,
+      seq,
       through,
       total: state.total,
+      carried,
       segments: [...before.slice(0, carried), ...committed.segments],
       files: committed.files ?? noFiles,
       wording: committed.wording,

@@ -1,33 +1,38 @@
 /**
- * Every summary a session ever had, with the status each has now (reference design 4). A fold of its own: the state
- * of a session keeps the active one alone.
+ * Every summary a session ever had, and what has become of each. The statuses follow from the states that the fold
+ * goes through, and are computed here alone: for `memory.summaries`, for reverting, and for the rows that stores show.
  */
 import { Effect, Stream } from "effect"
-import type { CompactionStarted } from "../event/Event.js"
 import type { Recorded } from "../event/EventCodec.js"
+import type { SummaryChanges, SummaryRow, SummaryStatus } from "../log/EventLog.js"
+import { type Files, noFiles, type Segment } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
-import type { Voids } from "./evolve.js"
-import { type Files, fits, type Segment } from "../summary/Summary.js"
+import { evolve } from "./evolve.js"
+import { replay } from "./replay.js"
+import type { SessionState, Summary } from "./SessionState.js"
+
+export type { SummaryStatus } from "../log/EventLog.js"
 
 /**
+ * A summary as it was committed, and its status now.
+ *
  * - `active`: shown in contexts; at most one of a session
- * - `superseded`: a newer one took its place, or the session was cleared; kept to be read
- * - `invalid`: it could not be used, and counts as never made
+ * - `superseded`: a newer one replaced it, or the session was cleared; it stays readable
+ * - `invalid`: unusable or taken back; it counts as never committed
  */
-export type SummaryStatus = "active" | "superseded" | "invalid"
-
-/** A summary as it was committed, and what has become of it. */
 export interface SummaryRecord {
   readonly id: string
   /** The event that committed it. */
   readonly seq: number
   readonly status: SummaryStatus
-  /** The summary that took its place. */
+  /** The summary that replaced it. */
   readonly supersededBy: string | null
   /** It covers the messages `[0, through)` since the start or the last clear. */
   readonly through: number
   /** How many messages there were when it was committed. */
   readonly total: number
+  /** How many of its segments it took over unchanged from the summary before it. */
+  readonly carried: number
   readonly segments: ReadonlyArray<Segment>
   readonly files: Files
   readonly wording: Wording
@@ -38,127 +43,144 @@ export interface SummaryRecord {
   readonly at: number
 }
 
-interface History {
-  readonly records: ReadonlyArray<SummaryRecord>
-  readonly running: CompactionStarted | null
-  readonly total: number
+const recordOf = (
+  summary: Summary,
+  status: SummaryStatus,
+  supersededBy: string | null = null,
+): SummaryRecord => ({ ...summary, status, supersededBy, text: body(summary.wording, summary) })
+
+const unreadable: Wording = { role: "system", heading: "", between: "", beforeTurnPrefix: "" }
+
+/** The record of a commit that the fold did not use. `last` is the newest summary before it, used or not. */
+const invalidRecord = (
+  { event, seq, at, id }: Recorded,
+  { total }: SessionState,
+  last: Pick<SummaryRecord, "segments"> | null,
+): SummaryRecord => {
+  if (event._tag !== "SummaryCommitted") {
+    const nothing = { through: 0, total, carried: 0, segments: [], files: noFiles, tokens: 0 }
+    return recordOf({ id, seq, at, wording: unreadable, ...nothing }, "invalid")
+  }
+  const { summary, through, carried, wording, tokens, files = noFiles } = event
+  const segments = [...(last?.segments.slice(0, carried) ?? []), ...event.segments]
+  return recordOf(
+    { id: summary, seq, at, through, total, carried, wording, tokens, files, segments },
+    "invalid",
+  )
 }
 
-const nothing: History = { records: [], running: null, total: 0 }
+/** What an event did to the summaries: the records it added or changed. */
+const changesOf = (
+  recorded: Recorded,
+  { before, after, skipped }: { before: SessionState; after: SessionState; skipped: boolean },
+  last: Pick<SummaryRecord, "segments"> | null = before.summary,
+): ReadonlyArray<SummaryRecord> => {
+  const { event, seq } = recorded
+  const unusable = after.damaged.length > before.damaged.length
+  const takenBack =
+    skipped && event._tag === "SummaryCommitted" && before.running?.compaction === event.compaction
+  if (unusable || takenBack) return [invalidRecord(recorded, before, last)]
+  if (after.summary === before.summary) return []
+  const next = after.summary?.seq === seq ? after.summary : null
+  return [
+    ...(before.summary === null ? [] : [recordOf(before.summary, "superseded", next?.id)]),
+    ...(next === null ? [] : [recordOf(next, "active")]),
+  ]
+}
 
-/** The one that is active now. */
-const activeOf = ({ records }: History) => records.findLast(({ status }) => status === "active")
+/** A commit that can be taken back: a summary, or outputs that were pruned without one. */
+export interface Commit {
+  readonly seq: number
+  readonly summary: string | null
+}
 
-const withStatus = (
-  history: History,
-  status: SummaryStatus,
-  which: (record: SummaryRecord) => boolean,
-  supersededBy: string | null = null,
-): History => ({
-  ...history,
-  records: history.records.map((record) => (which(record) ? { ...record, status, supersededBy } : record)),
-})
+/** The past of a session: its version, its summaries, and the commits since the start or the last clear. */
+export interface History {
+  readonly version: number
+  /** Oldest first. */
+  readonly summaries: ReadonlyArray<SummaryRecord>
+  readonly commits: ReadonlyArray<Commit>
+}
 
-const unreadable = (id: string, { seq, at }: Recorded, total: number): SummaryRecord => ({
-  id,
-  seq,
-  status: "invalid",
-  supersededBy: null,
-  through: 0,
-  total,
-  segments: [],
-  files: { read: [], modified: [] },
-  wording: { role: "system", heading: "", between: "", beforeTurnPrefix: "" },
-  text: "",
-  tokens: 0,
-  at,
-})
+/** The commits after one more event. */
+const commitsAfter = (commits: ReadonlyArray<Commit>, { event, seq }: Recorded, skipped: boolean) => {
+  if (event._tag === "SessionCleared") return []
+  if (skipped) return commits
+  if (event._tag === "SummaryCommitted") return [...commits, { seq, summary: event.summary }]
+  return event._tag === "ToolOutputsPruned" ? [...commits, { seq, summary: null }] : commits
+}
 
-/** The history after one more event, without the commits that count as never made. */
-const step = (history: History, recorded: Recorded, voids: Voids): History => {
-  const { event, seq, at, id } = recorded
-  const { running, total } = history
-  switch (event._tag) {
-    case "MessageAppended":
-      return { ...history, total: total + 1 }
-    case "CompactionStarted":
-      return { ...history, running: event }
-    case "CompactionFailed":
-    case "CompactionReleased":
-      return running?.compaction === event.compaction ? { ...history, running: null } : history
-    case "ToolOutputsPruned":
-      // One that covers nothing came for the sake of this alone.
-      return running?.compaction === event.compaction && running.from === running.to
-        ? { ...history, running: null }
-        : history
-    case "SummaryCommitted": {
-      if (running?.compaction !== event.compaction) return history
-      const before = activeOf(history)
-      const usable =
-        !voids.has(seq) &&
-        event.through >= (before?.through ?? 0) &&
-        event.through <= total &&
-        fits(before?.segments ?? [], event)
-      // What cannot be used was written onto the one before it all the same, whatever has become of that.
-      const carried = (usable ? before : history.records.at(-1))?.segments.slice(0, event.carried) ?? []
-      const segments = [...carried, ...event.segments]
-      const files = event.files ?? { read: [], modified: [] }
-      const record: SummaryRecord = {
-        id: event.summary,
-        seq,
-        status: usable ? "active" : "invalid",
-        supersededBy: null,
-        through: event.through,
-        total,
-        segments,
-        files,
-        wording: event.wording,
-        text: body(event.wording, { segments, files }),
-        tokens: event.tokens,
-        at,
-      }
-      const replaced = usable
-        ? withStatus(history, "superseded", (one) => one.status === "active", event.summary)
-        : history
-      return { ...replaced, running: null, records: [...replaced.records, record] }
-    }
-    case "DamagedSummary":
-      return { ...history, running: null, records: [...history.records, unreadable(id, recorded, total)] }
-    case "SessionCleared": {
-      const cleared = withStatus(history, "superseded", ({ status }) => status === "active")
-      return { ...cleared, running: null, total: 0 }
-    }
-    // What was taken back is known beforehand; which one superseded which follows from the commits.
-    case "SummaryInvalidated":
-    case "MessageRedacted":
-    case "SummarySuperseded":
-    case "CompactionsHeld":
-    case "FactsLearned":
-    case "FactRetired":
-    case "UnknownEvent":
-      return history
+/** The past of a session, from its events. */
+export const historyOf = <E, R>(
+  session: string,
+  events: Stream.Stream<Recorded, E, R>,
+): Effect.Effect<History, E, R> =>
+  replay(session, events, {
+    start: () => ({ records: new Map<number, SummaryRecord>(), commits: [] as ReadonlyArray<Commit> }),
+    step: ({ records, commits }, recorded, change) => {
+      const isCommit = recorded.event._tag === "SummaryCommitted"
+      const last = isCommit ? ([...records.values()].at(-1) ?? null) : null
+      for (const one of changesOf(recorded, change, last)) records.set(one.seq, one)
+      return { records, commits: commitsAfter(commits, recorded, change.skipped) }
+    },
+  }).pipe(
+    Effect.map(({ state, collected: { records, commits } }) => ({
+      version: state.version,
+      summaries: [...records.values()],
+      commits,
+    })),
+  )
+
+/** A text that grows with every block it takes over. */
+const inBlocks = ({ segments, carried }: SummaryRecord): boolean =>
+  segments.slice(0, carried).some(({ kind }) => kind === "block")
+
+/** A record as a store shows it. Half a surrogate pair is replaced: other programs read these rows. */
+const rowOf = (record: SummaryRecord): SummaryRow => {
+  const { seq, id, status, supersededBy, through, total, segments, carried, tokens, at } = record
+  const own = segments.slice(carried).map(({ text }) => text)
+  const prefixes = segments.filter(({ kind }) => kind === "turn-prefix").map(({ text }) => text)
+  const text = status === "superseded" && inBlocks(record) ? own.join("\n\n") : record.text
+  return {
+    version: seq,
+    id,
+    status,
+    supersededBy,
+    coveredTo: through,
+    total,
+    text: text.toWellFormed(),
+    turnPrefix: prefixes.length === 0 ? null : prefixes.join("\n\n").toWellFormed(),
+    tokens,
+    time: at,
   }
 }
 
-/**
- * The summaries in the events of a session, oldest first. The events are run through a second time where a summary
- * was declared invalid that had been active.
- */
-export const summariesOf = <E, R>(
-  events: Stream.Stream<Recorded, E, R>,
-): Effect.Effect<ReadonlyArray<SummaryRecord>, E, R> => {
-  const pass = (voids: Voids) =>
-    Effect.suspend(() => {
-      const found = new Set<number>()
-      return Stream.runFold(events, nothing, (history, recorded) => {
-        const { event, seq } = recorded
-        if (event._tag === "SummaryInvalidated" && event.seq < seq) found.add(event.seq)
-        return step(history, recorded, voids)
-      }).pipe(Effect.map(({ records }) => ({ records, found })))
-    })
-  return Effect.gen(function* () {
-    const { records, found } = yield* pass(new Set())
-    const again = records.some(({ seq, status }) => status !== "invalid" && found.has(seq))
-    return again ? (yield* pass(found)).records : records
-  })
+/** The rows of all summaries in a history. */
+export const allRows = ({ summaries }: Pick<History, "summaries">): SummaryChanges => ({
+  replace: true,
+  rows: summaries.map(rowOf),
+})
+
+/** The row of the active summary alone. */
+export const activeRow = ({ summary }: SessionState): SummaryChanges => ({
+  replace: true,
+  rows: summary === null ? [] : [rowOf(recordOf(summary, "active"))],
+})
+
+/** The state after more events, and how they change the rows; nearly always, they do not. */
+export const foldWithRows = (
+  state: SessionState,
+  events: ReadonlyArray<Recorded>,
+): { readonly state: SessionState; readonly changes: SummaryChanges | undefined } => {
+  const rows = new Map<number, SummaryRow>()
+  let before = state
+  for (const recorded of events) {
+    const after = evolve(before, recorded)
+    for (const one of changesOf(recorded, { before, after, skipped: false })) rows.set(one.seq, rowOf(one))
+    before = after
+  }
+  return {
+    state: before,
+    changes: rows.size === 0 ? undefined : { replace: false, rows: [...rows.values()] },
+  }
 }

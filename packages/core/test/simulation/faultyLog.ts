@@ -182,6 +182,8 @@ export const faultyLog = (
         const data = `${older.data.slice(0, at)}?${older.data.slice(at + 1)}`
         return Exit.succeed(Option.some({ ...older, data }))
       }),
+    summaries: (session) =>
+      call(`summaries of ${session}`, () => Effect.runSyncExit(inner.summaries(session))),
     sessions: Stream.unwrap(
       call("list sessions", () =>
         Exit.succeed(Stream.fromIterable(Effect.runSync(Stream.runCollect(inner.sessions)))),

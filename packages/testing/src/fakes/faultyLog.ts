@@ -80,6 +80,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
     version: (session) => call("version", log.version(session)),
     saveSnapshot: (...args) => call("saveSnapshot", log.saveSnapshot(...args)),
     loadSnapshot: (session) => call("loadSnapshot", log.loadSnapshot(session)),
+    summaries: (session) => call("summaries", log.summaries(session)),
     sessions: stream("sessions", log.sessions),
     delete: (session) => call("delete", log.delete(session)),
   }

@@ -1,0 +1,89 @@
+/**
+ * The one reader of the log: from stored records to events, and from events to whatever is folded from them.
+ *
+ * Folding goes forward in one pass. An event that invalidates an earlier commit is the exception: the fold has let go
+ * of the messages that the commit covered. Then the range is read a second time, and this time the commit is skipped.
+ * Two passes are always enough, because the range is fixed and its invalidations are all known after the first one.
+ */
+import { Effect, Either, Stream } from "effect"
+import { DamagedEvent, decode, type Recorded } from "../event/EventCodec.js"
+import type { LogError, LogRecord, ReadOptions, Service as EventLog } from "../log/EventLog.js"
+import { evolve, type Invalidated, rewinds } from "./evolve.js"
+import { empty, type SessionState } from "./SessionState.js"
+
+/** Decodes the record that is expected at `seq`. A missing event is an error: nobody knows what it said. */
+export const decodeAt = (seq: number, record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
+  if (record.seq === seq) return decode(record)
+  const detail = `it is missing, while event ${record.seq} is there; restore the log from a backup`
+  return Either.left(new DamagedEvent({ session: record.session, seq, detail }))
+}
+
+/** The decoded events of a session, in order and without a hole. */
+export const readEvents = (
+  log: Pick<EventLog, "read">,
+  session: string,
+  options: ReadOptions = {},
+): Stream.Stream<Recorded, LogError | DamagedEvent> =>
+  Stream.suspend(() => {
+    const step = options.reverse === true ? -1 : 1
+    let next = step === 1 ? Math.max(options.from ?? 1, 1) : null
+    return log.read(session, options).pipe(
+      Stream.mapEffect((record) => {
+        const seq = next ?? record.seq
+        next = record.seq + step
+        return decodeAt(seq, record)
+      }),
+    )
+  })
+
+/** One step of a fold: the state before and after an event, and whatever else is collected on the way. */
+export interface Fold<A> {
+  readonly start: () => A
+  readonly step: (
+    collected: A,
+    recorded: Recorded,
+    change: { readonly before: SessionState; readonly after: SessionState; readonly skipped: boolean },
+  ) => A
+}
+
+/** A state, the last event in it, and what was collected on the way. */
+export interface Replayed<A> {
+  readonly state: SessionState
+  readonly last: Recorded | null
+  readonly collected: A
+}
+
+const none: Invalidated = new Set()
+
+/**
+ * Folds the events of a session from its first one. The stream may be run twice and has to end at the same event both
+ * times.
+ */
+export const replay = <A, E, R>(
+  session: string,
+  events: Stream.Stream<Recorded, E, R>,
+  { start, step }: Fold<A>,
+): Effect.Effect<Replayed<A>, E, R> => {
+  const pass = (skip: Invalidated) =>
+    Effect.suspend(() => {
+      const invalidated = new Set<number>()
+      let again = false
+      return Stream.runFold(
+        events,
+        { state: empty(session), last: null, collected: start() } as Replayed<A>,
+        ({ state, collected }, recorded): Replayed<A> => {
+          const { event, seq } = recorded
+          if (event._tag === "SummaryInvalidated" && event.seq < seq) {
+            invalidated.add(event.seq)
+            again ||= rewinds(state, recorded)
+          }
+          const after = evolve(state, recorded, skip)
+          const change = { before: state, after, skipped: skip.has(seq) }
+          return { state: after, last: recorded, collected: step(collected, recorded, change) }
+        },
+      ).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))
+    })
+  return Effect.flatMap(pass(none), ({ replayed, invalidated, again }) =>
+    again ? Effect.map(pass(invalidated), (second) => second.replayed) : Effect.succeed(replayed),
+  )
+}
