@@ -3,7 +3,7 @@ import type { CompactionReleased } from "../event/Event.js"
 import { type DamagedEvent, decode, encode, type Recorded } from "../event/EventCodec.js"
 import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
-import { allRows, historyOf } from "../session/summaries.js"
+import { summaryRows } from "../session/summaries.js"
 
 /** A session cannot be begun as a copy: it is there already, or there is nothing to copy. */
 export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
@@ -88,7 +88,7 @@ export const fork = (
     const [first, ...rest] = [...copies, ...wordless(all, last.seq), ...released]
     if (first === undefined) return 0
     const commit = `fork-${last.commit}-${last.seq}`
-    const summaries = allRows(yield* historyOf(to, decoded(to, [first, ...rest], commit)))
+    const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], commit))
     const { version } = yield* log
       .append(to, [first, ...rest], { expected: 0, commit, summaries })
       .pipe(

@@ -17,7 +17,7 @@ import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import { persistently, type SessionError, type Sessions } from "../session/Sessions.js"
-import { allRows, historyOf } from "../session/summaries.js"
+import { summaryRows } from "../session/summaries.js"
 
 /** What stands where something was forgotten. */
 export const redacted = "[redacted]"
@@ -202,7 +202,7 @@ export const redact = (
         const place = { commit, seq: version + 1 + position }
         return { session, seq: place.seq, id: eventId(place), at, event }
       })
-      const summaries = allRows(yield* historyOf(session, Stream.fromIterable([...changes.events, ...added])))
+      const summaries = yield* summaryRows(session, Stream.fromIterable([...changes.events, ...added]))
       const recordOf = (event: Event): NewRecord => ({ at, ...encode(event) })
       const done = yield* persistently(
         log.rewrite(session, changes.rewritten, [recordOf(redaction), ...rest.map(recordOf)], {

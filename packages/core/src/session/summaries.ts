@@ -2,7 +2,7 @@
  * Every summary a session ever had, and what has become of each. The statuses follow from the states that the fold
  * goes through, and are computed here alone: for `memory.summaries`, for reverting, and for the rows that stores show.
  */
-import { Effect, Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import type { Recorded } from "../event/EventCodec.js"
 import type { SummaryChanges, SummaryRow, SummaryStatus } from "../log/EventLog.js"
 import { type Files, noFiles, type Segment } from "../summary/Summary.js"
@@ -156,10 +156,26 @@ const rowOf = (record: SummaryRecord): SummaryRow => {
 }
 
 /** The rows of all summaries in a history. */
-export const allRows = ({ summaries }: Pick<History, "summaries">): SummaryChanges => ({
+export const allRows = ({ summaries }: History): SummaryChanges => ({
   replace: true,
   rows: summaries.map(rowOf),
 })
+
+/**
+ * The rows for events that were not appended by the engine: a copy, an import.
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ *
+ * const rowsAt = (log: EventLog.Service, session: string, version: number) =>
+ *   Session.summaryRows(session, Session.readEvents(log, session, { to: version }))
+ * ```
+ */
+export const summaryRows = <E, R>(
+  session: string,
+  events: Stream.Stream<Recorded, E, R>,
+): Effect.Effect<SummaryChanges, E, R> => Effect.map(historyOf(session, events), allRows)
 
 /** The row of the active summary alone. */
 export const activeRow = ({ summary }: SessionState): SummaryChanges => ({

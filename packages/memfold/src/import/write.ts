@@ -1,5 +1,5 @@
 /** Putting the events of an import into a log: all of them in one batch, or none. */
-import { EventCodec, type EventLog } from "@memfold/core"
+import { EventCodec, type EventLog, Session } from "@memfold/core"
 import { Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { TimedEvent } from "./events.js"
@@ -33,6 +33,11 @@ export const write = (
   Effect.gen(function* () {
     const [first, ...rest] = events.map(({ at, event }) => ({ at, ...EventCodec.encode(event) }))
     if (first === undefined) return false
-    const { duplicate } = yield* log.append(session, [first, ...rest], { expected: 0, commit })
+    const recorded = events.map(({ at, event }, position): EventCodec.Recorded => {
+      const seq = position + 1
+      return { session, seq, id: EventCodec.eventId({ commit, seq }), at, event }
+    })
+    const summaries = yield* Session.summaryRows(session, Stream.fromIterable(recorded))
+    const { duplicate } = yield* log.append(session, [first, ...rest], { expected: 0, commit, summaries })
     return !duplicate
   }).pipe(Effect.catchTag("VersionConflict", ({ actual }) => new SessionTaken({ session, events: actual })))

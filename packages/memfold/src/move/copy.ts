@@ -2,7 +2,7 @@
  * A session from one store into another, as it is: every record with its place, its commit id and its checksum. A copy
  * that broke off goes on where it stopped, because what is there already is the beginning of what is to come.
  */
-import { EventLog } from "@memfold/core"
+import { EventLog, Session } from "@memfold/core"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { readSound } from "./sound.js"
@@ -172,6 +172,15 @@ export const copySession = (
         return { outcome: "ahead", session, events: same, written: 0, there: before, sha256 } satisfies Copied
       }
       const last = yield* Stream.runHead(to.read(session, { reverse: true }))
+      const end = yield* from.version(session)
+      /** The summary rows come with the last batch: before it, the copy is not finished. */
+      const rowsAt = (to: number) =>
+        to < end
+          ? Effect.succeed(undefined)
+          : Effect.map(
+              Effect.option(Session.summaryRows(session, Session.readEvents(from, session, { to }))),
+              Option.getOrUndefined,
+            )
       let version = before
       let after = Option.getOrUndefined(Option.map(last, ({ commit }) => commit))
       yield* readSound(from, session, { from: before + 1 }).pipe(
@@ -182,7 +191,13 @@ export const copySession = (
               Array.fromIterable(batch) as Array.NonEmptyArray<EventLog.LogRecord>,
               ({ session: _session, seq: _seq, commit: _commit, ...record }): EventLog.NewRecord => record,
             )
-            const appended = yield* to.append(session, records, { expected: version, after, commit })
+            const summaries = yield* rowsAt(version + records.length)
+            const appended = yield* to.append(session, records, {
+              expected: version,
+              after,
+              commit,
+              summaries,
+            })
             if (!appended.duplicate) written += records.length
             version = appended.version
             after = commit
