@@ -23,12 +23,44 @@ export const folded = (text: string): string =>
 
 export const profile = (key: string, text: string): Found => ({ kind: "profile", key, text })
 
+/** The fact in the first two groups of a form (empty where one did not match); `null` if it only looked like one. */
+export type Fact = (first: string, second: string, clause: Clause) => Found | null
+
+/** A form in which people state something of themselves, and the fact in it. */
+export type Form = readonly [form: RegExp, fact: Fact]
+
+export const forms = (given: ReadonlyArray<readonly [form: string, fact: Fact]>): ReadonlyArray<Form> =>
+  given.map(([form, fact]) => [new RegExp(form, "iu"), fact])
+
+/** The value in the words of a clause; `null` if they are none. */
+type Value = (words: string, clause: Clause) => string | null
+
+/** A profile fact with the value in the first group, which is part of the key if that ends in a colon. */
+export const stated =
+  (key: string, label: string, value: Value): Fact =>
+  (words, _, clause) => {
+    const found = value(words, clause)
+    if (found === null) return null
+    return profile(key.endsWith(":") ? key + folded(found) : key, label + found)
+  }
+
 /** Liking and disliking the same thing is one fact that changed. */
-export const taste = (label: string, thing: string): Found => ({
-  kind: "preference",
-  key: `taste:${folded(thing)}`,
-  text: `${label}${thing}`,
-})
+export const taste =
+  (label: string, value: Value): Fact =>
+  (words, _, clause) => {
+    const found = value(words, clause)
+    return found === null ? null : { kind: "preference", key: `taste:${folded(found)}`, text: label + found }
+  }
+
+/** The fact of the first form that matches a text and gives one. */
+export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clause): Found | null => {
+  for (const [form, fact] of forms) {
+    const match = form.exec(text)
+    const found = match === null ? null : fact(match[1]?.trim() ?? "", match[2]?.trim() ?? "", clause)
+    if (found !== null) return found
+  }
+  return null
+}
 
 /** What shall hold from now on, in the user's own words. */
 export const instruction = (text: string, key = `instruction:${folded(text)}`): Found => ({
