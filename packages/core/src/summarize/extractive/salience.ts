@@ -36,18 +36,11 @@ export interface Salience {
 const factors = {
   speaker: { user: 1.6, assistant: 1, system: 1, tool: 0.55, earlier: 1.2 },
   failed: 2.2,
-  /** What a tool was asked, against what it answered. */
-  call: 1.6,
   code: 0.35,
   /** Added where no word is said anywhere else; patterns that come again and again get nothing. */
   once: 1,
-  /** What the user asks. What the assistant asks is over once it is answered; see `decision`. */
-  question: 1.25,
   /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
   firstRequest: 1.4,
-  /** The first sentence of a message, and its last. */
-  lead: 1.15,
-  close: 1.05,
   /** An answer and the question it decides. */
   decision: 1.3,
   /** The summary so far, at its newest line; it falls to `oldest` at its first. */
@@ -58,10 +51,6 @@ const factors = {
 const isQuestion = (text: string): boolean => /[?？؟;⸮]["”」』)）]?\s*$/u.test(text)
 /** Nothing but an answer: "yes", "选 A", "the second one, please". */
 const isShortAnswer = (found: ReadonlyArray<string>): boolean => found.length > 0 && found.length <= 6
-
-/** Text of any language is mostly letters and spaces; listings, tables and minified data are not. */
-const looksLikeCode = (text: string): boolean =>
-  text.length > 12 && (text.match(/[\p{L}\p{M}\p{N}\s]/gu)?.length ?? 0) < text.length * 0.72
 
 /** Hiragana writes mostly endings and particles, so it counts like an alphabet. */
 const shortWord = (term: string): number => {
@@ -138,11 +127,8 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
         (1 + factors.once * once) *
         factors.speaker[source.speaker] *
         (source.failed ? factors.failed : 1) *
-        (source.speaker === "tool" && position === 0 ? factors.call : 1) *
-        (piece.code || looksLikeCode(piece.text) ? factors.code : 1) *
-        (asks && source.speaker === "user" ? factors.question : 1) *
+        (piece.code ? factors.code : 1) *
         (source === firstRequest ? factors.firstRequest : 1) *
-        (position === 0 ? factors.lead : position === last ? factors.close : 1) *
         (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)
       const worth = one.facts.map((fact) => ({ ...fact, worth: fact.worth * standing(fact.key) }))
       const decides = source.speaker === "user" && pieces.length === 1 && !asks && isShortAnswer(one.terms)

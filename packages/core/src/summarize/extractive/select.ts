@@ -6,7 +6,6 @@
  * others are chosen; so the best is found by judging the top of a heap anew, not everything at every step.
  */
 import type { Piece, Source } from "./digest.js"
-import { Heap } from "./heap.js"
 import type { Candidate, Salience } from "./salience.js"
 
 /**
@@ -50,8 +49,20 @@ const saturated = (facts: number): number => factScale * saturation * (1 - Math.
 const ageOf = (candidate: Candidate): "old" | "fresh" =>
   candidate.parts.every(({ source }) => source.old) ? "old" : "fresh"
 
-const better = (a: Entry, b: Entry): boolean =>
-  a.gain > b.gain || (a.gain === b.gain && a.candidate.order < b.candidate.order)
+/** Negative where `a` is the worse choice. The order is strict, so that the result is the same every time. */
+const compare = (a: Entry, b: Entry): number => a.gain - b.gain || b.candidate.order - a.candidate.order
+
+/** Puts an entry into its place among entries sorted from the worst to the best. */
+const insert = (sorted: Array<Entry>, entry: Entry): void => {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(sorted[middle]!, entry) < 0) low = middle + 1
+    else high = middle
+  }
+  sorted.splice(low, 0, entry)
+}
 
 /** The chosen candidates, in the order of their choice: the last one is the first to give up. */
 export const select = (
@@ -109,14 +120,14 @@ export const select = (
 
   const sides = new Set(candidates.map(ageOf))
   for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
-    const heap = new Heap(better)
-    for (const candidate of candidates) {
-      if (candidate.parts.some(({ piece }) => !taken.has(piece))) heap.push(judge(candidate))
-    }
-    for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+    const waiting = candidates
+      .filter(({ parts }) => parts.some(({ piece }) => !taken.has(piece)))
+      .map(judge)
+      .toSorted(compare)
+    for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       const { candidate } = entry
       if (entry.chosen !== chosen.length) {
-        heap.push(judge(candidate))
+        insert(waiting, judge(candidate))
         continue
       }
       if (entry.novelty <= repetition) continue
