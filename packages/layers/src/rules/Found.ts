@@ -1,11 +1,11 @@
-/** What a rule makes of a sentence. */
+/** The fact a rule finds in a clause or sentence. */
 export interface Found {
   readonly kind: "profile" | "preference" | "instruction"
   readonly text: string
   readonly key: string
 }
 
-/** A clause of a sentence, and what comes after it. */
+/** A clause of a sentence, and the clause after it. */
 export interface Clause {
   readonly text: string
   readonly next: string | undefined
@@ -13,7 +13,7 @@ export interface Clause {
   readonly greeted: boolean
 }
 
-/** For keys: the same thing in other words of the same letters is the same thing. */
+/** Folds case, width and punctuation for keys. */
 export const folded = (text: string): string =>
   text
     .normalize("NFKC")
@@ -62,18 +62,18 @@ export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clau
   return null
 }
 
-/** What shall hold from now on, in the user's own words. */
+/** A standing instruction, in the user's own words. */
 export const instruction = (text: string, key = `instruction:${folded(text)}`): Found => ({
   kind: "instruction",
   key,
   text,
 })
 
-/** Something secret must not be repeated in other contexts. */
+/** Words of secrets, which must not appear in other contexts. */
 const secret =
   /\b(?:passwords?|passwd|passphrases?|secrets?|credentials?|api[\s_-]?keys?|(?:access|auth|bearer|refresh)[\s_-]?tokens?|private keys?|pin codes?|cvv|cvc|ssn|social security|credit cards?|iban)\b|密码|密碼|口令|密钥|密鑰|私钥|私鑰|验证码|驗證碼|身份证|身分證|信用卡|银行卡|銀行卡/iu
-/** Letters and digits in a jumble, as in tokens and digests. */
+/** Letters mixed with digits, as in tokens and digests. */
 const jumble = /(?<![\w-])(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[\w-]{24,}/
 
-/** Whether a text may hold a secret, as far as its words and its form tell. */
+/** Whether a text may contain a secret, judged by its words and form. */
 export const mayBeSecret = (text: string): boolean => secret.test(text) || jumble.test(text)

@@ -1,4 +1,4 @@
-/** What people say of themselves in Chinese, simplified or traditional. Every form is anchored at a clause's start. */
+/** What people say about themselves in Chinese, simplified or traditional. Forms are anchored at a clause's start. */
 import type { Clause, Fact, Found } from "./Found.js"
 import { firstFact, folded, forms, instruction, profile, stated, taste } from "./Found.js"
 
@@ -134,7 +134,7 @@ const remember = form(
   `^(?:请|請|你|您|要|一定要|务必|務必|帮我|幫我){0,3}(?:记住|記住|牢记|牢記|记一下|記一下|别忘了|別忘了|不要忘记|不要忘記)了?[，,：:\\s]*(.{2,})$`,
 )
 
-/** What shall hold from now on, if a whole sentence says so. */
+/** The standing instruction in a sentence, if there is one. */
 export const instructionChinese = (sentence: string, about: (rest: string) => Found | null): Found | null => {
   if (!/\p{sc=Han}/u.test(sentence)) return null
   const text = end(sentence.replace(lead, ""))
@@ -152,13 +152,13 @@ export const instructionChinese = (sentence: string, about: (rest: string) => Fo
   return about(rest) ?? instruction(`记住：${rest}`)
 }
 
-/** Whether a clause goes on about the one who spoke before it: 我叫小明，住在北京. */
+/** Whether a clause continues with the subject of the one before it: 我叫小明，住在北京. */
 export const goesOn = (clause: string): boolean =>
   /^(?:现在|現在|目前|也|还|還|很|最|非常|特别|特別)?(?:住在?|来自|來自|家在|是一[名位个個]|在.{2,15}(?:工作|上班)$|喜欢|喜歡|不喜欢|不喜歡|讨厌|討厭|今年\d|[对對].{1,15}[过過]敏)/u.test(
     clause,
   )
 
-/** Whether a sentence only supposes, orders a text, or reports. */
+/** Whether a sentence is a supposition, a request for a text, or reported speech. */
 export const notMeantChinese = (sentence: string): boolean =>
   /^(?:如果|假如|假设|假設|要是|若|当|當|比如|例如|翻译|翻譯|写|寫|改写|润色|帮我写|帮我改|请翻译|请写|请把|想象|想像)|(?:[他她][们們]?|朋友|同事|老板|老闆|妈妈|媽媽|爸爸)[说說问問]|[写寫]道|告[诉訴]我/u.test(
     sentence,

@@ -1,11 +1,11 @@
-/** What people say of themselves in English. Every form is anchored at the start of a clause. */
+/** What people say about themselves in English. Forms are anchored at the start of a clause. */
 import type { Clause, Fact, Found } from "./Found.js"
 import { firstFact, folded, forms, instruction, profile, stated, taste } from "./Found.js"
 
 const languages =
   "simplified chinese|traditional chinese|english|chinese|mandarin|cantonese|french|german|spanish|italian|portuguese|dutch|russian|ukrainian|japanese|korean|arabic|hebrew|hindi|bengali|urdu|persian|farsi|turkish|polish|czech|hungarian|romanian|greek|swedish|norwegian|danish|finnish|thai|vietnamese|indonesian"
 
-/** The verbs that a standing request begins with; a closed list, so that "never mind" is none. */
+/** The verbs a standing instruction begins with. A closed list, because "never mind" is none. */
 const verbs =
   "add|address|answer|ask|assume|avoid|be|begin|call|change|check|cite|commit|confirm|convert|create|delete|do|end|explain|format|give|ignore|include|install|keep|leave|limit|list|make|mention|merge|output|prefer|propose|provide|push|put|quote|refer|remove|reply|respond|return|run|say|send|show|sign|skip|speak|spell|start|stick|stop|suggest|summarize|talk|tell|test|touch|translate|treat|try|update|use|verify|wrap|write"
 
@@ -17,18 +17,18 @@ const verbs =
 const roles =
   "\\p{L}*(?:ologist|ician|grapher|engineer)|accountant|actor|actress|administrator|analyst|architect|artist|attorney|author|baker|barista|carpenter|chef|chemist|coach|composer|consultant|contractor|cook|dentist|designer|developer|director|doctor|driver|economist|editor|entrepreneur|farmer|filmmaker|firefighter|founder|freelancer|gardener|historian|illustrator|instructor|intern|journalist|judge|lawyer|lecturer|librarian|linguist|manager|marketer|mechanic|nurse|nutritionist|officer|paramedic|pharmacist|physicist|physiotherapist|pilot|plumber|principal|producer|professor|programmer|realtor|recruiter|researcher|salesperson|scientist|secretary|singer|soldier|streamer|student|surgeon|teacher|therapist|trainer|translator|tutor|veterinarian|waiter|waitress|welder|writer|youtuber"
 
-/** At most one of these words in a row is dropped from the front, three times over. */
+/** Words without content before a statement; up to three of them are dropped. */
 const lead =
   /^(?:(?:hi|hello|hey|ok|okay|well|so|oh|and|but|also|anyway|actually|btw|by the way|fyi|just so you know|for your information|for context|for the record|as for me|personally|honestly|yes|yeah|yep|nope?|sure|thanks|thank you|please note(?: that)?|note(?: that)?|to be clear|in general|generally|note)(?: there)?(?:[,!.:]|\s)\s*)/i
 
 const greeting =
   /^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|nice to meet you)(?: (?:there|all|everyone|again))?\s*[,!.]*$/i
 
-/** Sentences that only suppose, order a text, or report what others say. */
+/** Suppositions, requests for a text, and reported speech. */
 const notMeant =
   /^(?:if|when|whenever|unless|suppose|imagine|assume|assuming|pretend|let['’]?s say|say|for example|for instance|e\.g|such as|translate|write|rewrite|rephrase|correct|fix|proofread|improve|edit|draft|once upon|act as|you are)\b|\b(?:said|says|told|tells|asked|wrote|writes|saying|telling|quote|replied|answered)\b/i
 
-/** What every clause of a rule begins with: most clauses are done with here. */
+/** The words that statements begin with: a quick test that most clauses fail. */
 const subject = /^(?:i|i['’]?m|i['’]ve|my|this|call|please|just|you)\b/i
 
 const adverbs =
@@ -74,7 +74,7 @@ const place = (rest: string, { next }: Partial<Clause> = {}): string | null => {
 const notThings =
   /^(?:its|that|that['’]s|they|his|my|our|their|each other|how|what|when|whenever|where|which|why|who|if|whether|the|everything|anything|nothing|something|both|either|neither|option|number|ones?|all|some|any|more|most|another|same|such|not|as|so|too|very|and|or|but|for|in|on|at|with|about|of|is|are|was|being able|having to|to (?:think|say|see|hear|know|believe|ask|add|point|be|bother|interrupt|admit|not|thank|start by|learn more|explore|try))\b/iu
 
-/** What is liked or not, without what only explains it. */
+/** The thing that is liked or not, without the reason for it. */
 const thing = (rest: string): string | null => {
   const [first = ""] = rest.split(
     /\s+(?:but|because|since|so|although|though|which|while|and (?:i|it|would|was|am|have|want|need|then))\b/iu,
@@ -89,7 +89,7 @@ const thing = (rest: string): string | null => {
   return clear ? found : null
 }
 
-/** What cannot be understood without what was said before. */
+/** Words that refer to something said before. */
 const pointing =
   /\b(?:it|this|that one|these|those|them|him|her|you|your|yours|yourself)\b|^(?:to|be|a|an|of|at|on|in|for|with)$/iu
 
@@ -214,7 +214,7 @@ export const aboutEnglish = (clause: Clause): Found | null => {
   return firstFact(statements, text, { ...clause, greeted })
 }
 
-/** What every standing request has in it. */
+/** Words of standing instructions: a quick test that most sentences fail. */
 const standing =
   /\b(?:always|never|ever|now on|here on|forward|henceforth|answer|reply|respond|speak|talk|use|write|remember|mind|forget|note)\b/i
 
@@ -235,7 +235,7 @@ const remember = on(
 const notToRemember =
   /^(?:when|how|what|why|where|who|if|time|my words|we talked|i (?:said|told|asked|mentioned)|to be)\b|\b(?:yourself|your)\b/iu
 
-/** What shall hold from now on, if a whole sentence says so. */
+/** The standing instruction in a sentence, if there is one. */
 export const instructionEnglish = (sentence: string, about: (rest: string) => Found | null): Found | null => {
   if (!standing.test(sentence)) return null
   const text = sentence.replace(/[.!…;\s]+$/u, "")
@@ -262,5 +262,5 @@ export const instructionEnglish = (sentence: string, about: (rest: string) => Fo
 /** Whether a sentence is nothing but a greeting. */
 export const isGreetingEnglish = (sentence: string): boolean => greeting.test(sentence)
 
-/** Whether a sentence only supposes, orders a text, or reports. */
+/** Whether a sentence is a supposition, a request for a text, or reported speech. */
 export const notMeantEnglish = (sentence: string): boolean => notMeant.test(sentence)
