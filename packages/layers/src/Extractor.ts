@@ -1,16 +1,16 @@
-/** The port of what finds facts: it is shown rounds that have ended, and says what is worth remembering of them. */
+/** The extractor port: from turns that have ended to facts worth remembering. */
 import type { Event, MemoryLayers, Session } from "@memfold/core"
 import type { Effect } from "effect"
 
-/** The rounds to look through, and the facts in force before them. */
+/** The turns to read, and the facts active before them. */
 export interface Material extends MemoryLayers.Rounds {
   readonly known: ReadonlyArray<Session.KnownFact>
 }
 
 /**
- * A fact as it was found. One with the layer and `key` of a known fact takes its place; one that says the same as a
- * known fact is not learned again. `from` and `to` are the messages it was said in, where they are known more
- * closely than the whole range.
+ * A fact as an extractor finds it. It replaces a known fact of the same layer and `key`; a fact equal to a known one
+ * is not learned again. `from` and `to` are the message indexes `[from, to)` it comes from; by default the whole range
+ * that was read.
  */
 export interface NewFact extends Pick<Event.Fact, "layer" | "kind" | "text"> {
   readonly key?: string | undefined
@@ -19,8 +19,8 @@ export interface NewFact extends Pick<Event.Fact, "layer" | "kind" | "text"> {
 }
 
 /**
- * Finds facts. It may be called again for the same rounds, when its answer got lost; a failure costs these facts
- * and nothing else (law L8). An extractor of your own is an object with these two fields.
+ * Finds facts. It may be called again for the same turns, after a crash for example. If it fails, these facts are
+ * missing and everything else goes on. Your own extractor is an object with these two fields.
  *
  * @example
  * ```ts
@@ -46,6 +46,6 @@ export interface Extractor {
 }
 
 /**
- * The kinds that are recalled whatever the question is: who the user is, and what they asked for once and for all.
+ * The kinds recalled for every question: who the user is, and their standing instructions.
  */
 export const standingKinds: ReadonlyArray<string> = ["profile", "instruction"]

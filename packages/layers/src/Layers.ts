@@ -1,6 +1,6 @@
 /**
- * The memory layers that keep facts as events: in the session's own log, and in logs of their own for what the
- * sessions of one user or one scope share.
+ * The memory layers. They keep facts as events: in the session's own log, or in a log shared by the sessions of one
+ * user or one scope.
  */
 import { EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Duration, Effect, Layer, Stream } from "effect"
@@ -16,13 +16,12 @@ import { select } from "./recall/recall.js"
 import { rules } from "./rules/index.js"
 
 /**
- * - `extractor`: what finds facts in rounds that have ended; by default rules that need no model
- * - `userOf`, `scopeOf`: whose a session is, and what it belongs to (a project, a team). The sessions of one user
- *   share what is known of the user, those of one scope share its digests, plans and documents. Without an answer
- *   (`undefined`, or an empty text) the facts of that layer stay in the session's own log. The answer for a session
- *   should not change.
- * - `mostUser`, `mostScope`: how many facts of each layer a context shows at most; 20 and 10 by default
- * - `extractorTimeout`: how long the extractor may take before its rounds are put off; a minute by default
+ * - `extractor`: finds facts in turns that have ended; by default rules that need no model
+ * - `userOf`, `scopeOf`: the user and the scope (a project, a team) of a session. Sessions of one user share the facts
+ *   about the user, sessions of one scope share its digests, plans and documents. For `undefined` or an empty string,
+ *   the facts of that layer stay in the session's own log. The result for a session must not change.
+ * - `mostUser`, `mostScope`: at most this many facts of each layer in a context, 0 or more; 20 and 10 by default
+ * - `extractorTimeout`: how long the extractor may run before its turns are put off; a minute by default
  */
 export interface Options {
   readonly extractor?: Extractor
@@ -37,10 +36,10 @@ type Operation = MemoryLayers.LayersError["operation"]
 type Name = "user" | "scope"
 const layers: ReadonlyArray<Name> = ["user", "scope"]
 
-/** So many facts are kept in indexes, of all logs together: some tens of megabytes. */
+/** Facts in all indexes together: some tens of megabytes. */
 const indexedFacts = 20_000
 
-/** So many shared logs are kept folded. */
+/** Shared logs kept folded in memory. */
 const cachedHomes = 500
 
 const count = (name: string, given: number | undefined, otherwise: number): number => {
@@ -50,8 +49,8 @@ const count = (name: string, given: number | undefined, otherwise: number): numb
 }
 
 /**
- * Memory layers over the event log of the context. Numbers out of range are a defect (a `RangeError`), found when
- * the effect runs.
+ * Makes memory layers over the event log of the environment. When the effect runs, a number out of range is a defect
+ * (a `RangeError`).
  *
  * @example
  * ```ts
@@ -79,13 +78,13 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     const sessions = Session.make(log, { capacity: cachedHomes })
     const indexes = makeIndexes(indexedFacts)
 
-    /** What went wrong, in the words of the layers. No text of these errors repeats what was said. */
+    /** The error of an operation. Its detail must not contain text of messages or facts. */
     const failing =
       (session: string, operation: Operation) =>
       (detail: string): MemoryLayers.LayersError =>
         new MemoryLayers.LayersError({ session, operation, detail })
 
-    /** The shared log of a layer, if the session has one. A shared log itself has none. */
+    /** The id of the layer's shared log, `null` if the session has none. A shared log itself has none. */
     const homeOf = (
       layer: Name,
       session: string,
@@ -96,17 +95,17 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       const fail = failing(session, operation)
       return Effect.try({
         try: () => ask(session) ?? "",
-        catch: () => fail(`${layer}Of threw an error for this session; let it answer undefined instead`),
+        catch: () => fail(`${layer}Of threw an error for this session; let it return undefined instead`),
       }).pipe(
         Effect.filterOrFail(
           (name) => typeof name === "string" && name.isWellFormed(),
-          () => fail(`${layer}Of has to answer with well-formed text, or undefined`),
+          () => fail(`${layer}Of has to return a well-formed string, or undefined`),
         ),
         Effect.map((name) => (name === "" ? null : layer === "user" ? userHome(name) : scopeHome(name))),
       )
     }
 
-    /** A shared log as it is, or as it was at a time. */
+    /** The state of a shared log, now or at a time. */
     const folded = (home: string, until: number | undefined) =>
       until === undefined
         ? sessions.load(home)
@@ -141,13 +140,13 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     ): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> => {
       const fail = failing(rounds.state.session, "learn")
       return Effect.suspend(() => extractor.extract({ ...rounds, known })).pipe(
-        // What was thrown may hold what was said; it goes no further.
+        // A thrown error may contain text of messages, so it is dropped.
         Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" threw an error`)),
         Effect.timeoutFail({
           duration: timeout,
           onTimeout: () =>
             fail(
-              `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the rounds are looked at again with the next one`,
+              `the extractor "${extractor.name}" took longer than ${Duration.format(timeout)}; the turns are tried again with the next one`,
             ),
         }),
       )
@@ -228,8 +227,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
   })
 
 /**
- * Provides the memory layers to a memory: put it in with `Layer.provide`, beside the event log, which both need to
- * be the same.
+ * Provides the memory layers to a memory, with `Layer.provide`. Both must use the same event log.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
-/** Forgetting what was learned from a message, in a log that sessions share (law L15). */
+/** Erases facts learned from a redacted message from a shared log. */
 import { type Event, EventCodec, type EventLog, type Session } from "@memfold/core"
 import { Clock, Effect, Stream } from "effect"
 import { origin, originOfFact } from "./identity.js"
 
-/** The event without its facts from that message; `null` if it has none. */
+/** The event without its facts from that message; `null` if it had none. */
 const without = (
   event: EventCodec.AnyEvent,
   state: Session.SessionState,
@@ -17,8 +17,8 @@ const without = (
 }
 
 /**
- * Takes the facts learned from the message at an index out of a shared log, words and all, whether they are still in
- * force or not. Nothing happens where there are none.
+ * Rewrites a shared log without the facts learned from the message at an index, active or not. Does nothing if there
+ * are none.
  */
 export const forget = (
   log: EventLog.Service,
@@ -47,14 +47,14 @@ export const forget = (
     yield* log
       .rewrite(home, rewritten, [{ at, ...record }], {
         expected: last.seq,
-        // The event's id is its commit with its place behind it.
+        // The id of an event is its batch id, followed by a dot and its version.
         after: last.id.slice(0, -`.${last.seq}`.length),
         commit: `forgotten.${index}@${last.seq}.${origin(state)}`,
       })
       .pipe(
-        // Somebody learned something meanwhile: what is there to forget is looked for anew.
+        // Another writer added facts meanwhile: search again.
         Effect.catchTag("VersionConflict", () => forget(log, sessions, home, state, index)),
       )
-    // Whoever has the log folded finds out by reading on.
+    // Loading brings the cached state of the log up to date.
     yield* sessions.load(home)
   })

@@ -1,12 +1,12 @@
 /**
- * Where facts are kept: in the session's own log, or in a log that the sessions of one user or one scope share.
+ * The ids of logs that the sessions of one user or one scope share.
  */
 
 const prefix = "memfold:"
 
 /**
- * The id of the log that holds what is known of a user. It is a session like any other to the store, and is listed
- * among them. Ids that begin with `memfold:` belong to memfold; an application's own sessions must not.
+ * The id of the log with the facts about a user. The store lists it like any other session. Session ids that begin
+ * with `memfold:` are reserved for memfold.
  *
  * @example
  * ```ts
@@ -17,11 +17,11 @@ const prefix = "memfold:"
  */
 export const userHome = (user: string): string => `${prefix}user:${user}`
 
-/** The id of the log that holds what is known of a scope; see {@link userHome}. */
+/** The id of the log with the facts about a scope; see {@link userHome}. */
 export const scopeHome = (scope: string): string => `${prefix}scope:${scope}`
 
 /**
- * Whether a session id is that of a shared log, for leaving these out of a list of conversations.
+ * Whether a session id is the id of a shared log, to leave these out of a list of conversations.
  *
  * @example
  * ```ts

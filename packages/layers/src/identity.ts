@@ -1,16 +1,16 @@
 /**
- * Names that the same rounds get every time, so that what is learned twice is one thing: no randomness, no clock.
+ * Ids that are the same each time for the same turns, without randomness or a clock, so learning twice adds nothing.
  */
 import type { Event, MemoryLayers, Session } from "@memfold/core"
 
 type State = Pick<Session.SessionState, "session" | "startedAt" | "clears">
 type Range = Pick<MemoryLayers.Rounds, "from" | "to">
 
-/** The session as it has been since it was begun, or cleared last: message 3 after that is another one. */
+/** The session since its start or last clear. Message indexes begin anew after a clear, so it is part of the id. */
 export const origin = ({ session, startedAt, clears }: State): string =>
   `${startedAt ?? 0}.${clears}.${session}`
 
-/** The id of the fact at a position of what was learned for a layer. */
+/** The id of the fact at a position among the facts learned for a layer. */
 export const factId = (
   layer: Event.Fact["layer"],
   position: number,
@@ -18,10 +18,10 @@ export const factId = (
   state: State,
 ): string => `${layer}.${position}@${from}-${to}.${origin(state)}`
 
-/** The {@link origin} of the session a fact was learned in; `null` if somebody else named it. */
+/** The {@link origin} of the session a fact was learned in; `null` if the id has another form. */
 export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null =>
   /^[a-z]+\.\d+@\d+-\d+\.(.*)$/su.exec(id)?.[1] ?? null
 
-/** The commit id under which a layer's facts of these rounds are put into a shared log. */
+/** The idempotency key for appending a layer's facts from these turns to a shared log. */
 export const commitId = (layer: Event.Fact["layer"], { from, to }: Range, state: State): string =>
   `learned.${layer}@${from}-${to}.${origin(state)}`

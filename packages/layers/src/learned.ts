@@ -1,20 +1,20 @@
-/** From what an extractor found to the facts of the log. */
+/** Turns the facts an extractor found into facts of the log. */
 import type { Event, MemoryLayers, Session } from "@memfold/core"
 import type { NewFact } from "./Extractor.js"
 import { factId } from "./identity.js"
 import { clip } from "./text.js"
 
-/** In UTF-16 units: a longer fact is clipped, and so is a kind; a longer key is none. */
+/** In UTF-16 units: a longer text or kind is clipped, a longer key is dropped. */
 const longest = { text: 1_000, kind: 60, key: 400 }
 
-/** So many facts of each layer are taken from one look, the newest. */
+/** At most this many facts of each layer are taken from one extraction, the newest. */
 const most = 300
 
 /** Facts that say the same: learning one when the other is known changes nothing. */
 const same = (one: Omit<Event.Fact, "id" | "from" | "to">, other: Session.KnownFact): boolean =>
   one.layer === other.layer && one.kind === other.kind && one.key === other.key && one.text === other.text
 
-/** Those that say nothing that is known. */
+/** The facts that are not known yet. */
 export const unknownOf = (
   facts: ReadonlyArray<Event.Fact>,
   known: ReadonlyArray<Session.KnownFact>,
@@ -24,8 +24,8 @@ const clamped = (value: number | undefined, otherwise: number, from: number, to:
   value === undefined || !Number.isSafeInteger(value) ? otherwise : Math.min(Math.max(value, from), to)
 
 /**
- * The facts of one layer, with ids of their own and in a form that any log can hold. Of several with the same key,
- * or without one and with the same text, the last counts.
+ * The facts of one layer, with ids and within the limits of length. Of facts with the same key, or without a key and
+ * with the same text, the last one counts.
  */
 export const settled = (
   found: ReadonlyArray<NewFact>,

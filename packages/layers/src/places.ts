@@ -1,4 +1,4 @@
-/** The logs that hold a session's facts, and what of them is in force. */
+/** The logs with a session's facts, and which of these facts are active. */
 import type { Event, Session } from "@memfold/core"
 
 type Facts = ReadonlyArray<Session.KnownFact>
@@ -17,20 +17,20 @@ export interface Places {
   readonly scope: Place | null
 }
 
-/** The own log may hold facts of both layers; a shared one holds those of its own. */
+/** The session's own log may contain facts of both layers, a shared log those of one. */
 export const placesOf = (places: Places, layer: Layer): ReadonlyArray<Place> => {
   const home = places[layer]
   return home === null ? [places.own] : [places.own, home]
 }
 
-/** Whether the newer fact takes the place of the older, which are of one layer. */
+/** Whether the newer fact replaces the older one; both are of one layer. */
 const replaces = (newer: Session.KnownFact, older: Session.KnownFact): boolean =>
   newer.id === older.id || (newer.key !== undefined && newer.key === older.key)
 
-/** One map entry for all facts that take each other's place. */
+/** The same for all facts that replace each other. */
 const identity = ({ id, key }: Session.KnownFact): string => (key === undefined ? `id ${id}` : `key ${key}`)
 
-/** The facts of a layer that are in force, oldest first. */
+/** The active facts of a layer, oldest first. */
 export const inForce = (places: Places, layer: Layer): Facts => {
   const [own = [], shared = []] = placesOf(places, layer).map(({ facts }) =>
     facts.filter((fact) => fact.layer === layer),
@@ -44,7 +44,7 @@ export const inForce = (places: Places, layer: Layer): Facts => {
   return [...merged.values()]
 }
 
-/** What has to go from each log for a fact to be gone: itself, and what it had taken the place of elsewhere. */
+/** The facts to remove from each log to remove one fact: itself, and facts it replaced in the other log. */
 export const toRetire = (
   places: Places,
   id: string,

@@ -1,4 +1,4 @@
-/** Cutting text to length without halving what belongs together. */
+/** Cuts text to a length without splitting a character. */
 
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
@@ -18,7 +18,7 @@ export const tail = (text: string, length: number): string => {
   return text.slice(halved ? start + 1 : start)
 }
 
-/** On one line, without control characters, doubled spaces, and halves of characters. */
+/** The text on one line, without control characters, doubled spaces and lone surrogates. */
 export const oneLine = (text: string): string =>
   text
     .toWellFormed()
@@ -36,8 +36,8 @@ const lastEnd = (text: string, ends: RegExp): number => {
 }
 
 /**
- * At most `length` UTF-16 units on one line. What is too long ends with its last whole sentence, if that is most of
- * it; else with its last whole word and "…"; in a script without spaces, wherever it has to.
+ * At most `length` UTF-16 units on one line. A longer text ends with its last whole sentence if that leaves more than
+ * half of it; else with its last whole word and "…"; in a script without spaces, at the limit.
  */
 export const clip = (text: string, length: number): string => {
   const line = oneLine(text)

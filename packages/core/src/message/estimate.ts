@@ -15,91 +15,65 @@ interface Rate {
   readonly rate: number
 }
 
-interface Script extends Rate {
-  readonly name: string
-  /** First and last code unit; where ranges overlap, the later entry of the table wins. */
-  readonly ranges: ReadonlyArray<readonly [first: number, last: number]>
-  /** The price in the less common languages of the script, as far as {@link evidence} can tell them apart. */
-  readonly unfamiliar?: Rate
-}
+/**
+ * Code units as hexadecimal ranges, both ends included; where scripts overlap, the later one wins. `unfamiliar` is
+ * the price in the less common languages of the script, as far as {@link evidence} can tell them apart.
+ */
+const script = (name: string, codeUnits: string, free: number, rate: number, unfamiliar?: Rate) => ({
+  name,
+  codeUnits,
+  free,
+  rate,
+  unfamiliar,
+})
 
-const scripts: ReadonlyArray<Script> = [
-  // What no entry below names is charged by its UTF-8 bytes, a token each: this is an upper bound.
-  { name: "other, two bytes", ranges: [[0x80, 0x7ff]], free: 0.5, rate: 2 },
-  { name: "other, three bytes", ranges: [[0x800, 0xffff]], free: 1 / 3, rate: 3 },
-  { name: "control", ranges: [[0x0, 0x1f]], free: 1, rate: 1 },
-  {
-    name: "Latin",
-    ranges: [
-      [0x41, 0x5a],
-      [0x61, 0x7a],
-      [0xc0, 0xd6],
-      [0xd8, 0xf6],
-      [0xf8, 0x24f],
-      [0x1e00, 0x1eff],
-    ],
-    // English words of a dozen letters are one token; the rate comes from the long names in source code.
-    free: 8,
-    rate: 0.16,
-    unfamiliar: { free: 2.5, rate: 0.342 },
-  },
-  { name: "combining marks", ranges: [[0x300, 0x36f]], free: 1, rate: 1.6 },
-  { name: "Greek", ranges: [[0x370, 0x3ff]], free: 2, rate: 0.37 },
-  { name: "Cyrillic", ranges: [[0x400, 0x52f]], free: 2, rate: 0.13, unfamiliar: { free: 2, rate: 0.35 } },
-  { name: "Armenian", ranges: [[0x530, 0x58f]], free: 2, rate: 0.23 },
-  { name: "Hebrew", ranges: [[0x590, 0x5ff]], free: 2, rate: 0.4 },
-  { name: "Arabic", ranges: [[0x600, 0x6ff]], free: 2, rate: 0.29 },
-  { name: "Devanagari", ranges: [[0x900, 0x97f]], free: 2, rate: 0.24 },
-  { name: "Bengali", ranges: [[0x980, 0x9ff]], free: 2, rate: 0.29 },
-  { name: "Gurmukhi", ranges: [[0xa00, 0xa7f]], free: 2, rate: 0.76 },
-  { name: "Gujarati", ranges: [[0xa80, 0xaff]], free: 2, rate: 0.35 },
-  { name: "Tamil", ranges: [[0xb80, 0xbff]], free: 2, rate: 0.32 },
-  { name: "Telugu and Kannada", ranges: [[0xc00, 0xcff]], free: 2, rate: 0.46 },
-  { name: "Malayalam", ranges: [[0xd00, 0xd7f]], free: 2, rate: 0.33 },
-  { name: "Sinhala", ranges: [[0xd80, 0xdff]], free: 2, rate: 0.7 },
-  { name: "Thai", ranges: [[0xe00, 0xe7f]], free: 2, rate: 0.41 },
-  { name: "Lao", ranges: [[0xe80, 0xeff]], free: 1, rate: 1.9 },
-  { name: "Tibetan", ranges: [[0xf00, 0xfff]], free: 1, rate: 1.6 },
-  { name: "Burmese", ranges: [[0x1000, 0x109f]], free: 2, rate: 0.6 },
-  { name: "Georgian", ranges: [[0x10a0, 0x10ff]], free: 2, rate: 0.23 },
-  { name: "Ethiopic", ranges: [[0x1200, 0x137f]], free: 0.5, rate: 2 },
-  { name: "Khmer", ranges: [[0x1780, 0x17ff]], free: 2, rate: 0.66 },
-  { name: "zero width", ranges: [[0x200b, 0x200f]], free: 1, rate: 1 },
-  {
-    name: "symbols",
-    ranges: [
-      [0x2070, 0x22ff],
-      [0x2460, 0x24ff],
-      [0x25a0, 0x27bf],
-    ],
-    free: 0.8,
-    rate: 1.6,
-  },
-  { name: "box drawing", ranges: [[0x2500, 0x259f]], free: 1, rate: 0.3 },
-  {
-    name: "CJK punctuation, full width",
-    ranges: [
-      [0x3001, 0x303f],
-      [0xff01, 0xff60],
-    ],
-    free: 1,
-    rate: 0.8,
-  },
-  { name: "kana", ranges: [[0x3040, 0x30ff]], free: 1, rate: 0.52 },
+const scripts = [
+  // Scripts without a row below are charged by their UTF-8 bytes, a token each: an upper bound.
+  script("other, two bytes", "80-7ff", 0.5, 2),
+  script("other, three bytes", "800-ffff", 1 / 3, 3),
+  script("control", "0-1f", 1, 1),
+  // English words of a dozen letters are one token; the rate comes from the long names in source code.
+  script("Latin", "41-5a 61-7a c0-d6 d8-f6 f8-24f 1e00-1eff", 8, 0.16, { free: 2.5, rate: 0.342 }),
+  script("combining marks", "300-36f", 1, 1.6),
+  script("Greek", "370-3ff", 2, 0.37),
+  script("Cyrillic", "400-52f", 2, 0.13, { free: 2, rate: 0.35 }),
+  script("Armenian", "530-58f", 2, 0.23),
+  script("Hebrew", "590-5ff", 2, 0.4),
+  script("Arabic", "600-6ff", 2, 0.29),
+  script("Devanagari", "900-97f", 2, 0.24),
+  script("Bengali", "980-9ff", 2, 0.29),
+  script("Gurmukhi", "a00-a7f", 2, 0.76),
+  script("Gujarati", "a80-aff", 2, 0.35),
+  script("Tamil", "b80-bff", 2, 0.32),
+  script("Telugu and Kannada", "c00-cff", 2, 0.46),
+  script("Malayalam", "d00-d7f", 2, 0.33),
+  script("Sinhala", "d80-dff", 2, 0.7),
+  script("Thai", "e00-e7f", 2, 0.41),
+  script("Lao", "e80-eff", 1, 1.9),
+  script("Tibetan", "f00-fff", 1, 1.6),
+  script("Burmese", "1000-109f", 2, 0.6),
+  script("Georgian", "10a0-10ff", 2, 0.23),
+  script("Ethiopic", "1200-137f", 0.5, 2),
+  script("Khmer", "1780-17ff", 2, 0.66),
+  script("zero width", "200b-200f", 1, 1),
+  script("symbols", "2070-22ff 2460-24ff 25a0-27bf", 0.8, 1.6),
+  script("box drawing", "2500-259f", 1, 0.3),
+  script("CJK punctuation, full width", "3001-303f ff01-ff60", 1, 0.8),
+  script("kana", "3040-30ff", 1, 0.52),
   // Everyday characters: many pairs are one token. Rare characters take 2 each.
-  { name: "Han", ranges: [[0x4e00, 0x9fff]], free: 1, rate: 0.79 },
-  { name: "Hangul", ranges: [[0xac00, 0xd7a3]], free: 1, rate: 0.64 },
+  script("Han", "4e00-9fff", 1, 0.79),
+  script("Hangul", "ac00-d7a3", 1, 0.64),
   // Beyond the basic plane: 2 tokens for an emoji, 4 for anything else, shared by the halves of the pair.
-  { name: "high surrogate", ranges: [[0xd800, 0xdbff]], free: 0, rate: 2 },
-  { name: "high surrogate of an emoji", ranges: [[0xd83c, 0xd83e]], free: 1, rate: 1 },
-  { name: "low surrogate", ranges: [[0xdc00, 0xdfff]], free: 1, rate: 1 },
-  { name: "variation selector", ranges: [[0xfe00, 0xfe0f]], free: 1, rate: 1 },
+  script("high surrogate", "d800-dbff", 0, 2),
+  script("high surrogate of an emoji", "d83c-d83e", 1, 1),
+  script("low surrogate", "dc00-dfff", 1, 1),
+  script("variation selector", "fe00-fe0f", 1, 1),
 ]
 
 /** A word in capitals; the vocabulary holds few of them whole. */
 const capitals: Rate = { free: 2, rate: 0.22 }
 
-/** Letters in a jumble with digits, as in base64 and digests, where there are no words to know. */
+/** Letters mixed with digits, as in base64 and digests, which contain no words. */
 const jumbled: Rate = { free: 1, rate: 0.5 }
 /** A jumble has at least this many characters, in pieces of fewer than three on average. */
 const jumbleLength = 16
@@ -143,12 +117,15 @@ const newline = 1
 const digit = 2
 const punctuation = 3
 const firstScript = 4
-const latin = firstScript + scripts.findIndex((script) => script.name === "Latin")
+const latin = firstScript + scripts.findIndex(({ name }) => name === "Latin")
 
 const kinds = new Uint8Array(0x1_0000).fill(punctuation)
-scripts.forEach((script, index) =>
-  script.ranges.forEach(([first, last]) => kinds.fill(firstScript + index, first, last + 1)),
-)
+scripts.forEach(({ codeUnits }, index) => {
+  for (const range of codeUnits.split(" ")) {
+    const [first = 0, last = 0] = range.split("-").map((code) => Number.parseInt(code, 16))
+    kinds.fill(firstScript + index, first, last + 1)
+  }
+})
 kinds.fill(punctuation, 0xa1, 0xc0)
 kinds.fill(punctuation, 0x2010, 0x2070)
 kinds[0xfffd] = punctuation
@@ -265,7 +242,7 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
   let changes = 0
   for (let at = from + 1; at < to; at++) {
     const previous = text.charCodeAt(at - 1)
-    // What a backslash escapes counts with it, as in JSON inside JSON.
+    // A backslash and the character it escapes count as one, as in JSON inside JSON.
     if (previous !== text.charCodeAt(at) && previous !== backslash) changes++
   }
   const more = Math.floor((to - from - changes) / equalInOneToken)
@@ -273,12 +250,11 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
 }
 
 /**
- * The tokens a text takes, judged by its characters alone: the default of the token counter, and what stands in for
- * a counter that fails (law L8). A whole number, 0 for the empty text and at least 1 for any other, in time linear
- * in the length. It never throws; lone surrogates are characters like any other.
+ * Estimates the tokens of a text from its characters alone. It is the default token counter, and the fallback for a
+ * counter that fails. It takes time linear in the length and never throws.
  *
- * It leans to the high side. The error against `o200k_base`, on samples of a hundred tokens and more for each
- * language and format (`packages/tokens-gpt` has them, and a test that holds the error there):
+ * The estimate leans to the high side. Its error against `o200k_base`, on samples of at least a hundred tokens for
+ * each language and format (the tests of `packages/tokens-gpt` hold it to these bounds):
  *
  * | class                                          | error          |
  * | ---------------------------------------------- | -------------- |
@@ -288,8 +264,9 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * | shell and test output, logs, tables, YAML, CSV | -2 % to +11 %  |
  * | URLs, ids, digests, base64, emoji, symbols     | -8 % to +12 %  |
  *
- * Those samples took part in the fit. On translated program messages that did not (two programs, 20 languages), the
- * error was -13 % to +15 %; on recorded chats and coding sessions, where single errors cancel out, 0 to +7 %.
+ * The constants were fitted to these samples. On translated program messages outside the fit (two programs, 20
+ * languages), the error was -13 % to +15 %; on recorded chats and coding sessions, where single errors cancel out,
+ * 0 to +7 %.
  *
  * The worst cases: Latin and Uyghur come out a third too low; Welsh, Yoruba and Irish a fifth to a quarter; random
  * letters of one case, rare Chinese characters and random Korean syllables 60 % to 70 %. English that has a word
@@ -297,6 +274,9 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  *
  * Other vendors' vocabularies differ. In one recorded coding session Claude Opus 4.5 took 1.22 times the tokens
  * that `o200k_base` takes. Where a provider reports usage, that is the better number.
+ *
+ * @param text any text; lone surrogates count like other characters
+ * @returns a whole number: 0 for the empty text, at least 1 for any other
  *
  * @example
  * ```ts
@@ -332,15 +312,15 @@ export const estimate = (text: string): number => {
       to = endOfRun(text, from, kind)
       tokens += priceOfPunctuation(text, from, to, before)
     } else {
-      const script = scripts[kind - firstScript]!
+      const row = scripts[kind - firstScript]!
       to = kind === latin ? endOfLatin(text, from) : endOfRun(text, from, kind)
       const length = to - from
-      if (script.unfamiliar === undefined) tokens += price(script, length)
+      if (row.unfamiliar === undefined) tokens += price(row, length)
       else if (jumble && kind === latin) tokens += price(jumbled, length)
       else if (length > 1 && capital[text.charCodeAt(to - 1)] === 1) tokens += price(capitals, length)
       else {
         unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + evidence(text, from, to))
-        tokens += (1 - unfamiliar) * price(script, length) + unfamiliar * price(script.unfamiliar, length)
+        tokens += (1 - unfamiliar) * price(row, length) + unfamiliar * price(row.unfamiliar, length)
       }
     }
     before = kindAt(text, to - 1)

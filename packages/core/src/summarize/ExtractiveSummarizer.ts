@@ -1,14 +1,14 @@
 /**
- * The default summarizer: it picks sentences.
+ * The default summarizer: it selects sentences and quotes them.
  *
- * It needs no model, no network and no word lists, takes milliseconds, costs nothing and gives the same text for
- * the same input on every machine. It does not *understand* what it quotes.
+ * It needs no model, network or word lists, takes milliseconds, and gives the same text for the same input on every
+ * machine. It does not *understand* the text.
  *
- * - Good at: what has a form (order numbers, amounts, dates, addresses, paths, names), what the user asked, what
- *   was tried and failed, in any language that `Intl.Segmenter` knows. What it says was said, word for word.
- * - Bad at: conclusions that nobody put into one sentence, irony, and noticing that a later statement overrules
- *   an earlier one: both may be quoted. A fact in plain words, said once among many sentences of the same kind,
- *   can be lost. Where that matters, use a model (`@memfold/summarizer-ai`), or pin the message.
+ * - Good at: facts with a form (order numbers, amounts, dates, addresses, paths, names), user requests, and failures, in
+ *   any language that `Intl.Segmenter` supports. Every quotation is verbatim.
+ * - Bad at: conclusions that no single sentence states, irony, and contradictions: it may quote both an earlier and a
+ *   later statement. It can lose a fact in plain words, stated once among many similar sentences. Where that matters,
+ *   use a model (`@memfold/summarizer-ai`), or pin the message.
  *
  * How it works, one file each in `extractive/`: messages and the summary so far become sources with pieces
  * (`sources`, `digest`), counts say what each piece is worth (`salience`, `facts`), and a greedy cover picks
@@ -172,7 +172,7 @@ export const make = (options: Options = {}): Service => {
               new SummarizerError({
                 session: request.session,
                 reason: "not-smaller",
-                detail: `nothing shorter than the ${request.replacesTokens} tokens of ${request.messages.length} message(s) can be said; fold more of them at once`,
+                detail: `nothing shorter than the ${request.replacesTokens} tokens of ${request.messages.length} message(s) can be said; compact more of them at once`,
               }),
             )
       }),

@@ -1,4 +1,4 @@
-/** What a model answered, as facts; or nothing at all, if it is not exactly what it was asked for. */
+/** Parses a model's response into facts. A response in any other form than the requested JSON is an error. */
 import { Either, Schema } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { mayBeSecret } from "../rules/Found.js"
@@ -27,7 +27,7 @@ const unfenced = (text: string): string => {
   return /^(?:json)?$/i.test(language) && lineEnd !== -1 ? trimmed.slice(lineEnd + 1, -3) : trimmed
 }
 
-/** The facts in an answer. Whatever else it may be is an error, which nobody should show: it holds what was said. */
+/** The facts in a response. The error contains text of the response and must not be shown or logged. */
 export const factsIn = (answer: unknown): Either.Either<ReadonlyArray<NewFact>, unknown> =>
   Either.map(decode(typeof answer === "string" ? unfenced(answer) : answer), ({ facts }) =>
     facts

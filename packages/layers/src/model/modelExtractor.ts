@@ -1,4 +1,4 @@
-/** The extractor that asks a language model, through one function: any provider, any library. */
+/** The extractor that asks a language model through one function, for any provider and library. */
 import { type Message, MemoryLayers, type Prompt, type Session } from "@memfold/core"
 import { Cause, Effect, Either } from "effect"
 import type { Extractor, NewFact } from "../Extractor.js"
@@ -6,12 +6,12 @@ import { factsIn } from "./answer.js"
 import { promptFor, sizeOf } from "./prompt.js"
 
 /**
- * - `ask`: sends a prompt to a model and answers with its text. Whatever it fails with is not shown to anybody,
- *   since a provider's error may repeat the prompt.
+ * - `ask`: sends a prompt to a model and returns the text of the response. Its errors are not shown or logged, because
+ *   a provider's error may repeat the prompt.
  * - `name`: for logs and error texts; "model" by default
- * - `instructions`: said to the model with every prompt, for instance what matters in your field
- * - `maxCharacters`: UTF-16 units of conversation in one prompt; 60,000 by default, about 15,000 tokens of English.
- *   More rounds than fit are asked about one after the other.
+ * - `instructions`: added to every prompt, for example what matters in your field
+ * - `maxCharacters`: UTF-16 units of conversation in one prompt; at least 1,000, by default 60,000 (about
+ *   15,000 tokens of English). Longer material takes several prompts, one after the other.
  */
 export interface ModelOptions {
   readonly ask: (prompt: Prompt.Prompt) => Effect.Effect<string, unknown>
@@ -20,10 +20,10 @@ export interface ModelOptions {
   readonly maxCharacters?: number
 }
 
-/** So many known facts of a layer are shown to the model, the newest. */
+/** At most this many known facts of a layer are in the prompt, the newest. */
 const mostKnown = 100
 
-/** What the model may update. A digest is of a round that is over. */
+/** The facts the model may update. A digest never changes: its turn is over. */
 const updatable = (known: ReadonlyArray<Session.KnownFact>): ReadonlyArray<Session.KnownFact> =>
   (["user", "scope"] as const).flatMap((layer) =>
     known.filter((fact) => fact.layer === layer && fact.kind !== "digest").slice(-mostKnown),
@@ -35,7 +35,7 @@ interface Batch {
   size: number
 }
 
-/** The messages in pieces that fit into a prompt, cut where a user speaks if possible. */
+/** The messages in batches that fit into a prompt, cut before a user message if possible. */
 const batches = (
   messages: ReadonlyArray<Message.Message>,
   from: number,
@@ -56,17 +56,18 @@ const batches = (
   return found
 }
 
-/** What a failure may say of itself: the name of its type, if it is one. */
+/** The `_tag` of an error, the only part of it that is safe to show. */
 const tagOf = (error: unknown): string => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
   return typeof tag === "string" && /^[A-Za-z]\w{0,60}$/.test(tag) ? ` (${tag})` : ""
 }
 
 /**
- * Finds facts by asking a model. The prompt marks the conversation as data and shows the facts known so far, which
- * the model may update by their keys; the answer has to be JSON of the form asked for. Anything else is a
- * `LayersError` that repeats nothing of it, and the rounds are looked at again with the next one. A message that
- * only system wrote is not asked about.
+ * Finds facts by asking a model. The prompt marks the conversation as data and contains the facts known so far, which
+ * the model may update by their keys. A response in any other form than the requested JSON is a `LayersError` without
+ * any text of it, and the turns are tried again with the next one. Batches of system messages alone are skipped.
+ *
+ * Throws a `RangeError` if `maxCharacters` is out of range.
  *
  * @example
  * ```ts
@@ -111,14 +112,14 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
             Cause.isInterruptedOnly(cause)
               ? Effect.interrupt
               : fail(
-                  `the model could not be asked${tagOf(Cause.squash(cause))}; the rounds are looked at again with the next one`,
+                  `the model could not be asked${tagOf(Cause.squash(cause))}; the turns are tried again with the next one`,
                 ),
           ),
           Effect.flatMap((answer) =>
             Either.match(factsIn(answer), {
               onLeft: () =>
                 fail(
-                  "the model's answer is not the JSON it was asked for; a larger model, or the provider's JSON mode, may help",
+                  "the model's response is not the JSON that was asked for; a larger model, or the provider's JSON mode, may help",
                 ),
               onRight: Effect.succeed,
             }),

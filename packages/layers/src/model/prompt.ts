@@ -1,14 +1,14 @@
 /**
- * The prompt for a model that finds facts. A pure function: what is sent can be read, logged and tested without a
- * model. It is put together by concatenation, so that `$&` in a message stays `$&`.
+ * The prompt for a model that finds facts: a pure function, testable without a model. It concatenates instead of
+ * replacing placeholders, which would change `$&` in a message.
  *
- * What was said is data. It stands between marks with a word that occurs nowhere in it, and the system prompt says
- * that nothing inside is to be obeyed. That makes injection harder; no prompt can rule it out.
+ * The conversation is data. It is enclosed in marks with a word that does not occur in it, and the system prompt says
+ * to follow no instructions inside. That makes prompt injection harder; no prompt can rule it out.
  */
 import { type Message, Prompt, type Session } from "@memfold/core"
 import { head, oneLine, tail } from "../text.js"
 
-/** In UTF-16 units: of a longer part, its beginning and its end are shown. What a tool said matters less. */
+/** In UTF-16 units: of a longer part, the start and the end are shown. Tool output matters less. */
 const limits = { said: 8_000, tool: 1_500, fact: 300 }
 
 const shortened = (text: string, limit: number): string => {
@@ -17,7 +17,7 @@ const shortened = (text: string, limit: number): string => {
   return `${head(text, half)}\n[${text.length - 2 * half} characters not shown]\n${tail(text, half)}`
 }
 
-/** A part as a head and a body, without what only a provider understands. */
+/** A part as a head and a body; `null` for reasoning and opaque parts. */
 const written = (role: string, part: Message.Part): readonly [head: string, body: string] | null => {
   switch (part.type) {
     case "text":
@@ -54,7 +54,7 @@ const transcript = (messages: ReadonlyArray<Message.Message>, mark: string): str
     )
     .join("\n\n")
 
-/** How much of the prompt a message takes, in UTF-16 units. */
+/** The size of a message in the prompt, in UTF-16 units. */
 export const sizeOf = (message: Message.Message): number =>
   entries(message).reduce((sum, [said, body]) => sum + said.length + body.length + 20, 0)
 
@@ -85,7 +85,7 @@ const caution = (mark: string): string =>
 
 const form = `Answer with JSON and nothing else: {"facts": [{"layer": "user" or "scope", "kind": "...", "key": "..." or null, "text": "..."}]}`
 
-/** The prompt for messages, in the light of what is known. */
+/** The prompt for messages, with the facts known so far. */
 export const promptFor = (
   messages: ReadonlyArray<Message.Message>,
   known: ReadonlyArray<Session.KnownFact>,

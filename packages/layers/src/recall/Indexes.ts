@@ -5,7 +5,7 @@ import { words } from "./words.js"
 
 type Facts = ReadonlyArray<Session.KnownFact>
 
-/** How well a fact fits a question; more is better. Only facts that share a word with it are named. */
+/** How well a fact fits a question, by fact id; more is better. Only facts that share a word with it have a score. */
 export type Scores = ReadonlyMap<string, number>
 
 interface Entry {
@@ -23,7 +23,7 @@ const make = (): Entry => ({
     fields: ["text"],
     tokenize: (text) => [...words(text)],
     processTerm: (term) => term,
-    // A question comes as the terms that were made of it.
+    // A question is given as terms, with spaces between them.
     searchOptions: {
       tokenize: (terms) => terms.split(" "),
       prefix: (term) => term.length >= shortestPrefix,
@@ -34,7 +34,7 @@ const make = (): Entry => ({
   facts: [],
 })
 
-/** Brings an index to the facts: only what has changed since is taken out or put in. */
+/** Updates an index to the facts: removes and adds only the differences. */
 const update = (entry: Entry, facts: Facts): void => {
   if (entry.facts === facts) return
   const { search, held } = entry
@@ -52,22 +52,22 @@ const update = (entry: Entry, facts: Facts): void => {
   entry.facts = facts
 }
 
-/** Six digits: what is left differs by the order in which facts came and went, and must not decide. */
+/** Six digits: further ones depend on the order of additions and removals, and must not decide. */
 const rounded = (score: number): number => Number(score.toPrecision(6))
 
 const score = (entry: Entry, query: string): Scores =>
   new Map(entry.search.search(query).map(({ id, score }) => [id as string, rounded(score)]))
 
 export interface Indexes {
-  /** The scores of a log's facts for a question, given as terms with a space between them. Its index is kept, and brought up to date the next time. */
+  /** The scores of a log's facts for a question (terms, with spaces between them). Keeps and updates its index. */
   readonly scores: (log: string, facts: Facts, query: string) => Scores
-  /** The same without keeping anything, for facts of the past. */
+  /** The same without keeping an index, for facts of a past version. */
   readonly scoresOnce: (facts: Facts, query: string) => Scores
-  /** Forgets the index of a log, and with it every word in it. */
+  /** Drops the index of a log. */
   readonly drop: (log: string) => void
 }
 
-/** Indexes of `capacity` facts together; beyond that, those that were asked least recently are dropped. */
+/** Indexes of at most `capacity` facts together; the least recently used are dropped. */
 export const makeIndexes = (capacity: number): Indexes => {
   const entries = new Map<string, Entry>()
   let size = 0

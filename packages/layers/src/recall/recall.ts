@@ -1,4 +1,4 @@
-/** Which of the facts in force a context shows, and in which order. */
+/** Which of the active facts a context shows, and in which order. */
 import { type Event, Message, type MemoryLayers, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
@@ -10,13 +10,13 @@ import { words } from "./words.js"
 
 type Facts = ReadonlyArray<Session.KnownFact>
 
-/** How many facts of each layer a context shows at most. */
+/** At most this many facts of each layer in a context. */
 export type Most = { readonly [Layer in Event.Fact["layer"]]: number }
 
-/** Of a longer message, this many UTF-16 units at its beginning and at its end are what is searched for. */
+/** Of a longer message, only this many UTF-16 units at its start and at its end are searched for. */
 const searched = 2_000
 
-/** The terms of the message to answer, each once; empty where there is nothing to search for. */
+/** The terms of the current message, each once; empty if there is nothing to search for. */
 const questionOf = (current: Message.Message | null): string => {
   if (current === null) return ""
   const text = Message.text(current)
@@ -26,7 +26,7 @@ const questionOf = (current: Message.Message | null): string => {
 
 const newest = (facts: Facts, most: number): Facts => (most === 0 ? [] : facts.slice(-most))
 
-/** Best first; of equals, the newer. The facts come in the order in which they were learned. */
+/** Best match first; the newer fact wins a tie. The facts are in the order in which they were learned. */
 const best = (facts: Facts, scores: Scores, most: number): Facts =>
   facts
     .map((fact, order) => ({ fact, order, score: scores.get(fact.id) ?? 0 }))
@@ -48,10 +48,10 @@ const scoresOf = (places: Places, question: string, indexes: Indexes, past: bool
 }
 
 /**
- * What is recalled for a question: of the user, what holds whatever the question is, and then what fits it; of the
- * scope, what fits it. Where there is no question, or none with a word to search for, the newest stand in for that.
+ * The facts recalled for a question. User layer: the standing kinds, then facts that fit. Scope layer: facts that fit.
+ * Without a question, or without a word to search for in it, the newest facts are used instead of those that fit.
  *
- * What the scope layer learned from messages that the context shows anyhow is left out.
+ * Scope facts from messages that the context shows anyway are left out.
  */
 export const select = (
   { state, current, until }: MemoryLayers.Query,

@@ -1,4 +1,4 @@
-/** The words of a text as terms to compare, in any language. */
+/** The words of a text as search terms, in any language. */
 
 const wordRuns = /[\p{L}\p{M}\p{Nd}]+/gu
 const unspaced =
@@ -7,18 +7,18 @@ const unspaced =
 /** Scripts before Thai all write spaces; most texts are done with this. */
 const spaced = /^[!-\u0dff]+$/
 
-/** The segmenter's time grows faster than the length of what it is given, so longer runs are given in pieces. */
+/** `Intl.Segmenter` takes more than linear time, so longer runs are cut into pieces. */
 const longestRun = 100
 
-/** Longer runs of letters are no words. */
+/** Longer runs of letters are not words. */
 const longestWord = 64
 
 let segmenter: Intl.Segmenter | undefined
-/** Made on first use; the locale is fixed, so that every machine finds the same words. */
+/** Made on first use. The locale is fixed: every machine finds the same words. */
 const segment = (run: string): Iterable<Intl.SegmentData> =>
   (segmenter ??= new Intl.Segmenter("en", { granularity: "word" })).segment(run)
 
-/** Words that say nothing of what a text is about. */
+/** Words without a topic. Decision 27 has the measurement: without the list, recall is 5 points lower. */
 const stop = new Set(
   [
     "hello hi hey welcome help today a about above after again all also am an and any are as at be because been before being between both but by can could did do does doing don done down during each few for from further get give go got had has have having he her here hers him his how i if in into is it its itself just know let like ll make me more most much my need no nor not now of off ok okay on once only or other our out over own please re really s same say see she should so some such t tell than thank thanks that the their them then there these they thing things this those through to too under until up us use user users using ve very want was way we well were what when where which while who whom why will with would yes you your",
@@ -28,7 +28,7 @@ const stop = new Set(
     .split(" "),
 )
 
-/** English endings, folded so that "deploys", "deployed" and "deploy" meet. Other languages lose little by it. */
+/** Folds English endings: "deploys", "deployed" and "deploy" become one term. Other languages lose little. */
 const stem = (word: string): string => {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
   const base = word.length > 5 ? word.replace(/(?:ing|ed)$/, "") : word

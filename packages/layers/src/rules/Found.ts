@@ -1,11 +1,11 @@
-/** What a rule makes of a sentence. */
+/** The fact a rule finds in a clause or sentence. */
 export interface Found {
   readonly kind: "profile" | "preference" | "instruction"
   readonly text: string
   readonly key: string
 }
 
-/** A clause of a sentence, and what comes after it. */
+/** A clause of a sentence, and the clause after it. */
 export interface Clause {
   readonly text: string
   readonly next: string | undefined
@@ -13,7 +13,7 @@ export interface Clause {
   readonly greeted: boolean
 }
 
-/** For keys: the same thing in other words of the same letters is the same thing. */
+/** Folds case, width and punctuation for keys. */
 export const folded = (text: string): string =>
   text
     .normalize("NFKC")
@@ -23,25 +23,57 @@ export const folded = (text: string): string =>
 
 export const profile = (key: string, text: string): Found => ({ kind: "profile", key, text })
 
-/** Liking and disliking the same thing is one fact that changed. */
-export const taste = (label: string, thing: string): Found => ({
-  kind: "preference",
-  key: `taste:${folded(thing)}`,
-  text: `${label}${thing}`,
-})
+/** The fact in the first two groups of a form (empty where one did not match); `null` if it only looked like one. */
+export type Fact = (first: string, second: string, clause: Clause) => Found | null
 
-/** What shall hold from now on, in the user's own words. */
+/** A form in which people state something of themselves, and the fact in it. */
+export type Form = readonly [form: RegExp, fact: Fact]
+
+export const forms = (given: ReadonlyArray<readonly [form: string, fact: Fact]>): ReadonlyArray<Form> =>
+  given.map(([form, fact]) => [new RegExp(form, "iu"), fact])
+
+/** The value in the words of a clause; `null` if they are none. */
+type Value = (words: string, clause: Clause) => string | null
+
+/** A profile fact with the value in the first group, which is part of the key if that ends in a colon. */
+export const stated =
+  (key: string, label: string, value: Value): Fact =>
+  (words, _, clause) => {
+    const found = value(words, clause)
+    if (found === null) return null
+    return profile(key.endsWith(":") ? key + folded(found) : key, label + found)
+  }
+
+/** Liking and disliking the same thing is one fact that changed. */
+export const taste =
+  (label: string, value: Value): Fact =>
+  (words, _, clause) => {
+    const found = value(words, clause)
+    return found === null ? null : { kind: "preference", key: `taste:${folded(found)}`, text: label + found }
+  }
+
+/** The fact of the first form that matches a text and gives one. */
+export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clause): Found | null => {
+  for (const [form, fact] of forms) {
+    const match = form.exec(text)
+    const found = match === null ? null : fact(match[1]?.trim() ?? "", match[2]?.trim() ?? "", clause)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** A standing instruction, in the user's own words. */
 export const instruction = (text: string, key = `instruction:${folded(text)}`): Found => ({
   kind: "instruction",
   key,
   text,
 })
 
-/** Something secret must not be repeated in other contexts. */
+/** Words of secrets, which must not appear in other contexts. */
 const secret =
   /\b(?:passwords?|passwd|passphrases?|secrets?|credentials?|api[\s_-]?keys?|(?:access|auth|bearer|refresh)[\s_-]?tokens?|private keys?|pin codes?|cvv|cvc|ssn|social security|credit cards?|iban)\b|密码|密碼|口令|密钥|密鑰|私钥|私鑰|验证码|驗證碼|身份证|身分證|信用卡|银行卡|銀行卡/iu
-/** Letters and digits in a jumble, as in tokens and digests. */
+/** Letters mixed with digits, as in tokens and digests. */
 const jumble = /(?<![\w-])(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[\w-]{24,}/
 
-/** Whether a text may hold a secret, as far as its words and its form tell. */
+/** Whether a text may contain a secret, judged by its words and form. */
 export const mayBeSecret = (text: string): boolean => secret.test(text) || jumble.test(text)

@@ -1,7 +1,7 @@
 /**
- * What a user says of themselves, by the form of the sentence: who they are, what they like, and what they ask for
- * once and for all. It would rather miss a fact than make one up: only statements in the user's own words count, no
- * questions, no quotations, no material to work on, and no code.
+ * Finds what users say about themselves by the form of their sentences: profile, preferences and standing
+ * instructions. It prefers missing a fact to inventing one: only statements in the user's own words count, not
+ * questions, quotations, material to work on, or code.
  */
 import { aboutChinese, goesOn, instructionChinese, isGreetingChinese, notMeantChinese } from "./chinese.js"
 import { aboutEnglish, instructionEnglish, isGreetingEnglish, notMeantEnglish } from "./english.js"
@@ -10,7 +10,7 @@ import { mayBeSecret } from "./Found.js"
 import { prose } from "./prose.js"
 import { isQuestion, sentences } from "./sentences.js"
 
-/** A longer sentence says more than one thing, and is more likely pasted than said. */
+/** In UTF-16 units. A longer sentence is more likely pasted than typed. */
 const longest = 300
 
 const clauseEnd = /\s*[，；]\s*|\s*[,;(]\s+|\s+[–—-]\s+|\s+(?:and|but|so|then)\s+(?=(?:i|i['’]m|i am|my)\s)/iu
@@ -21,7 +21,7 @@ const clausesOf = (sentence: string): ReadonlyArray<string> =>
     .map((clause) => clause.replace(/[.!…。！)\s]+$/u, "").trim())
     .filter((clause) => clause !== "")
 
-/** What a user's text says of the user, in order; the same key may come more than once. */
+/** The facts about the user in a user's text, in order; a key may occur more than once. */
 export const about = (text: string): ReadonlyArray<Found> => {
   const found: Array<Found> = []
   let greeted = false

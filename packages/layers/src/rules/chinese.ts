@@ -1,12 +1,17 @@
-/** What people say of themselves in Chinese, simplified or traditional. Every rule is anchored at a clause's start. */
-import type { Clause, Found } from "./Found.js"
-import { folded, instruction, profile, taste } from "./Found.js"
+/** What people say about themselves in Chinese, simplified or traditional. Forms are anchored at a clause's start. */
+import type { Clause, Fact, Found } from "./Found.js"
+import { firstFact, folded, forms, instruction, profile, stated, taste } from "./Found.js"
 
+/** The names of languages end in 文, 语 or 語; so do some words for a text or a manner of speaking (原文, 口语). */
 const languages =
-  "简体中文|簡體中文|繁体中文|繁體中文|中文|汉语|漢語|普通话|普通話|国语|國語|粤语|粵語|英文|英语|英語|日文|日语|日語|韩文|韩语|韓文|韓語|法文|法语|法語|德文|德语|德語|俄文|俄语|俄語|西班牙文|西班牙语|西班牙語|葡萄牙语|葡萄牙語|意大利语|意大利語|阿拉伯语|阿拉伯語|泰语|泰語|越南语|越南語"
+  "(?:[简簡繁][体體])?(?![一外母原全正口成术術短])\\p{sc=Han}{1,4}(?<![论論])[文语語]|普通话|普通話"
 
+/**
+ * The last characters of professions. Some of them end other nouns as well (会员, 大家, 先生), which the characters
+ * next to them tell apart.
+ */
 const roles =
-  "程序员|程式設計師|工程师|工程師|开发者|開發者|架构师|架構師|设计师|設計師|产品经理|產品經理|项目经理|經理|经理|分析师|分析師|研究员|研究員|科学家|科學家|教授|老师|老師|教师|教師|学生|學生|大学生|大學生|研究生|博士生|医生|醫生|护士|護士|药剂师|律师|律師|会计|會計|记者|記者|编辑|編輯|作家|翻译|翻譯|画家|畫家|摄影师|攝影師|音乐人|歌手|演员|導演|导演|厨师|廚師|司机|司機|警察|军人|农民|公务员|公務員|创始人|創辦人|创业者|顾问|顧問|销售|运营|測試|测试|自由职业者|家庭主妇|飞行员|消防员|建筑师|建築師|心理咨询师|健身教练|教练|牙医|兽医"
+  "(?<![会會成一队隊])[员員]|[师師医醫]|[作画畫学學专專]家|[发發记記业業]者|[学學究士医醫]生|经理|經理|教授|护士|護士|会计|會計|编辑|編輯|翻译|翻譯|歌手|[导導]演|司[机機]|警察|[军軍]人|[农農]民|[创創][始办辦]人|[顾顧][问問]|[销銷]售|[运運][营營]|[测測][试試]|主[妇婦]|教[练練]|音[乐樂]人"
 
 const form = (text: string): RegExp => new RegExp(text, "u")
 
@@ -15,28 +20,6 @@ const lead =
 
 const now = "(?:现在|現在|目前|一直|就|也|还|還|平时|平時){0,2}"
 const very = "(?:也|很|非常|特别|特別|最|比较|比較|还|還|真的|超级|超|一直|都|尤其|其实|其實|挺){0,3}"
-
-const name =
-  /^(?:我(?:的名字)?叫做?|我的(?:名字|姓名)是|(?:你|您)?(?:可以|就|以后|以後|请|請){1,2}(?:叫|称呼|稱呼)我(?:为|為|作)?)(.+)$/u
-const lives = form(`^我${now}(?:住在|居住在|定居在|家在|住)(.+)$`)
-const livesIn = form(`^我${now}在(.{2,12}?)(?:生活|居住|定居)$`)
-const origin = /^我(?:来自|來自|老家在|老家是|是从|是從)(.+?)(?:来的|來的)?$/u
-const role = form(`^我${now}是(?:一名|一位|一个|一個|个|個|名|位|做)?(.{0,12}?(?:${roles}))$`)
-const occupation = /^我的(?:职业|職業|工作)是(.{2,15})$/u
-const works = form(`^我${now}在(.{2,15}?)(?:工作|上班|任职|任職|就职|就職)$`)
-const native = form(`^我的母[语語]是(${languages})$`)
-const speaks = form(`^我${now}(?:会|會|能)?(?:说|說|讲|講)(${languages})$`)
-const age = /^我(?:今年|现在|現在)?(\d{1,3})[岁歲]了?$/u
-const allergic = /^我[对對](.{1,15}?)(?:严重|嚴重|很|也)?[过過]敏$/u
-const diet = /^我(?:是)?(素食者|素食主义者|素食主義者|吃素|吃全素)(?:的)?$/u
-const doesNotEat = /^我(?:从来|從來|一般)?不(?:能)?吃(.{1,12})$/u
-const favourite = /^我最(?:喜欢|喜歡|爱|愛)的(.{1,12}?)是(.+)$/u
-const dislikes = form(
-  `^我${very}(?:不(?:太|怎么|怎麼|是很|大)?(?:喜欢|喜歡|爱|愛)|讨厌|討厭|厌恶|厭惡|反感|受不了)(.+)$`,
-)
-const prefers =
-  /^我(?:一般|通常|平时|平時|还是|還是|个人|個人){0,2}(?:更喜欢|更喜歡|比较喜欢|比較喜歡|更?[倾傾]向[于於]|更?偏向[于於]?|更?偏好|[习習][惯慣]用)(.+)$/u
-const likes = form(`^我${very}(?:喜欢|喜歡|热爱|熱愛|喜爱|喜愛|偏爱|偏愛|爱|愛)(.+)$`)
 
 const tail = /(?:就好了?|就行了?|就可以了?|即可|吧|了|啦|呀|哦|啊|哈|呢)$/u
 const end = (text: string): string =>
@@ -77,64 +60,63 @@ const thing = (rest: string): string | null => {
     : found
 }
 
-/** The fact in a clause, if there is one. */
-export const aboutChinese = ({ text: clause }: Clause): Found | null => {
-  const text = end(clause.replace(lead, "").replace(lead, ""))
-  if (!/^[我你您可就以请請]/u.test(text)) return null
-  const first = (rule: RegExp, group = 1): string | undefined => rule.exec(text)?.[group]?.trim()
-  let rest: string | undefined
+const role: Fact = (text) =>
+  /^[他她你您这這那谁誰否不我]|^新|^(?:用户|用戶|会员|會員)|(?:爱好者|愛好者)$|的(?:老师|老師|学生|學生|教练|教練)$/u.test(
+    text,
+  )
+    ? null
+    : profile("role", `职业：${text}`)
 
-  if ((rest = first(name)) !== undefined) {
-    const found = named(rest)
-    return found === null ? null : profile("name", `姓名：${found}`)
-  }
-  if ((rest = first(lives) ?? first(livesIn)) !== undefined) {
-    const found = place(rest)
-    return found === null ? null : profile("place", `住在：${found}`)
-  }
-  if ((rest = first(origin)) !== undefined) {
-    const found = place(rest)
-    return found === null ? null : profile("origin", `来自：${found}`)
-  }
-  if ((rest = first(role) ?? first(occupation)) !== undefined) {
-    return /^[他她你您这這那谁誰否不我]|的(?:老师|老師|学生|學生|教练)$/u.test(rest)
-      ? null
-      : profile("role", `职业：${rest}`)
-  }
-  if ((rest = first(works)) !== undefined) {
-    return /^[这這那哪你他她]|努力|认真|認真|家$|^家/u.test(rest)
-      ? null
-      : profile("workplace", `工作地点：${rest}`)
-  }
-  if ((rest = first(native)) !== undefined) return profile("native-language", `母语：${rest}`)
-  if ((rest = first(speaks)) !== undefined) return profile(`speaks:${rest}`, `会说：${rest}`)
-  if ((rest = first(age)) !== undefined) return profile("age", `年龄：${rest}`)
-  if ((rest = first(allergic)) !== undefined) {
-    const found = thing(rest)
-    return found === null ? null : profile(`allergy:${folded(found)}`, `过敏：${found}`)
-  }
-  if ((rest = first(diet)) !== undefined) return profile("diet:素食", "饮食：素食")
-  if ((rest = first(doesNotEat)) !== undefined) {
-    const found = thing(rest)
-    const meal = /^(?:[早午晚中]?[饭飯餐]|东西|東西|亏|虧|醋|这套)/u
-    return found === null || meal.test(found) ? null : taste("不吃：", found)
-  }
-  if ((rest = first(favourite, 2)) !== undefined) {
-    const found = thing(rest)
-    const what = first(favourite) ?? ""
-    if (found === null) return null
-    return { kind: "preference", key: `favourite:${folded(what)}`, text: `最喜欢的${what}：${found}` }
-  }
-  for (const [rule, label] of [
-    [dislikes, "不喜欢："],
-    [prefers, "偏好："],
-    [likes, "喜欢："],
-  ] as const) {
-    if ((rest = first(rule)) === undefined) continue
-    const found = thing(rest)
-    return found === null ? null : taste(label, found)
-  }
-  return null
+const favourite: Fact = (what, rest) => {
+  const found = thing(rest)
+  return found === null
+    ? null
+    : { kind: "preference", key: `favourite:${folded(what)}`, text: `最喜欢的${what}：${found}` }
+}
+
+const statements = forms([
+  [
+    "^(?:我(?:的名字)?叫做?|我的(?:名字|姓名)是|(?:你|您)?(?:可以|就|以后|以後|请|請){1,2}(?:叫|称呼|稱呼)我(?:为|為|作)?)(.+)$",
+    stated("name", "姓名：", named),
+  ],
+  [`^我${now}(?:住在|居住在|定居在|家在|住)(.+)$`, stated("place", "住在：", place)],
+  [`^我${now}在(.{2,12}?)(?:生活|居住|定居)$`, stated("place", "住在：", place)],
+  ["^我(?:来自|來自|老家在|老家是|是从|是從)(.+?)(?:来的|來的)?$", stated("origin", "来自：", place)],
+  // A measure word for persons of a trade says that one follows.
+  [`^我${now}是(?:一名|一位|名|位)(.{2,15})$`, role],
+  [`^我${now}是(?:一个|一個|个|個|做)?(.{0,12}?(?:${roles}))$`, role],
+  ["^我的(?:职业|職業|工作)是(.{2,15})$", role],
+  [
+    `^我${now}在(.{2,15}?)(?:工作|上班|任职|任職|就职|就職)$`,
+    stated("workplace", "工作地点：", (rest) =>
+      /^[这這那哪你他她]|努力|认真|認真|家$|^家/u.test(rest) ? null : rest,
+    ),
+  ],
+  [`^我的母[语語]是(${languages})$`, stated("native-language", "母语：", end)],
+  [`^我${now}(?:会|會|能)?(?:说|說|讲|講)(${languages})$`, stated("speaks:", "会说：", end)],
+  ["^我(?:今年|现在|現在)?(\\d{1,3})[岁歲]了?$", stated("age", "年龄：", end)],
+  ["^我[对對](.{1,15}?)(?:严重|嚴重|很|也)?[过過]敏$", stated("allergy:", "过敏：", thing)],
+  ["^我(?:是)?(?:素食者|素食主义者|素食主義者|吃素|吃全素)(?:的)?$", stated("diet:", "饮食：", () => "素食")],
+  [
+    "^我(?:从来|從來|一般)?不(?:能)?吃(?!(?:[早午晚中]?[饭飯餐]|东西|東西|亏|虧|醋|这套))(.{1,12})$",
+    taste("不吃：", thing),
+  ],
+  ["^我最(?:喜欢|喜歡|爱|愛)的(.{1,12}?)是(.+)$", favourite],
+  [
+    `^我${very}(?:不(?:太|怎么|怎麼|是很|大)?(?:喜欢|喜歡|爱|愛)|讨厌|討厭|厌恶|厭惡|反感|受不了)(.+)$`,
+    taste("不喜欢：", thing),
+  ],
+  [
+    "^我(?:一般|通常|平时|平時|还是|還是|个人|個人){0,2}(?:更喜欢|更喜歡|比较喜欢|比較喜歡|更?[倾傾]向[于於]|更?偏向[于於]?|更?偏好|[习習][惯慣]用)(.+)$",
+    taste("偏好：", thing),
+  ],
+  [`^我${very}(?:喜欢|喜歡|热爱|熱愛|喜爱|喜愛|偏爱|偏愛|爱|愛)(.+)$`, taste("喜欢：", thing)],
+])
+
+/** The fact in a clause, if there is one. */
+export const aboutChinese = (clause: Clause): Found | null => {
+  const text = end(clause.text.replace(lead, "").replace(lead, ""))
+  return /^[我你您可就以请請]/u.test(text) ? firstFact(statements, text, clause) : null
 }
 
 const you = "(?:请|請|麻烦|麻煩|你|您|要|务必|務必|千万|千萬){0,3}"
@@ -152,7 +134,7 @@ const remember = form(
   `^(?:请|請|你|您|要|一定要|务必|務必|帮我|幫我){0,3}(?:记住|記住|牢记|牢記|记一下|記一下|别忘了|別忘了|不要忘记|不要忘記)了?[，,：:\\s]*(.{2,})$`,
 )
 
-/** What shall hold from now on, if a whole sentence says so. */
+/** The standing instruction in a sentence, if there is one. */
 export const instructionChinese = (sentence: string, about: (rest: string) => Found | null): Found | null => {
   if (!/\p{sc=Han}/u.test(sentence)) return null
   const text = end(sentence.replace(lead, ""))
@@ -170,13 +152,13 @@ export const instructionChinese = (sentence: string, about: (rest: string) => Fo
   return about(rest) ?? instruction(`记住：${rest}`)
 }
 
-/** Whether a clause goes on about the one who spoke before it: 我叫小明，住在北京. */
+/** Whether a clause continues with the subject of the one before it: 我叫小明，住在北京. */
 export const goesOn = (clause: string): boolean =>
   /^(?:现在|現在|目前|也|还|還|很|最|非常|特别|特別)?(?:住在?|来自|來自|家在|是一[名位个個]|在.{2,15}(?:工作|上班)$|喜欢|喜歡|不喜欢|不喜歡|讨厌|討厭|今年\d|[对對].{1,15}[过過]敏)/u.test(
     clause,
   )
 
-/** Whether a sentence only supposes, orders a text, or reports. */
+/** Whether a sentence is a supposition, a request for a text, or reported speech. */
 export const notMeantChinese = (sentence: string): boolean =>
   /^(?:如果|假如|假设|假設|要是|若|当|當|比如|例如|翻译|翻譯|写|寫|改写|润色|帮我写|帮我改|请翻译|请写|请把|想象|想像)|(?:[他她][们們]?|朋友|同事|老板|老闆|妈妈|媽媽|爸爸)[说說问問]|[写寫]道|告[诉訴]我/u.test(
     sentence,

@@ -1,4 +1,4 @@
-/** A round in a line: what was asked, and what came of it. */
+/** A turn on one line: the question, and the final answer. */
 import type { Message } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
 import { words } from "../recall/words.js"
@@ -10,10 +10,10 @@ import type { Round } from "./rounds.js"
 /** In UTF-16 units: the question, and the answer. */
 const limits = { asked: 160, came: 240 }
 
-/** A round of fewer words says nothing that is worth a line: "thanks" and "you are welcome". */
+/** A turn with fewer distinct words gets no digest: "thanks" and "you are welcome". */
 const fewest = 3
 
-/** The prose of a message on one line: its beginning, which is all a digest shows. */
+/** The start of a message's prose, on one line. */
 const said = (message: Message.Message): string => {
   let text = ""
   for (const part of message.parts) {
@@ -35,10 +35,10 @@ const firstSaid = (messages: ReadonlyArray<Message.Message>, most: number): stri
   return ""
 }
 
-/** The digest of a round; none where it says too little, or what should not be repeated elsewhere. */
+/** The digest of a turn; `null` if it says too little or may contain a secret. */
 export const digest = ({ from, to, messages }: Round): NewFact | null => {
   const users = messages.filter(({ role }) => role === "user")
-  // The rest of a round that has its digest already.
+  // The rest of a turn that has its digest already.
   if (users.length === 0) return null
   const asked = firstSaid(users, limits.asked)
   const came = firstSaid(messages.filter(({ role }) => role === "assistant").toReversed(), limits.came)

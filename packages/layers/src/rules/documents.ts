@@ -1,4 +1,4 @@
-/** The documents of a round: files that were attached, and files that tools read, each with its first words. */
+/** The documents of a turn: files that were attached or read by tools, each with its first words. */
 import { Message, Notes, Structure } from "@memfold/core"
 import { Either, Encoding } from "effect"
 import type { NewFact } from "../Extractor.js"
@@ -6,17 +6,17 @@ import { clip, head, oneLine } from "../text.js"
 import { mayBeSecret } from "./Found.js"
 import type { Round } from "./rounds.js"
 
-/** So many documents of a round are noted, the newest; names and first words in UTF-16 units. */
+/** The newest documents of a turn, at most; names and first words in UTF-16 units. */
 const limits = { documents: 10, name: 300, words: 120 }
 
-/** Of a longer text, this much is looked at for its first words. */
+/** The first words are searched for in this many UTF-16 units. */
 const beginning = 2_000
 
 /** Line numbers that tools put before the lines of a file, and marks of headings and comments. */
 const numbering = /^\s{0,12}\d{1,7}\s?[→|:\t]\s?/
 const decoration = /^(?:[#/*;%-]{1,6}|<!--|"""|'''|---)\s*/
 
-/** Lines that say what a program uses, not what it is. */
+/** Lines that say what a program uses, not what it does. */
 const imports = /^(?:import|from|using|package|include|require|use|extern crate)\s/
 
 const firstWords = (text: string): string => {
@@ -29,19 +29,19 @@ const firstWords = (text: string): string => {
   return mayBeSecret(words) ? "" : words
 }
 
-/** Percent escapes as text. Where the end was cut off, up to a whole character of four bytes cannot be read. */
+/** Decodes percent escapes. At a cut end, up to 12 characters (one of four bytes, escaped) are dropped. */
 const unescaped = (data: string): string => {
   for (let cut = 0; cut < 12; cut++) {
     try {
       return decodeURIComponent(data.slice(0, data.length - cut))
     } catch {
-      // One character less, then.
+      // Try again without the last character.
     }
   }
   return ""
 }
 
-/** The text in a `data:` URI of a text file; empty for anything else. */
+/** The start of the text in a `data:` URI of a text file; empty for other URIs. */
 const inlineText = (uri: string): string => {
   const comma = uri.indexOf(",")
   if (!/^data:text\//i.test(uri) || comma === -1) return ""
@@ -50,14 +50,14 @@ const inlineText = (uri: string): string => {
   const whole = data.slice(0, data.length - (data.length % 4))
   return Either.match(Encoding.decodeBase64String(whole), {
     onLeft: () => "",
-    // A character may have been cut in half, too.
+    // The cut may have split a character.
     onRight: (text) => text.replace(/\ufffd+$/u, ""),
   })
 }
 
 const { readers, pathArguments } = Notes.commonFileTools
 
-/** Arguments of common readers that ask for a piece of the file, from some line on. */
+/** Arguments with which common file tools read a piece of a file, from some line on. */
 const pieceArguments = ["offset", "start", "start_line", "startLine", "line_start", "view_range", "range"]
 
 interface Reading {
@@ -91,7 +91,7 @@ interface Document {
 
 const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Document> => {
   const found: Array<Document> = []
-  // Ids get reused, so that calls pair with results by position as well.
+  // Ids are sometimes reused, so calls pair with results by position as well.
   let open: Array<{ readonly id: string; readonly name: string; readonly reading: Reading | null }> = []
   for (const { role, parts } of messages) {
     if (role === "user") open = []
@@ -116,8 +116,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
 }
 
 /**
- * What became known of documents in a round. Reading one again takes the place of what was known of it; reading a
- * piece of it does not.
+ * The document facts of a turn. Reading a document again replaces its fact; reading a piece of it does not.
  */
 export const documents = (
   { from, to, messages }: Round,

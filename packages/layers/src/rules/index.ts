@@ -8,7 +8,7 @@ import { documents } from "./documents.js"
 import { plan } from "./plans.js"
 import { rounds } from "./rounds.js"
 
-/** So many facts are taken from one message: who says more of themselves has pasted something. */
+/** At most this many facts from one message; a text with more of them was pasted. */
 const mostOfMessage = 20
 
 const ofUser = (message: Message.Message, index: number): ReadonlyArray<NewFact> =>
@@ -22,12 +22,12 @@ const ofUser = (message: Message.Message, index: number): ReadonlyArray<NewFact>
 /**
  * Finds facts by rules, in English and Chinese, without a model and without a network:
  *
- * - user: what users say of themselves (`profile`), what they like and dislike (`preference`), and what they ask
- *   for once and for all (`instruction`), from statements in their own words only
- * - scope: a line for each round (`digest`), what is still to be done (`plan`), files attached or read (`document`)
+ * - user: what users say about themselves (`profile`), likes and dislikes (`preference`), and standing instructions
+ *   (`instruction`), only from statements in their own words
+ * - scope: a line for each turn (`digest`), what is still to be done (`plan`), files attached or read (`document`)
  *
- * It would rather miss a fact than make one up. The same rounds always give the same facts, in time linear in
- * their length.
+ * It prefers missing a fact to inventing one. The same turns always give the same facts, in time linear in their
+ * length.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** What is still to be done, as the user or the assistant's last word in a round says it. */
+/** Steps still to be done, from the user's messages and the assistant's last message of a turn. */
 import type { Message } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
 import { clip } from "../text.js"
@@ -8,7 +8,7 @@ import { prose } from "./prose.js"
 import type { Round } from "./rounds.js"
 import { isQuestion, sentences } from "./sentences.js"
 
-/** So many steps, of so many UTF-16 units. */
+/** At most this many steps, each of at most this many UTF-16 units. */
 const limits = { steps: 6, step: 160 }
 
 /** A heading, or a line that introduces steps: alone, or with the first of them behind a colon. */
@@ -29,7 +29,7 @@ const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
     }
     if (line.marker === "done task") continue
     const introduced = title.exec(line.text)
-    // The word alone has to be a heading, or to end in a colon.
+    // Without a colon, it counts only as a heading.
     if (introduced !== null && (line.marker === "heading" || introduced[1] !== undefined)) {
       const [, first = ""] = introduced
       if (first.trim() !== "" && !isQuestion(first)) steps.push(first.trim())
@@ -48,7 +48,7 @@ const stepsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
   return steps
 }
 
-/** The lines of a message: of a user's, without what is not theirs; an assistant introduces its own with a colon. */
+/** The lines of a message; a user's without quoted ones. An assistant writes its own steps after a colon. */
 const linesOf = ({ role, parts }: Message.Message): ReadonlyArray<Line> =>
   parts
     .flatMap((part) => (part.type === "text" ? prose(part.text) : []))
@@ -56,8 +56,8 @@ const linesOf = ({ role, parts }: Message.Message): ReadonlyArray<Line> =>
     .map((line) => ({ ...line, quoted: false }))
 
 /**
- * The plan a round leaves behind. A session has one plan: a newer one takes its place, because what became of the
- * steps of the older is not said in any form that could be relied on.
+ * The plan at the end of a turn. A session has one plan, and a newer one replaces it: no reliable form tells which
+ * steps of the older one are done.
  */
 export const plan = (session: string, { from, to, messages }: Round): NewFact | null => {
   const last = messages.findLast(({ role }) => role === "assistant")

@@ -1,23 +1,23 @@
 /**
- * What a person wrote in a message, line by line: without code, and knowing which lines are somebody else's words.
+ * The prose of a message, line by line: without code, and with quotations marked.
  *
- * One pass over at most {@link most} characters, line by line, with no expression that looks back.
+ * One pass over at most {@link most} UTF-16 units, in linear time.
  */
 import { head } from "../text.js"
 
-/** So many UTF-16 units of one text are looked at. What a person says of themselves stands at its beginning. */
+/** At most this many UTF-16 units of a text are read. People write about themselves at the start of a message. */
 export const most = 16_000
 
-/** Of a longer line, its beginning is looked at: it is data more often than prose. */
+/** At most this many UTF-16 units of a line are read: longer lines are mostly data. */
 const longestLine = 4_000
 
 export interface Line {
   /** Without its marker. */
   readonly text: string
   readonly marker: "none" | "heading" | "item" | "open task" | "done task"
-  /** Somebody else's words, as far as form tells: quoted, or material that the message is about. */
+  /** Quoted, or material that the message is about, as far as its form tells. */
   readonly quoted: boolean
-  /** Whether a blank line, or nothing, stands before it. */
+  /** Whether it is the first line, or follows a blank one. */
   readonly begins: boolean
 }
 
@@ -30,18 +30,18 @@ const markers: ReadonlyArray<readonly [RegExp, Line["marker"]]> = [
   [/^(?:[-*+•]|\d{1,3}[.)、])\s+/, "item"],
 ]
 
-/** What a line that ends in a colon may say, for the lines below it to be the writer's own. */
+/** Lines before a colon that introduce the writer's own list. */
 const ownList =
   /^(?:(?:some |a few )?(?:facts |things |more |notes? )?about (?:me|myself)|my (?:preferences|profile)|(?:please )?(?:remember|note|keep in mind)|next steps?|to-?dos?|(?:the |my |our )?plan|关于我(?:自己)?|我的(?:偏好|情况|信息)|請?请?[记記]住|下一步|接下来|接下來|计划|計劃|待办(?:事项)?|待辦(?:事項)?|注意)$/iu
 
-/** Whether a colon in or at the end of a line says that material follows. */
+/** Whether a colon in a line introduces material. */
 const introduces = (line: string): boolean => {
   const colon = /[：]|:(?=\s|$)/u.exec(line)
   if (colon === null) return false
   return !ownList.test(line.slice(0, colon.index).trim().replace(/\*\*/g, ""))
 }
 
-/** The lines of a text that are no code, in order. Blank ones are left out. */
+/** The lines of a text in order, without code and blank lines. */
 export const prose = (text: string): ReadonlyArray<Line> => {
   const lines: Array<Line> = []
   let fencedBy = ""

@@ -1,6 +1,6 @@
 import { type Message, Structure } from "@memfold/core"
 
-/** The messages of a round, `[from, to)` in the session. */
+/** The messages of a turn; message indexes `[from, to)`. */
 export interface Round {
   readonly from: number
   readonly to: number
@@ -8,8 +8,8 @@ export interface Round {
 }
 
 /**
- * Messages as rounds. What stands before the first of them is the rest of an earlier one, if the assistant or a tool
- * says anything there.
+ * Splits messages into turns. Messages before the first user message are the rest of an earlier turn, unless all of
+ * them are system messages.
  */
 export const rounds = (messages: ReadonlyArray<Message.Message>, from: number): ReadonlyArray<Round> => {
   const starts: Array<number> = []

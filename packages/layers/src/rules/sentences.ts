@@ -4,7 +4,7 @@ import type { Line } from "./prose.js"
 export interface Sentence {
   readonly text: string
   readonly question: boolean
-  /** Begins inside a quotation, or behind a colon: somebody else's words. */
+  /** Whether it begins inside a quotation or after a colon. */
   readonly quoted: boolean
 }
 
@@ -16,21 +16,21 @@ const closes = new Set(["”", "」", "』", "»", "》"])
 const isQuote = (character: string): boolean =>
   opens.has(character) || closes.has(character) || character === '"'
 
-/** Whether a quotation is open behind a quotation mark. */
+/** Whether a quotation is open after a quotation mark. */
 const insideAfter = (inside: boolean, mark: string): boolean => opens.has(mark) || (mark === '"' && !inside)
 
-/** A full stop behind one of these, or behind a single capital, ends no sentence. */
+/** A full stop after one of these, or after a single capital, does not end a sentence. */
 const abbreviation = /(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|no|inc|approx|dept|e\.g|i\.e|\p{Lu})$/iu
 
-/** What may stand before a colon in the writer's own statement. */
+/** Words before a colon that introduce the writer's own statement. */
 const ownLead =
   /^(?:(?:please )?(?:remember|note|keep in mind)|btw|by the way|fyi|请?[记記]住|請記住|注意|另外|补充)$/iu
 
-/** Signs of a question that has no question mark. */
+/** Signs of a Chinese question without a question mark. */
 const asks =
   /(?:吗|嗎|呢|么|麼)[。.!！…\s]*$|什么|什麼|怎么|怎麼|为何|為何|哪(?:里|裡|儿|个|個|些|种|種|一)|谁|誰|多少|几个|幾個|是不是|能不能|要不要|可不可以|有没有|有沒有|是否/u
 
-/** A question, whether or not it is written as one. */
+/** Whether a text is a question, with or without a question mark. */
 export const isQuestion = (text: string): boolean => /[?？]\s*$/u.test(text) || asks.test(text)
 
 /** The sentences of the lines, in order. */
@@ -45,7 +45,7 @@ export const sentences = (lines: ReadonlyArray<Line>): ReadonlyArray<Sentence> =
   return found
 }
 
-/** Adds the sentences of one line to `found`; answers whether the line ends inside a quotation. */
+/** Adds the sentences of one line to `found`; returns whether the line ends inside a quotation. */
 const split = ({ text: line, quoted }: Line, startsInside: boolean, found: Array<Sentence>): boolean => {
   let inside = startsInside
   let from = 0
@@ -64,7 +64,7 @@ const split = ({ text: line, quoted }: Line, startsInside: boolean, found: Array
       continue
     }
     if (character === "：" || (character === ":" && /^\s?$/.test(line.charAt(at + 1)))) {
-      // What stands behind a colon is the matter of the sentence before it, to the end of the line.
+      // The text after a colon, to the end of the line, is material of the sentence before it.
       if (!ownLead.test(line.slice(from, at).trim())) break
     } else if (ends.has(character)) {
       const next = line.charAt(at + 1)

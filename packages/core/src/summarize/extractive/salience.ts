@@ -1,24 +1,24 @@
 /**
- * What a piece of text is worth keeping, from counts alone.
+ * Weighs each piece of text by counts.
  *
- * - *Terms*: a word that is said again and again in a few places is what the conversation is about; one that is
- *   everywhere ("the", "的") tells nothing. So a term weighs `log(1 + occurrences) * log((pieces + 1) / pieces with
- *   it)`, and very short words, which are function words in most languages, weigh less.
- * - *Facts* (see `facts.ts`): what several messages mention weighs more.
- * - *Who and where*: what the user said and asked, decisions, failures, the first request, and what sounds like
- *   nothing else that was said weigh more; tool output and code weigh less than what people say about them.
+ * - *Terms*: a word that occurs often, but in few places, is a topic of the conversation; a word that occurs everywhere
+ *   ("the", "的") is not. A term weighs `log(1 + occurrences) * log((pieces + 1) / pieces with it)`, and very short
+ *   words, which are function words in most languages, weigh less.
+ * - *Facts* (see `facts.ts`): facts mentioned in several messages weigh more.
+ * - *Factors*: user messages, decisions, failures, the first request and unique sentences weigh more; tool output and
+ *   code weigh less.
  *
- * The numbers below were chosen on recorded conversations (customer service in two languages, agents with tools,
- * long chats), by how many of the identifiers, names and answers needed later a summary still had.
+ * The numbers were chosen on recorded conversations (customer service in two languages, agents with tools, long chats),
+ * by how many of the identifiers, names and answers needed later are in the summary. Decision 27 has the effect of each.
  */
 import type { Piece, Source } from "./digest.js"
 import type { Fact } from "./facts.js"
 import { facts } from "./facts.js"
 import { terms } from "./text.js"
 
-/** One thing to choose or leave: usually one piece; a question together with the short answer it got. */
+/** The unit of choice: usually one piece, or a short answer together with its question. */
 export interface Candidate {
-  /** Its place in the conversation; breaks ties, so that the result is the same every time. */
+  /** Its place in the conversation, which breaks ties. */
   readonly order: number
   readonly parts: ReadonlyArray<{ readonly source: Source; readonly piece: Piece }>
   readonly terms: ReadonlyArray<string>
@@ -36,21 +36,14 @@ export interface Salience {
 const factors = {
   speaker: { user: 1.6, assistant: 1, system: 1, tool: 0.55, earlier: 1.2 },
   failed: 2.2,
-  /** What a tool was asked, against what it answered. */
-  call: 1.6,
-  code: 0.35,
-  /** Added where no word is said anywhere else; patterns that come again and again get nothing. */
+  code: 0.6,
+  /** Added for the share of words that occur in no other piece; repeated patterns get nothing. */
   once: 1,
-  /** What the user asks. What the assistant asks is over once it is answered; see `decision`. */
-  question: 1.25,
-  /** The first thing the user asked for, as far as it is still told, is what all the rest is about. */
+  /** The user's first message: the rest of the conversation is about it. */
   firstRequest: 1.4,
-  /** The first sentence of a message, and its last. */
-  lead: 1.15,
-  close: 1.05,
   /** An answer and the question it decides. */
   decision: 1.3,
-  /** The summary so far, at its newest line; it falls to `oldest` at its first. */
+  /** The newest line of the previous summary; the factor falls to `oldest` at its first line. */
   previous: 1.25,
   oldest: 1.05,
 } as const
@@ -59,10 +52,6 @@ const isQuestion = (text: string): boolean => /[?？؟;⸮]["”」』)）]?\s*$
 /** Nothing but an answer: "yes", "选 A", "the second one, please". */
 const isShortAnswer = (found: ReadonlyArray<string>): boolean => found.length > 0 && found.length <= 6
 
-/** Text of any language is mostly letters and spaces; listings, tables and minified data are not. */
-const looksLikeCode = (text: string): boolean =>
-  text.length > 12 && (text.match(/[\p{L}\p{M}\p{N}\s]/gu)?.length ?? 0) < text.length * 0.72
-
 /** Hiragana writes mostly endings and particles, so it counts like an alphabet. */
 const shortWord = (term: string): number => {
   const wide = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Thai}]/u.test(term)
@@ -70,7 +59,7 @@ const shortWord = (term: string): number => {
   return length >= 4 ? 1 : length === 3 ? 0.85 : 0.4
 }
 
-/** Counts everything once and says what each candidate is made of. */
+/** Counts terms and facts, and makes the candidates. Terms of `watch` weigh more. */
 export const salience = (sources: ReadonlyArray<Source>, watch: string): Salience => {
   const occurrences = new Map<string, number>()
   const spread = new Map<string, number>()
@@ -138,11 +127,8 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
         (1 + factors.once * once) *
         factors.speaker[source.speaker] *
         (source.failed ? factors.failed : 1) *
-        (source.speaker === "tool" && position === 0 ? factors.call : 1) *
-        (piece.code || looksLikeCode(piece.text) ? factors.code : 1) *
-        (asks && source.speaker === "user" ? factors.question : 1) *
+        (piece.code ? factors.code : 1) *
         (source === firstRequest ? factors.firstRequest : 1) *
-        (position === 0 ? factors.lead : position === last ? factors.close : 1) *
         (source.old ? factors.oldest + ((factors.previous - factors.oldest) * at) / Math.max(1, olds - 1) : 1)
       const worth = one.facts.map((fact) => ({ ...fact, worth: fact.worth * standing(fact.key) }))
       const decides = source.speaker === "user" && pieces.length === 1 && !asks && isShortAnswer(one.terms)

@@ -6,12 +6,11 @@
  * others are chosen; so the best is found by judging the top of a heap anew, not everything at every step.
  */
 import type { Piece, Source } from "./digest.js"
-import { Heap } from "./heap.js"
 import type { Candidate, Salience } from "./salience.js"
 
 /**
- * The share of the budget that the summary so far, or what is new, may take while the other wants it too, so that
- * neither can push the other out. Room that is left then goes to either.
+ * The share of the budget that the previous summary, or the new messages, may take at first, so neither pushes the
+ * other out. The rest of the budget then goes to either.
  */
 const oneSide = 0.7
 /** A fact of worth 1 against a term of weight 1. */
@@ -27,7 +26,7 @@ const sameSource = 0.9
 const saturation = 8
 /** How much a long piece pays for its length: 0 not at all, 1 in full. */
 const lengthPenalty = 0.8
-/** What adds no more than this share of what it says has been said, and is left out even if there is room. */
+/** A candidate that adds no more than this share of its worth repeats others, and is left out even if it fits. */
 const repetition = 0.35
 
 /** Sizes, in tokens. */
@@ -40,7 +39,7 @@ interface Entry {
   readonly candidate: Candidate
   /** What it adds per token, when `chosen` others were chosen. */
   readonly gain: number
-  /** How much of what it says is not said yet, from 0 to 1. */
+  /** The share of its worth that the chosen ones do not cover yet, from 0 to 1. */
   readonly novelty: number
   readonly chosen: number
 }
@@ -50,8 +49,20 @@ const saturated = (facts: number): number => factScale * saturation * (1 - Math.
 const ageOf = (candidate: Candidate): "old" | "fresh" =>
   candidate.parts.every(({ source }) => source.old) ? "old" : "fresh"
 
-const better = (a: Entry, b: Entry): boolean =>
-  a.gain > b.gain || (a.gain === b.gain && a.candidate.order < b.candidate.order)
+/** Negative where `a` is the worse choice. The order is strict, so the result is deterministic. */
+const compare = (a: Entry, b: Entry): number => a.gain - b.gain || b.candidate.order - a.candidate.order
+
+/** Puts an entry into its place among entries sorted from the worst to the best. */
+const insert = (sorted: Array<Entry>, entry: Entry): void => {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(sorted[middle]!, entry) < 0) low = middle + 1
+    else high = middle
+  }
+  sorted.splice(low, 0, entry)
+}
 
 /** The chosen candidates, in the order of their choice: the last one is the first to give up. */
 export const select = (
@@ -109,14 +120,14 @@ export const select = (
 
   const sides = new Set(candidates.map(ageOf))
   for (const side of sides.size > 1 ? [oneSide, 1] : [1]) {
-    const heap = new Heap(better)
-    for (const candidate of candidates) {
-      if (candidate.parts.some(({ piece }) => !taken.has(piece))) heap.push(judge(candidate))
-    }
-    for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+    const waiting = candidates
+      .filter(({ parts }) => parts.some(({ piece }) => !taken.has(piece)))
+      .map(judge)
+      .toSorted(compare)
+    for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       const { candidate } = entry
       if (entry.chosen !== chosen.length) {
-        heap.push(judge(candidate))
+        insert(waiting, judge(candidate))
         continue
       }
       if (entry.novelty <= repetition) continue
