@@ -5,7 +5,8 @@ import { Message, type Render } from "@memfold/core"
 import { messageLine } from "./timeline.js"
 import { clean, color, columns, count, table } from "./terminal.js"
 
-const meaning: Readonly<Record<Render.SectionName, string>> = {
+/** What each part of a layout is. */
+export const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "shown verbatim for ever",
   "user-memory": "what is known of the user",
   "scope-memory": "what is known of the scope",

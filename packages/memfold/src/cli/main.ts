@@ -11,7 +11,6 @@ import { readFileSync } from "node:fs"
 import { getSystemErrorMap } from "node:util"
 import * as Compare from "./compare.js"
 import { copy, exportCommand } from "./copy.js"
-import * as Demo from "./demo.js"
 import { Found } from "./failure.js"
 import * as Import from "./import.js"
 import { context, events, sessions } from "./look.js"
@@ -20,6 +19,7 @@ import * as Replay from "./replay.js"
 import * as StoreFile from "./storeFile.js"
 import * as Summaries from "./summaries.js"
 import { clean, colorsWhereSeen } from "./terminal.js"
+import * as Tour from "./tour.js"
 import * as Verify from "./verify.js"
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -29,6 +29,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 const memfold = Command.make("memfold").pipe(
   Command.withDescription("Event-sourced conversation memory for LLM applications."),
   Command.withSubcommands([
+    Tour.command,
     Replay.command,
     Compare.command,
     sessions,
@@ -41,7 +42,6 @@ const memfold = Command.make("memfold").pipe(
     Verify.command,
     Repair.command,
     StoreFile.command,
-    Demo.command,
   ]),
 )
 
