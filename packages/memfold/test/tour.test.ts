@@ -140,7 +140,7 @@ describe("the tour", { timeout: 60_000 }, () => {
     const { code, out } = await memfold("tour", "--long")
     expect(code).toBe(0)
     for (const name of names) expect(out).toContain(`${name}.jsonl → session "${name}"`)
-    for (const part of ["Compressed: history [", "The context the model would get now", "✓ a new process"]) {
+    for (const part of ["Compressed: history [", "The context the model gets now", "✓ a new process"]) {
       expect(out.split(part).length).toBeGreaterThan(names.length)
     }
   })

@@ -126,4 +126,4 @@ export const command = Command.make(
         }),
       )
     }),
-).pipe(Command.withDescription("The strategies side by side on the same transcript."))
+).pipe(Command.withDescription("Run every strategy on the same transcript and compare the costs."))

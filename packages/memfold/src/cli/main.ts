@@ -12,6 +12,7 @@ import { getSystemErrorMap } from "node:util"
 import * as Compare from "./compare.js"
 import { copy, exportCommand } from "./copy.js"
 import { Found } from "./failure.js"
+import { readableHelp } from "./help.js"
 import * as Import from "./import.js"
 import { context, events, sessions } from "./look.js"
 import * as Repair from "./repair.js"
@@ -50,6 +51,7 @@ const running = Effect.runFork(
     Effect.provide(NodeContext.layer),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
     Logger.withMinimumLogLevel(LogLevel.Error),
+    (command) => readableHelp(command, process.argv.slice(2)),
     colorsWhereSeen,
   ),
 )
@@ -80,6 +82,6 @@ function report(cause: Cause.Cause<unknown>): number {
     return 2
   }
   const trace = Cause.pretty(cause).split("\n").map(clean).join("\n")
-  process.stderr.write(`memfold: this is a defect, please report it\n${trace}\n`)
+  process.stderr.write(`memfold: this is a bug in memfold, please report it\n${trace}\n`)
   return 70
 }
