@@ -81,7 +81,11 @@ describe("memfold copy, export and import", () => {
     )
     expect(kept).toEqual(was)
     const wrong = await memfold("store", "size", "--store", "memory:")
-    expect(wrong).toEqual({ code: 2, out: "", err: "memfold: this command needs a file: --store sqlite:PATH\n" })
+    expect(wrong).toEqual({
+      code: 2,
+      out: "",
+      err: "memfold: this command needs a file: --store sqlite:PATH\n",
+    })
   })
 
   it("say in one line what is wrong with a call", async () => {
