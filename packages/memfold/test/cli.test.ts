@@ -139,6 +139,7 @@ describe("what a person reads", () => {
     const [help, wrong] = [await memfold("replay", "--help"), await memfold("nonsense")]
     expect(help).toMatchObject({ code: 0, err: "" })
     expect(help.out).toContain("\nOPTIONS\n")
+    expect(help.out).toContain("\n  memfold replay [--strategy NAME] ")
     expect(wrong).toMatchObject({ code: 2, out: "" })
     expect(wrong.err).toMatch(/^Invalid subcommand for memfold/)
     expect(help.out + wrong.err).not.toContain("\u001B")
@@ -429,7 +430,7 @@ describe("bad input is one line on standard error and exit code 2", () => {
     const ran = await memfold("replay", path, "--store", store, "--json")
     expect(ran.code).toBe(2)
     expect(ran.err).toContain("cut.jsonl:6")
-    expect(ran.err).toContain('what came before it, 5 messages, is in session "cut"')
+    expect(ran.err).toContain('the 5 messages before that place went to session "cut"')
     expect(lines((await memfold("events", "cut", "--store", store, "--json")).out)).toHaveLength(5)
     expect(await memfold("verify", "--store", store)).toMatchObject({ code: 0 })
   })

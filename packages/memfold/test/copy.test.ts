@@ -60,7 +60,7 @@ describe("memfold copy, export and import", () => {
   it("say that an import into no store was only tried", async () => {
     const tried = await memfold("import", "all.jsonl")
     expect(tried).toMatchObject({ code: 0, err: "" })
-    expect(tried.out).toContain("Only tried; with --store URL it is kept.")
+    expect(tried.out).toContain("Only checked, nothing written; --store URL keeps it.")
     expect(tried.out).not.toContain("copied")
     expect(lines((await memfold("import", "all.jsonl", "--json")).out).at(-1)).toMatchObject({ kept: false })
     const kept = await memfold("import", "all.jsonl", "--store", "sqlite:c.db", "--json")
@@ -81,7 +81,11 @@ describe("memfold copy, export and import", () => {
     )
     expect(kept).toEqual(was)
     const wrong = await memfold("store", "size", "--store", "memory:")
-    expect(wrong).toEqual({ code: 2, out: "", err: "memfold: this is for files: --store sqlite:PATH\n" })
+    expect(wrong).toEqual({
+      code: 2,
+      out: "",
+      err: "memfold: this command needs a file: --store sqlite:PATH\n",
+    })
   })
 
   it("say in one line what is wrong with a call", async () => {
@@ -96,9 +100,9 @@ describe("memfold copy, export and import", () => {
       [["import", wrong, "--store", "sqlite:z.db"], ":1: it is no export of memfold"],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--session", "none"], 'no session "none"'],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--thread", "1"], "--thread"],
-      [["import", "all.jsonl", "--pick", "0"], "--pick does not go with"],
-      [["import", "all.jsonl", "--format", "openai"], "--format does not go with"],
-      [["import", "all.jsonl", "--summarizer", "echo"], "--summarizer does not go with"],
+      [["import", "all.jsonl", "--pick", "0"], "--pick does not apply to"],
+      [["import", "all.jsonl", "--format", "openai"], "--format does not apply to"],
+      [["import", "all.jsonl", "--summarizer", "echo"], "--summarizer does not apply to"],
     ] as const) {
       const { code, err } = await memfold(...call)
       expect({ call, code }).toEqual({ call, code: 2 })

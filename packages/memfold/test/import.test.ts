@@ -122,7 +122,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
     const before = await look(store, "events", "twice")
     const again = await bring()
     expect(again).toMatchObject({ code: 0, err: "" })
-    expect(again.out).toContain('had been imported into session "twice" before; nothing was written')
+    expect(again.out).toContain('was already imported into session "twice"; nothing was written')
     expect(lines((await bring("--json")).out)).toMatchObject([
       { type: "imported", duplicate: true, events: 0 },
     ])
@@ -138,7 +138,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
     const ran = await memfold("import", "--from", "sliding-window", file("tried.json", state()))
     expect(ran).toMatchObject({ code: 0, err: "" })
     expect(ran.out).toContain("[0,20) in the active summary, 40 raw")
-    expect(ran.out).toContain("Only tried")
+    expect(ran.out).toContain("Only checked")
   })
 })
 
@@ -260,7 +260,7 @@ describe("bad input is one line on standard error, exit code 2, and nothing writ
       one(["--from", "split-turn", fine], "fine.json", "not a SQLite database"),
       one(["--from", "round-robin", fine], "round-robin", "sliding-window, split-turn, rolling"),
       one(["--from", "sliding-window", fine, "--summarizer", "magic"], "magic", "extractive"),
-      one(["--from", "sliding-window", fine, "--session", " "], "a session needs a name"),
+      one(["--from", "sliding-window", fine, "--session", " "], "--session: the id must not be empty"),
       one([fine], "--from"),
     ])
     expect(existsSync(join(folder, "untouched.db"))).toBe(false)

@@ -11,7 +11,7 @@ import { loadAll } from "./transcripts.js"
 
 /** A strategy and what it came to. */
 export interface Comparison {
-  readonly strategy: string
+  readonly strategy: Strategy.Strategy
   readonly totals: Totals
 }
 
@@ -57,14 +57,15 @@ export const compare = (
       Stream.runLast,
       Effect.ensuring(Effect.sync(progressDone)),
       Effect.map((end): Comparison => ({
-        strategy: strategy.name,
+        strategy,
         totals: (Option.getOrThrow(end) as EndStep).totals,
       })),
       Effect.provide(InMemoryEventLog.layer),
     ),
   )
 
-const saving = ({ tokensSent, tokensIfRaw }: Totals): number =>
+/** The share of prompt tokens that was not sent. */
+export const saving = ({ tokensSent, tokensIfRaw }: Totals): number =>
   tokensIfRaw === 0 ? 0 : 1 - tokensSent / tokensIfRaw
 
 /** The comparison as a table. */
@@ -75,7 +76,7 @@ export const comparisonTable = (comparisons: ReadonlyArray<Comparison>): string 
     ["strategy", "compactions", "summarizer calls", "read by it", "tokens sent", "largest context", "saving"],
     [
       ...comparisons.map(({ strategy, totals }) => [
-        strategy,
+        strategy.name,
         count(totals.compactions),
         count(totals.summarizerCalls),
         count(totals.summarizerTokens),
@@ -92,7 +93,7 @@ export const comparisonTable = (comparisons: ReadonlyArray<Comparison>): string 
 const record = (file: string, { strategy, totals }: Comparison) => ({
   type: "comparison",
   file,
-  strategy,
+  strategy: strategy.name,
   ...totals,
   saving: saving(totals),
 })
@@ -125,4 +126,4 @@ export const command = Command.make(
         }),
       )
     }),
-).pipe(Command.withDescription("The strategies side by side on the same transcript."))
+).pipe(Command.withDescription("Run every strategy on the same transcript and compare the costs."))

@@ -5,15 +5,16 @@ import { Message, type Render } from "@memfold/core"
 import { messageLine } from "./timeline.js"
 import { clean, color, columns, count, table } from "./terminal.js"
 
-const meaning: Readonly<Record<Render.SectionName, string>> = {
-  pinned: "shown verbatim for ever",
-  "user-memory": "what is known of the user",
-  "scope-memory": "what is known of the scope",
+/** What each part of a layout is. */
+export const meaning: Readonly<Record<Render.SectionName, string>> = {
+  pinned: "always shown verbatim",
+  "user-memory": "facts about the user",
+  "scope-memory": "facts about the scope",
   summary: "the active summary",
-  raw: "as it was said",
+  raw: "verbatim, covered by no summary",
   current: "the message to answer",
-  gap: "left out by the cap of the context",
-  open: "tool calls that wait for results, and what follows them; left out until then",
+  gap: "left out by the strategy's cap",
+  open: "tool calls that wait for results, and what follows; left out until then",
 }
 
 /** The layout as a table. */
@@ -29,7 +30,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
       ]),
       ["left", "left", "right", "left"],
     ),
-    `${count(tokens)} tokens in all`,
+    `${count(tokens)} tokens in total`,
   ].join("\n")
 
 /** A summary's text keeps its lines, indented, since reading it is the point. */

@@ -15,7 +15,7 @@ import { clean, color, count, progress, progressDone, several } from "./terminal
 const chosen = Options.text("session").pipe(
   Options.withPseudoName("ID"),
   Options.repeated,
-  Options.withDescription("Only this session; may be repeated. Otherwise all of them."),
+  Options.withDescription("Only this session; may be repeated. All sessions by default."),
 )
 
 const url = (name: string, description: string) =>
@@ -59,12 +59,12 @@ const isSameStore = (one: string, other: string): boolean => {
 
 const copiedLine = ({ session, events, written, sha256 }: Copied, kept: boolean): string =>
   `${kept ? color.green("copied") : color.dim("tried ")}  ${clean(`session "${session}"`)}: ${several(events, "event")}` +
-  (written === events ? "" : `, ${count(events - written)} of them there before`) +
+  (written === events ? "" : `, ${count(events - written)} of them were there before`) +
   color.dim(`  sha256 ${sha256.slice(0, 16)}`)
 
 const aheadLine = ({ session, events, there }: Copied): string =>
   `${color.green("ahead")}   ${clean(`session "${session}"`)}: ${several(events, "event")} there already, ` +
-  `and it has gone on to ${count(there)}`
+  `and continued there to ${count(there)}`
 
 /** What became of the sessions, by how many. */
 interface Sums {
@@ -80,8 +80,8 @@ const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: Sums):
   [
     `${several(sessions, "session")}, ${several(events, "event")}, ${count(written)} of them new`,
     ...(sessions === 0 ? [] : ["every record compared"]),
-    ...(ahead === 0 ? [] : [`${several(ahead, "session")} ahead there`]),
-    ...(diverged === 0 ? [] : [color.red(`${several(diverged, "session")} not the same there`)]),
+    ...(ahead === 0 ? [] : [`${several(ahead, "session")} continued there`]),
+    ...(diverged === 0 ? [] : [color.red(`${several(diverged, "session")} different there`)]),
     ...(failed === 0 ? [] : [color.red(`${several(failed, "session")} failed`)]),
   ].join("; ")
 
@@ -143,16 +143,18 @@ export const copyAll = (
     yield* sessions.pipe(Stream.mapEffect(copyOne), Stream.takeWhile(Boolean), Stream.runDrain)
     yield* print({ type: "copy", ...sums, kept }, sumsLine(sums))
     if (row.count === mostInARow && !json)
-      yield* Console.log(`Stopped, since it was the same for ${mostInARow} in a row; do it again to go on.`)
-    if (!kept && !json) yield* Console.log(color.dim("Only tried; with --store URL it is kept."))
+      yield* Console.log(
+        `Stopped after ${mostInARow} failures of the same kind in a row; run it again to continue.`,
+      )
+    if (!kept && !json) yield* Console.log(color.dim("Only checked, nothing written; --store URL keeps it."))
     if (sums.diverged + sums.failed > 0) return yield* new Found()
   })
 
 export const copy = Command.make(
   "copy",
   {
-    from: url("from", "The store they are in."),
-    to: url("to", "The store they go to; it is made where there is none."),
+    from: url("from", "The store to copy from."),
+    to: url("to", "The store to copy to; created if missing."),
     session: chosen,
     json: options.json,
   },
@@ -160,7 +162,7 @@ export const copy = Command.make(
     Effect.gen(function* () {
       const memory = isMemory(from) ? "from" : isMemory(to) ? "to" : null
       if (memory !== null) {
-        const problem = `--${memory} memory: is empty, and gone when this ends; name a store that is kept`
+        const problem = `--${memory} memory: starts empty and is gone at the end; name a durable store`
         return yield* new UsageError({ problem })
       }
       if (isSameStore(from, to)) {
@@ -172,7 +174,7 @@ export const copy = Command.make(
     }).pipe(Effect.scoped),
 ).pipe(
   Command.withDescription(
-    "Copy sessions to another store, record by record. One that broke off is gone on with; all is compared at the end.",
+    "Copy sessions to another store, record by record, and compare them at the end. An interrupted copy continues.",
   ),
 )
 

@@ -17,7 +17,7 @@ const session = Options.text("session").pipe(
   Options.withPseudoName("ID"),
   Options.optional,
   Options.withDescription(
-    "The session it becomes; otherwise it has the conversation's name, or the file's. Of an export: only this session.",
+    "The id of the new session; by default the conversation's name, or the file's. Of an export: only this session.",
   ),
 )
 
@@ -25,34 +25,34 @@ const from = Options.text("from").pipe(
   Options.withPseudoName("NAME"),
   Options.withDefault("memfold"),
   Options.withDescription(
-    `The program it is from: ${[...programs.keys()].join(", ")}; or memfold (the default), for what export wrote.`,
+    `The program that wrote the file: ${[...programs.keys()].join(", ")}; or memfold (the default), for what memfold export wrote.`,
   ),
 )
 
 const thread = Options.text("thread").pipe(
   Options.withPseudoName("ID"),
   Options.optional,
-  Options.withDescription("Which conversation of a file that holds several."),
+  Options.withDescription("Which conversation of a file with several."),
 )
 
 const messages = Options.text("messages").pipe(
   Options.withPseudoName("TRANSCRIPT"),
   Options.optional,
-  Options.withDescription("The messages, where the state does not have them."),
+  Options.withDescription("The messages, if the state does not contain them."),
 )
 
 const summary = Options.text("summary").pipe(
   Options.withPseudoName("FILE"),
   Options.optional,
   Options.withDescription(
-    "The text of the summary, for a state of a sliding window; otherwise it is written now.",
+    "The summary's text, for a sliding-window state; by default --summarizer writes it now.",
   ),
 )
 
 const store = options.store.pipe(
   Options.withDefault("memory:"),
   Options.withDescription(
-    "Where the session goes: sqlite:PATH, or redis://HOST. With memory: (the default) it is only tried.",
+    "The store to write to: sqlite:PATH or redis://HOST. With memory: (the default) the import is only checked.",
   ),
 )
 
@@ -90,7 +90,7 @@ const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
 const sum = ({ state }: Imported): string =>
   `${several(state.total, "message")}; ` +
   (state.summary === null
-    ? "none is in a summary"
+    ? "no summary covers any"
     : `[0,${state.through}) in the active summary, ${count(state.total - state.through)} raw`)
 
 /** An import that has been done, or had been before (`imported` is `null` then). */
@@ -106,13 +106,13 @@ interface Done {
 
 const lines = ({ file, from, session, imported, kept }: Done): ReadonlyArray<string> => {
   if (imported === null) {
-    return [clean(`${file} had been imported into session "${session}" before; nothing was written`)]
+    return [clean(`${file} was already imported into session "${session}"; nothing was written`)]
   }
   return [
     heading(`${file} → session "${session}" (${from})`),
     ...(imported.summaries.length === 0 ? [] : [summaryTable(imported.summaries), ""]),
     sum(imported),
-    ...(kept ? [] : [color.dim("Only tried; with --store URL it is kept.")]),
+    ...(kept ? [] : [color.dim("Only checked, nothing written; --store URL keeps it.")]),
   ]
 }
 
@@ -189,13 +189,13 @@ export const command = Command.make(
   (given) =>
     Effect.gen(function* () {
       if (given.file.startsWith("-")) {
-        const problem = `${given.file} is no option, is given twice, or lacks its value; see --help`
+        const problem = `${given.file} is not an option, is given twice, or lacks its value; see --help`
         return yield* new UsageError({ problem })
       }
       if (given.from === "memfold") {
         const unused = unusedByExports(given)
         if (unused !== undefined) {
-          return yield* new UsageError({ problem: `--${unused} does not go with an export of memfold` })
+          return yield* new UsageError({ problem: `--${unused} does not apply to an export of memfold` })
         }
         return yield* importExport(given.file, given.store, given)
       }
@@ -219,7 +219,7 @@ export const command = Command.make(
       const found = yield* read(sources)
       const session = sources.session ?? found.session
       if (session.trim() === "") {
-        return yield* new UsageError({ problem: "a session needs a name that is not empty" })
+        return yield* new UsageError({ problem: "--session: the id must not be empty" })
       }
       const commit = commitOf({ from: given.from, ...found.state })
       const imported = yield* bring(found, { session, commit, summarizer }).pipe(Effect.provide(layer))
@@ -237,6 +237,6 @@ export const command = Command.make(
     }),
 ).pipe(
   Command.withDescription(
-    "Bring sessions in: those that memfold export wrote, or the state of an older program, as a session that goes on.",
+    "Import what memfold export wrote, or the state of an older program as a session that continues.",
   ),
 )

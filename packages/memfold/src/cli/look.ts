@@ -51,7 +51,7 @@ export const sessions = Command.make(
         ),
       )
     }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
-).pipe(Command.withDescription("The sessions of a store."))
+).pipe(Command.withDescription("List the sessions of a store."))
 
 export const events = Command.make(
   "events",
@@ -69,7 +69,7 @@ export const events = Command.make(
         ),
       )
     }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
-).pipe(Command.withDescription("The log of a session, one event a line."))
+).pipe(Command.withDescription("Print the log of a session, one event per line."))
 
 /**
  * A context is read off the log, its wording included. Only the cap that a strategy puts on raw messages is not in
@@ -89,7 +89,7 @@ const styleOf = ({
   Effect.gen(function* () {
     const uncapped = SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER })
     if (Option.isNone(strategy) && (given.set.length > 0 || Option.isSome(given.settings))) {
-      return yield* new UsageError({ problem: "settings belong to a strategy; name it with --strategy" })
+      return yield* new UsageError({ problem: "--set and --settings need --strategy NAME" })
     }
     const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
     return Memory.layer({ strategy: chosen, compaction: "manual" })
@@ -142,4 +142,4 @@ export const context = Command.make(
         ),
       ),
     ),
-).pipe(Command.withDescription("What the model would get now, or would have got at a point in the log."))
+).pipe(Command.withDescription("Show what the model gets now, or what it got at an earlier event."))

@@ -11,8 +11,8 @@ import { readFileSync } from "node:fs"
 import { getSystemErrorMap } from "node:util"
 import * as Compare from "./compare.js"
 import { copy, exportCommand } from "./copy.js"
-import * as Demo from "./demo.js"
 import { Found } from "./failure.js"
+import { readableHelp } from "./help.js"
 import * as Import from "./import.js"
 import { context, events, sessions } from "./look.js"
 import * as Repair from "./repair.js"
@@ -20,6 +20,7 @@ import * as Replay from "./replay.js"
 import * as StoreFile from "./storeFile.js"
 import * as Summaries from "./summaries.js"
 import { clean, colorsWhereSeen } from "./terminal.js"
+import * as Tour from "./tour.js"
 import * as Verify from "./verify.js"
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -29,6 +30,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 const memfold = Command.make("memfold").pipe(
   Command.withDescription("Event-sourced conversation memory for LLM applications."),
   Command.withSubcommands([
+    Tour.command,
     Replay.command,
     Compare.command,
     sessions,
@@ -41,7 +43,6 @@ const memfold = Command.make("memfold").pipe(
     Verify.command,
     Repair.command,
     StoreFile.command,
-    Demo.command,
   ]),
 )
 
@@ -50,6 +51,7 @@ const running = Effect.runFork(
     Effect.provide(NodeContext.layer),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
     Logger.withMinimumLogLevel(LogLevel.Error),
+    (command) => readableHelp(command, process.argv.slice(2)),
     colorsWhereSeen,
   ),
 )
@@ -80,6 +82,6 @@ function report(cause: Cause.Cause<unknown>): number {
     return 2
   }
   const trace = Cause.pretty(cause).split("\n").map(clean).join("\n")
-  process.stderr.write(`memfold: this is a defect, please report it\n${trace}\n`)
+  process.stderr.write(`memfold: this is a bug in memfold, please report it\n${trace}\n`)
   return 70
 }

@@ -12,9 +12,7 @@ import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
 import { shownId } from "./terminal.js"
 
-export const json = Options.boolean("json").pipe(
-  Options.withDescription("Print JSON Lines for a program instead of text for a person."),
-)
+export const json = Options.boolean("json").pipe(Options.withDescription("Print JSON Lines instead of text."))
 
 export const store = Options.text("store").pipe(
   Options.withPseudoName("URL"),
@@ -30,7 +28,7 @@ export const set = Options.text("set").pipe(
 export const settings = Options.text("settings").pipe(
   Options.withPseudoName("FILE"),
   Options.optional,
-  Options.withDescription("A settings file (JSON); what --set says comes before it."),
+  Options.withDescription("A settings file (JSON); --set takes precedence."),
 )
 
 export const format = Options.text("format").pipe(
@@ -42,7 +40,7 @@ export const format = Options.text("format").pipe(
 export const pick = Options.integer("pick").pipe(
   Options.withPseudoName("N"),
   Options.optional,
-  Options.withDescription("Which conversation of a file that holds several, counted from 0."),
+  Options.withDescription("Which conversation of a file with several, counted from 0."),
 )
 
 export const strategy = Options.text("strategy").pipe(
@@ -83,8 +81,8 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
           new UsageError({
             problem:
               error instanceof SyntaxError
-                ? `--settings ${path}: it is not JSON`
-                : `--settings ${path}: it cannot be read`,
+                ? `--settings ${path}: the file is not JSON`
+                : `--settings ${path}: the file cannot be read`,
           }),
       }),
   })

@@ -24,7 +24,9 @@ const lines = ({ session, mended, left }: Repaired): ReadonlyArray<string> => [
   ...left.map(
     (finding) =>
       `${color.red("left")}    ${clean(`${place(finding)}: ${finding.detail}`)}` +
-      (finding.rule === "decodable" ? "; its words are nowhere else: restore the store from a backup" : ""),
+      (finding.rule === "decodable"
+        ? "; no copy of its text exists in the log: restore the store from a backup"
+        : ""),
   ),
 ]
 
@@ -35,7 +37,7 @@ export const command = Command.make(
     session: Options.text("session").pipe(
       Options.withPseudoName("ID"),
       Options.optional,
-      Options.withDescription("Only this session; otherwise all of them."),
+      Options.withDescription("Only this session; all sessions by default."),
     ),
     json: options.json,
   },
@@ -69,6 +71,6 @@ export const command = Command.make(
     }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false })))),
 ).pipe(
   Command.withDescription(
-    "Mend what can be mended in stored logs, and say what cannot; exit code 1 if anything is left.",
+    "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
   ),
 )

@@ -36,7 +36,7 @@ const jsonLines = (step: MessageStep | EndStep): ReadonlyArray<string> => {
 /** The sums in words. */
 export const totalsLine = ({ totals }: EndStep): string =>
   `${several(totals.messages, "message")}, ${several(totals.compactions, "compaction")}; ` +
-  `${count(totals.tokensSent)} tokens sent in place of ${count(totals.tokensIfRaw)}` +
+  `${count(totals.tokensSent)} tokens sent instead of ${count(totals.tokensIfRaw)}` +
   (totals.tokensIfRaw === 0 ? "" : `, ${percent(1 - totals.tokensSent / totals.tokensIfRaw)} saved`)
 
 const textLines = (timeline: Timeline, step: MessageStep | EndStep): ReadonlyArray<string> =>
@@ -44,11 +44,11 @@ const textLines = (timeline: Timeline, step: MessageStep | EndStep): ReadonlyArr
     ? timeline.add(step)
     : [
         ...timeline.flush(),
-        heading("The context the model would get now"),
+        heading("The context the model gets now"),
         layoutTable(step.context),
         "",
         ...contextLines(step.context),
-        heading("In all"),
+        heading("Total"),
         totalsLine(step),
       ]
 
@@ -79,14 +79,14 @@ export const runJob = (
       Stream.runLast,
     )
     if (loaded.broken !== null) {
-      const kept = `what came before it, ${several(loaded.messages.length, "message")}, is in session "${session}"`
+      const kept = `the ${several(loaded.messages.length, "message")} before that place went to session "${session}"`
       return yield* new UsageError({ problem: `${loaded.broken.message}; ${kept}` })
     }
     const end = Option.getOrThrow(last) as EndStep
     if (end.totals.skipped > 0) {
       const skipped = several(end.totals.skipped, "message")
       yield* Console.error(
-        clean(`memfold: ${skipped} of ${loaded.file} had been replayed into "${session}" before`),
+        clean(`memfold: ${skipped} of ${loaded.file} were in session "${session}" from an earlier replay`),
       )
     }
     return end
@@ -103,7 +103,9 @@ export const command = Command.make(
     session: Options.text("session").pipe(
       Options.withPseudoName("ID"),
       Options.optional,
-      Options.withDescription("The session to append to; otherwise each file has one of its own name."),
+      Options.withDescription(
+        "The session to append to; by default each file gets a session of its own name.",
+      ),
     ),
     summarizer: options.summarizer,
     format: options.format,
@@ -120,7 +122,7 @@ export const command = Command.make(
         (one, index) => conversations.findIndex((other) => other.session === one.session) !== index,
       )
       if (twice !== undefined && Option.isNone(given.session)) {
-        const problem = `two files would go to session "${twice.session}"; replay them apart, or name one with --session`
+        const problem = `two files would go to session "${twice.session}"; replay them one by one, or name one session with --session`
         return yield* new UsageError({ problem })
       }
       yield* Effect.forEach(
@@ -134,6 +136,6 @@ export const command = Command.make(
     }),
 ).pipe(
   Command.withDescription(
-    "Append a transcript message by message, with the messages' own times as the clock, and show what is compacted when.",
+    "Append a transcript message by message, at the messages' own times, and show each compaction.",
   ),
 )

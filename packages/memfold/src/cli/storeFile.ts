@@ -12,7 +12,7 @@ import { clean, count, heading, percent, progress, progressDone, table } from ".
 const fileOf = (url: string): Effect.Effect<string, UsageError> => {
   const file = sqliteFile(url)
   return file === null
-    ? new UsageError({ problem: "this is for files: --store sqlite:PATH" })
+    ? new UsageError({ problem: "this command needs a file: --store sqlite:PATH" })
     : Effect.succeed(file)
 }
 
@@ -44,11 +44,11 @@ const size = Command.make("size", { store: options.store, json: options.json }, 
       `${count(sessions)} sessions, ${count(messages)} messages, ${count(events)} events, ${count(summaries)} summaries` +
         (messages === 0 ? "" : `; ${count(Math.round(file / messages))} bytes for each message`),
     )
-    yield* Console.log(heading("What it is made of"))
+    yield* Console.log(heading("What takes the space"))
     yield* Console.log(amounts("table or index", report.tables))
     yield* Console.log(`\n${amounts("events", report.types)}`)
   }),
-).pipe(Command.withDescription("How large the file is, and what it is made of."))
+).pipe(Command.withDescription("Show how large the file is and what takes the space."))
 
 const vacuum = Command.make(
   "vacuum",
@@ -62,7 +62,7 @@ const vacuum = Command.make(
           : `${mebibytes(before)} before, ${mebibytes(after)} now`,
       )
     }),
-).pipe(Command.withDescription("Give back what is free in the file. Writers wait meanwhile."))
+).pipe(Command.withDescription("Give the file's free space back to the disk. Writers wait meanwhile."))
 
 const backup = Command.make(
   "backup",
@@ -70,7 +70,7 @@ const backup = Command.make(
     store: options.store,
     to: Options.text("to").pipe(
       Options.withPseudoName("FILE"),
-      Options.withDescription("The file it becomes, which must not be there yet."),
+      Options.withDescription("The file to create; it must not exist yet."),
     ),
     json: options.json,
   },
@@ -88,9 +88,9 @@ const backup = Command.make(
         json ? JSON.stringify({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
       )
     }),
-).pipe(Command.withDescription("Copy the file as it is at this moment, while others go on writing."))
+).pipe(Command.withDescription("Copy the file as it is now, while others keep writing."))
 
 export const command = Command.make("store").pipe(
-  Command.withDescription("Look after a SQLite file."),
+  Command.withDescription("Maintain a SQLite file."),
   Command.withSubcommands([size, vacuum, backup]),
 )

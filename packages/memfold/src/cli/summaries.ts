@@ -78,4 +78,4 @@ export const command = Command.make(
         ),
       ),
     ),
-).pipe(Command.withDescription("Every summary that a session ever had, and what has become of each."))
+).pipe(Command.withDescription("List every summary a session ever had, with its status."))

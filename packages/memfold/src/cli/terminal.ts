@@ -73,8 +73,8 @@ export const shownId = (id: string): string => cut(id, idColumns, clean)
 /** A number with separators, the same in every locale: 12,345. */
 export const count = (value: number): string => value.toLocaleString("en-US")
 
-/** A share as a percentage with one digit: 27.8 %. */
-export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+/** A share as a percentage, with one digit unless told otherwise: 27.8 %. */
+export const percent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`
 
 /** One of them, or several: `1 message`, `2 messages`. */
 export const several = (value: number, noun: string): string =>
@@ -118,9 +118,13 @@ export const table = (
 /** A heading that stands out, with an empty line before it; it is clean. */
 export const heading = (text: string): string => `\n${color.bold(color.cyan(clean(text)))}`
 
-/** Says on standard error what is being done, on one line that is written over; nothing where nobody looks. */
+/** A command that takes less time, in milliseconds, shows no progress. */
+const quick = 1000
+
+/** Shows on a terminal's standard error what a slow command is doing, on one line that the next call overwrites. */
 export const progress = (text: string): void => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${oneLine(text, columns() - 1)}`)
+  if (process.stderr.isTTY && performance.now() > quick)
+    process.stderr.write(`\r\u001B[K${oneLine(text, columns() - 1)}`)
 }
 
 /** Takes the line of {@link progress} away. */

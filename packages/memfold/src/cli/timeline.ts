@@ -97,13 +97,13 @@ export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
     case "Failed":
       return [
         color.red(
-          `    ✗  compaction of ${range(outcome.started)} failed (${outcome.error.reason}); all stays raw`,
+          `    ✗  compaction of ${range(outcome.started)} failed (${outcome.error.reason}); the messages stay verbatim`,
         ),
       ]
     case "Lost":
       return [
         color.yellow(
-          `    ◇  compaction of ${range(outcome.started)} was overtaken; its result is thrown away`,
+          `    ◇  compaction of ${range(outcome.started)} was overtaken by another one; its result is discarded`,
         ),
       ]
     case "Idle":

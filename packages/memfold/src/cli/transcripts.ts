@@ -71,7 +71,9 @@ export const loadAll = (
   const option = files.find((file) => file.startsWith("-"))
   if (option !== undefined)
     return Effect.fail(
-      new UsageError({ problem: `${option} is no option, is given twice, or lacks its value; see --help` }),
+      new UsageError({
+        problem: `${option} is not an option, is given twice, or lacks its value; see --help`,
+      }),
     )
   return Effect.forEach(files, (file) => load(file, options))
 }

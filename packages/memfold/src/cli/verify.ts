@@ -43,4 +43,4 @@ export const command = Command.make(
       )
       if (sums.findings > 0) return yield* new Found()
     }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true })))),
-).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 with each finding."))
+).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 if there are findings."))

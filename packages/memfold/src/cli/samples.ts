@@ -1,0 +1,65 @@
+/** The conversations that ship with the package, each with a strategy that suits it. */
+import type { Strategy } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { SplitTurn } from "@memfold/strategy-split-turn"
+import type { Either } from "effect"
+import { fileURLToPath } from "node:url"
+import { byName, type UnknownName } from "../parts.js"
+import { count, percent } from "./terminal.js"
+
+/** A shipped conversation and how the tour replays it. */
+export interface Sample {
+  /** Its name on the command line, and the id of its session. */
+  readonly name: string
+  readonly file: string
+  /** Who talks, in a few words. */
+  readonly about: string
+  readonly strategy: Strategy.Strategy
+  /** What each reason that the strategy gives for a compaction means, with the numbers it was made with. */
+  readonly reasons: Readonly<Record<string, string>>
+}
+
+/** A context window small enough for the samples to fill it; the default is that of today's large models. */
+export const contextLimit = 16_000
+
+const split = { contextLimit, compactionThreshold: 0.7 }
+
+const sliding = {
+  tailKeepSize: 40,
+  compressionWindowSize: 12,
+  compressionHardLimit: 30,
+  compressionCooldownSec: 900,
+}
+
+const all: ReadonlyArray<Omit<Sample, "file">> = [
+  {
+    name: "coding-agent",
+    about: "a user and a coding agent with tools",
+    strategy: SplitTurn(split),
+    reasons: {
+      threshold: `the context is above ${percent(split.compactionThreshold, 0)} of a window of ${count(split.contextLimit)} tokens`,
+    },
+  },
+  {
+    name: "support-zh",
+    about: "a customer and the support of a coffee shop, in Chinese",
+    strategy: SlidingWindow(sliding),
+    reasons: {
+      window: `${sliding.compressionWindowSize} messages are older than the newest ${sliding.tailKeepSize}`,
+      cooldown: `some are, and ${sliding.compressionCooldownSec / 60} minutes have passed since the last compaction`,
+      "hard-limit": `${sliding.compressionHardLimit} messages are older than the newest ${sliding.tailKeepSize}`,
+    },
+  },
+]
+
+/** The samples by name. */
+export const samples: ReadonlyMap<string, Sample> = new Map(
+  all.map((sample) => [
+    sample.name,
+    { ...sample, file: fileURLToPath(new URL(`../../samples/${sample.name}.jsonl`, import.meta.url)) },
+  ]),
+)
+
+/** Finds a sample by its name. */
+export const sampleNamed = (name: string): Either.Either<Sample, UnknownName> =>
+  byName("sample", samples, name)

@@ -1,0 +1,149 @@
+/** `memfold tour`: what `npm start` shows. One screen about a shipped conversation, or every step with `--long`. */
+import { Command, Options } from "@effect/cli"
+import { EventLog, Memory, type Message, type Render, type Summarizer } from "@memfold/core"
+import { Console, Effect, Option, Stream } from "effect"
+import { execFile } from "node:child_process"
+import { mkdirSync } from "node:fs"
+import { basename, dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { replay } from "../replay/replay.js"
+import { allStrategies, compare, comparisonTable } from "./compare.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { contextRecord } from "./records.js"
+import { runJob } from "./replay.js"
+import { contextLimit, type Sample, sampleNamed, samples } from "./samples.js"
+import { color, count, heading, progress, progressDone, several } from "./terminal.js"
+import { costLines, nextLines, sessionLines } from "./tourScreen.js"
+import { loadAll } from "./transcripts.js"
+
+const run = promisify(execFile)
+
+/** The messages of a session's context as another process reads them from the file. */
+const messagesElsewhere = (session: string, store: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const program = fileURLToPath(new URL("../../bin/memfold.js", import.meta.url))
+      const args = [program, "context", session, "--store", store, "--json"]
+      const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 })
+      return JSON.stringify((JSON.parse(stdout) as { readonly messages: unknown }).messages)
+    },
+    catch: (error) => new UsageError({ problem: `a new process could not read the store: ${String(error)}` }),
+  })
+
+/** Has a new process read the context from the file, and fails unless it gets the same messages. */
+const readAgain = (session: string, store: string, context: Render.Context) =>
+  Effect.gen(function* () {
+    const here = JSON.stringify(contextRecord("openai", context).messages)
+    if (here !== (yield* messagesElsewhere(session, store)))
+      return yield* new UsageError({ problem: "a new process read a different context from the file" })
+    const messages = several(context.messages.length, "message")
+    return color.green(`✓ a new process read the same ${messages} from the file, byte for byte`)
+  })
+
+/** The sample's messages, and an empty session for them. */
+const prepared = ({ name, file }: Sample) =>
+  Effect.gen(function* () {
+    const [loaded] = yield* loadAll([file], { format: "auto", pick: Option.none() })
+    if (loaded === undefined) return yield* new UsageError({ problem: `${file} is missing from the package` })
+    const log = yield* EventLog.EventLog
+    yield* log.delete(name)
+    return { ...loaded, file: basename(file) }
+  })
+
+const compared = (messages: ReadonlyArray<Message.Message>, summarizer: Summarizer.Service) =>
+  Effect.flatMap(allStrategies({ contextLimit }), (strategies) => compare(messages, strategies, summarizer))
+
+const print = (lines: ReadonlyArray<string>) => Console.log(lines.join("\n"))
+
+/** One screen: replays the conversation silently, then reads from its log what to show. */
+const short = (
+  sample: Sample,
+  file: string,
+  store: string,
+): Effect.Effect<void, Error | Memory.MemoryError, EventLog.EventLog> =>
+  Effect.gen(function* () {
+    const { messages, source } = yield* prepared(sample)
+    const { name, strategy } = sample
+    const summarizer = yield* options.summarizerOf("extractive")
+    yield* replay({ session: name, source, messages, strategy, summarizer }).pipe(
+      Stream.runForEach((step) =>
+        Effect.sync(() => {
+          if (step._tag === "Message") progress(`replaying: message ${step.index} of ${messages.length}`)
+        }),
+      ),
+      Effect.ensuring(Effect.sync(progressDone)),
+    )
+    const memory = yield* Memory.make({ strategy, compaction: "manual" })
+    const events = [...(yield* Stream.runCollect(memory.events(name)))]
+    const context = yield* memory.context(name)
+    const { appendedTokens: allTokens } = yield* memory.state(name)
+    const toured = { sample, file, events, context, allTokens }
+    yield* print(sessionLines(toured))
+    yield* print([`  ${yield* readAgain(name, store, context)}`])
+    yield* print(costLines(toured, yield* compared(messages, summarizer)))
+  }).pipe(Effect.scoped)
+
+/** Every compaction with the messages around it, the context in full, and the comparison. */
+const long = (
+  sample: Sample,
+  store: string,
+): Effect.Effect<void, Error | Memory.MemoryError, EventLog.EventLog> =>
+  Effect.gen(function* () {
+    const loaded = yield* prepared(sample)
+    const { name, strategy } = sample
+    const summarizer = yield* options.summarizerOf("extractive")
+    yield* print(["", color.bold("━".repeat(72)), `${sample.about}, strategy ${strategy.name}`])
+    const { context } = yield* runJob({ loaded, session: name, strategy, summarizer }, false)
+    yield* print([
+      heading(`The strategies on this conversation (context window of ${count(contextLimit)} tokens)`),
+      comparisonTable(yield* compared(loaded.messages, summarizer)),
+      heading("Opened again"),
+      yield* readAgain(name, store, context),
+    ])
+  })
+
+export const command = Command.make(
+  "tour",
+  {
+    long: Options.boolean("long").pipe(
+      Options.withDescription("Show every step, of all samples unless --sample names one."),
+    ),
+    sample: Options.text("sample").pipe(
+      Options.withPseudoName("NAME"),
+      Options.optional,
+      Options.withDescription(`The conversation to show: ${[...samples.keys()].join(", ")}.`),
+    ),
+    file: Options.text("file").pipe(
+      Options.withPseudoName("PATH"),
+      Options.withDefault(".memfold/tour.db"),
+      Options.withDescription("The SQLite file to write to; sessions named like the samples are replaced."),
+    ),
+  },
+  (given) =>
+    Effect.gen(function* () {
+      const named = Option.isNone(given.sample) ? [] : [yield* sampleNamed(given.sample.value)]
+      const all = [...samples.values()]
+      const shown = named.length > 0 ? named : given.long ? all : all.slice(0, 1)
+      const { file } = given
+      yield* Effect.try({
+        try: () => mkdirSync(dirname(file), { recursive: true }),
+        catch: () => new UsageError({ problem: `--file ${file}: its folder cannot be made` }),
+      })
+      const store = `sqlite:${file}`
+      const layer = yield* options.openStore(store)
+      yield* Effect.forEach(
+        shown,
+        (sample) => (given.long ? long(sample, store) : short(sample, file, store)),
+        { discard: true },
+      ).pipe(Effect.provide(layer))
+      const others = all.filter((sample) => !shown.includes(sample)).map(({ name }) => `--sample ${name}`)
+      const session = shown[0]?.name ?? ""
+      yield* print(["", ...nextLines(session, file, [given.long ? "" : "--long", ...others])])
+    }),
+).pipe(
+  Command.withDescription(
+    "Show on a shipped conversation when it is compacted, what the model gets, and what each strategy costs.",
+  ),
+)

@@ -1,0 +1,189 @@
+/**
+ * The tour on one screen: where a conversation was compacted and why, what the model gets now, and what each strategy
+ * costs. Every number comes from the log or from a replay.
+ */
+import type { EventCodec, Message, Render } from "@memfold/core"
+import { type Comparison, saving } from "./compare.js"
+import { meaning } from "./contextView.js"
+import type { Sample } from "./samples.js"
+import { type Cell, clean, color, count, percent, several, table } from "./terminal.js"
+
+/** A compaction as the log has it. */
+export interface LoggedCompaction {
+  /** How many messages the session had when the compaction ended. */
+  readonly messages: number
+  /** How many of them the summary covers. */
+  readonly covered: number
+  readonly reason: string
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}
+
+/** The compactions that a session's events tell of, oldest first. */
+export const compactionsIn = (
+  events: ReadonlyArray<EventCodec.Recorded>,
+): ReadonlyArray<LoggedCompaction> => {
+  const reasons = new Map<string, string>()
+  const found: Array<LoggedCompaction> = []
+  let messages = 0
+  for (const { event } of events) {
+    if (event._tag === "MessageAppended") messages = event.index + 1
+    if (event._tag === "CompactionStarted") reasons.set(event.compaction, event.reason)
+    if (event._tag === "SummaryCommitted") {
+      const { compaction, through: covered, tokensBefore, tokensAfter } = event
+      found.push({ messages, covered, reason: reasons.get(compaction) ?? "", tokensBefore, tokensAfter })
+    }
+  }
+  return found
+}
+
+/** What the screen shows of a session. */
+export interface Toured {
+  readonly sample: Sample
+  /** The database file, as commands name it. */
+  readonly file: string
+  readonly events: ReadonlyArray<EventCodec.Recorded>
+  readonly context: Render.Context
+  /** What all messages take together. */
+  readonly allTokens: number
+}
+
+const title = (text: string): string => color.bold(color.cyan(clean(text)))
+
+const indented = (text: string): ReadonlyArray<string> => text.split("\n").map((line) => `  ${line}`)
+
+const messagesIn = (events: ReadonlyArray<EventCodec.Recorded>): ReadonlyArray<Message.Message> =>
+  events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
+
+const day = 24 * 60 * 60 * 1000
+
+const days = (messages: ReadonlyArray<Message.Message>): string => {
+  const times = messages.flatMap(({ at }) => at ?? [])
+  return several(Math.ceil((Math.max(...times) - Math.min(...times)) / day), "day")
+}
+
+/** How a bar shows the parts of a conversation. */
+const marks = [
+  { mark: "▒", name: "in the summary", paint: color.cyan },
+  { mark: "█", name: "verbatim", paint: color.green },
+  { mark: "·", name: "to come", paint: color.dim },
+] as const
+
+const legend = marks.map(({ mark, name, paint }) => `${paint(mark)} ${name}`).join("   ")
+
+const barWidth = 32
+
+/** A bar with as much of each mark as its share; a share that is not 0 gets at least one. */
+const bar = (shares: ReadonlyArray<number>): Cell => {
+  const sum = shares.reduce((total, share) => total + share, 0)
+  const widths = shares.map((share) => (share === 0 ? 0 : Math.max(Math.round((share / sum) * barWidth), 1)))
+  const widest = widths.indexOf(Math.max(...widths))
+  const spare = barWidth - widths.reduce((total, width) => total + width, 0)
+  const runs = marks.map(({ mark }, part) => mark.repeat((widths[part] ?? 0) + (part === widest ? spare : 0)))
+  return {
+    text: runs.join(""),
+    paint: () => marks.map(({ paint }, part) => paint(runs[part] ?? "")).join(""),
+  }
+}
+
+const compactionTable = (compactions: ReadonlyArray<LoggedCompaction>, messages: number): string =>
+  table(
+    ["messages", "covered", "why", "context tokens", "the conversation"],
+    compactions.map((one) => [
+      count(one.messages),
+      count(one.covered),
+      one.reason,
+      `${count(one.tokensBefore)} → ${count(one.tokensAfter)}`,
+      bar([one.covered, one.messages - one.covered, messages - one.messages]),
+    ]),
+    ["right", "right", "left", "right", "left"],
+  )
+
+/** Messages `[from, to)` by the first and the last index. */
+const indices = ({ from, to }: Render.Section): string =>
+  to - from > 1 ? `${from}–${to - 1}` : to > from ? String(from) : ""
+
+const layoutTable = ({ layout }: Render.Context): string =>
+  table(
+    ["part", "messages", "tokens", ""],
+    layout.map((section) => [
+      section.section,
+      indices(section),
+      count(section.tokens),
+      { text: meaning[section.section], paint: color.dim },
+    ]),
+    ["left", "left", "right", "left"],
+  )
+
+/** Where the session was compacted and why, and what the model gets now. */
+export const sessionLines = ({ sample, file, events, context, allTokens }: Toured): ReadonlyArray<string> => {
+  const messages = messagesIn(events)
+  const compactions = compactionsIn(events)
+  const reasons = [...new Set(compactions.map(({ reason }) => reason))]
+  return [
+    `${title("One conversation")}: ${sample.about}`,
+    `  ${several(messages.length, "message")} in ${days(messages)}, replayed into ${clean(file)} (SQLite)`,
+    `  as a log of ${several(events.length, "event")}, from which the next two parts are read`,
+    "",
+    `${title("When old messages became a summary")}: strategy ${sample.strategy.name}`,
+    ...reasons.map((reason) => `  ${reason}: ${sample.reasons[reason] ?? "a reason of the strategy's own"}`),
+    "",
+    ...indented(compactionTable(compactions, messages.length)),
+    `  ${legend}`,
+    "",
+    `${title("What the model gets now")}: ${count(context.tokens)} tokens instead of ${count(allTokens)}`,
+    ...indented(layoutTable(context)),
+  ]
+}
+
+/** What each strategy costs on the conversation, and sending all of it. */
+export const costLines = (
+  { sample, events, allTokens }: Toured,
+  comparisons: ReadonlyArray<Comparison>,
+): ReadonlyArray<string> => {
+  const calls = messagesIn(events).filter(({ role }) => role === "assistant").length
+  const dropping = comparisons.filter(({ strategy }) => strategy.fold === "drop")
+  const rows = comparisons.map(({ strategy, totals }): ReadonlyArray<Cell> => [
+    strategy.name === sample.strategy.name ? { text: strategy.name, paint: color.bold } : strategy.name,
+    count(totals.compactions),
+    count(totals.summarizerTokens),
+    count(totals.tokensSent),
+    count(totals.largestContext),
+    percent(saving(totals)),
+  ])
+  const everything = count(comparisons[0]?.totals.tokensIfRaw ?? 0)
+  return [
+    "",
+    `${title("What each strategy costs here")}: tokens, over all ${several(calls, "model call")}`,
+    ...indented(
+      table(
+        ["strategy", "compactions", "summarizer read", "prompt tokens", "largest", "saved"],
+        [...rows, ["no compaction", "0", "0", everything, count(allTokens), percent(0)]],
+        ["left", "right", "right", "right", "right", "right"],
+      ),
+    ),
+    "  largest: the largest prompt; saved: prompt tokens not sent",
+    ...(dropping.length === 0
+      ? []
+      : [
+          `  ${dropping.map(({ strategy }) => strategy.name).join(", ")}: drop old messages, write no summary`,
+        ]),
+  ]
+}
+
+/** What to type next; `tours` are the options of other tours. */
+export const nextLines = (
+  session: string,
+  file: string,
+  tours: ReadonlyArray<string>,
+): ReadonlyArray<string> => [
+  title("Next"),
+  "  Read the summary and the messages, or check the stored log:",
+  `    npx memfold context ${session} --store sqlite:${file}`,
+  `    npx memfold verify --store sqlite:${file}`,
+  "  Replay a conversation of yours, or compare the strategies on it:",
+  "    npx memfold replay my-chat.json --strategy rounds",
+  "    npx memfold compare my-chat.json",
+  "  Take another tour: every step, or another sample:",
+  ...tours.map((options) => `    npx memfold tour ${options}`.trimEnd()),
+]
