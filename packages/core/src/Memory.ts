@@ -7,7 +7,7 @@
  * ```
  */
 import { Duration, Effect, Layer, Metric, Stream } from "effect"
-import { defaultSettings } from "./compact/Compaction.js"
+import { withDefaults } from "./compact/Compaction.js"
 import { fork } from "./history/fork.js"
 import { redact } from "./history/redact.js"
 import { revert } from "./history/revert.js"
@@ -44,12 +44,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     counter,
     layers,
     mode,
-    settings: {
-      summarizerTimeout: options.summarizerTimeout ?? defaultSettings.summarizerTimeout,
-      summarizerRetries: options.summarizerRetries ?? defaultSettings.summarizerRetries,
-      lease: options.lease ?? defaultSettings.lease,
-      backOff: options.backOff ?? defaultSettings.backOff,
-    },
+    settings: withDefaults(options),
     hooks: options.hooks ?? {},
     shadow: options.shadow,
     budget: options.budget,

@@ -41,12 +41,13 @@ export interface Settings {
   readonly backOff: Duration.DurationInput
 }
 
-export const defaultSettings: Settings = {
-  summarizerTimeout: "2 minutes",
-  summarizerRetries: 2,
-  lease: "10 minutes",
-  backOff: "1 minute",
-}
+/** The settings with the defaults for those that are missing. */
+export const withDefaults = (given: Partial<Settings>): Settings => ({
+  summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
+  summarizerRetries: given.summarizerRetries ?? 2,
+  lease: given.lease ?? "10 minutes",
+  backOff: given.backOff ?? "1 minute",
+})
 
 /** Nothing was done: the strategy's reason, a hook's veto, or compaction is off. */
 type IdleOutcome =

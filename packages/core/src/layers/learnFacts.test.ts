@@ -239,4 +239,28 @@ describe("a memory whose layers fail", () => {
       expect(ranges()).toEqual([[0, 2]])
     }),
   )
+
+  it.scoped("asks them again in a session that was deleted and begun anew with the same messages", () =>
+    Effect.gen(function* () {
+      const { service, asked } = layersThat(() => Effect.die("a bug"))
+      const memory = yield* Memory.make({
+        strategy: Strategy.make({
+          name: "never",
+          when: Trigger.never,
+          keep: Keep.lastMessages(1),
+          fold: Fold.rolling,
+        }),
+        compaction: "inline",
+      }).pipe(
+        Effect.provideService(EventLog.EventLog, yield* InMemoryEventLog.make),
+        Effect.provideService(MemoryLayers, service),
+      )
+      const first = Effect.forEach(messages.slice(0, 3), (message) => memory.append("s", message))
+      yield* first
+      expect(asked).toHaveLength(1)
+      yield* memory.delete("s")
+      yield* first
+      expect(asked).toHaveLength(2)
+    }),
+  )
 })

@@ -6,7 +6,8 @@
  * - after a failure of the store, with growing pauses;
  * - when an operation of the memory asks for it.
  *
- * The mode decides who runs it: the {@link Scheduler} in the background, the caller (`inline`), or nobody.
+ * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
+ * `off`, only explicit calls start it, or none.
  */
 import { Cause, Clock, type Duration, Effect, type Scope } from "effect"
 import { compactDue } from "../compact/compactDue.js"
@@ -22,7 +23,7 @@ import type { SessionState } from "../session/SessionState.js"
 import * as Learning from "./Learning.js"
 import * as Scheduler from "./Scheduler.js"
 
-/** Who runs the compactions that are due: a background fiber, the caller, only explicit calls, or nobody. */
+/** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
 export type Mode = "background" | "inline" | "manual" | "off"
 
 /** The parts of an engine that run compactions, and the options that say when. */
