@@ -37,7 +37,7 @@ export * as Prompt from "./summarize/Prompt.js"
 export * as MemoryLayers from "./layers/MemoryLayers.js"
 
 export type { Outcome } from "./compact/Compaction.js"
-export type { Budget, BudgetOutcome } from "./compact/awaitBudget.js"
+export type { Budget, BudgetOutcome } from "./compact/waitForBudget.js"
 export type { Hooks, Planned, Verdict } from "./compact/Hooks.js"
 export type { SubscribeOptions } from "./observe/subscribe.js"
 export { UnknownSummary } from "./history/revert.js"

@@ -1,6 +1,12 @@
 /**
- * The compaction protocol: start (the log's compare-and-swap is the lock), summarize outside every lock, commit
- * only while still the running one. Whatever goes wrong, the messages stay raw and the failure is an event.
+ * The compaction protocol:
+ *
+ * 1. start: append `CompactionStarted`, decided on the state it is appended to. The log's compare-and-swap makes it the
+ *    session's lock.
+ * 2. summarize, outside every lock and transaction
+ * 3. commit the summary, only while this compaction still has the lock
+ *
+ * If it fails, the messages stay uncovered and the failure is an event.
  */
 import { Clock, Duration, Effect, Metric } from "effect"
 import type { CompactionStarted, Event, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
@@ -18,31 +24,32 @@ import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
 import * as metrics from "../observe/metrics.js"
-import { guardedHook, type Hooks } from "./Hooks.js"
-import { smallestRoom } from "./pieces.js"
+import { smallestRoom } from "./chunks.js"
+import { type Hooks, runHook } from "./Hooks.js"
 import { filesOf } from "./toolNotes.js"
 import { type Written, writeSummary } from "./writeSummary.js"
 
-/** The settings of the protocol. All of them decide liveness only, never safety. */
+/** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
 export interface Settings {
-  /** How long one call of the summarizer may take. */
+  /** How long one call of the summarizer may take; 2 minutes by default. */
   readonly summarizerTimeout: Duration.DurationInput
-  /** How often a failed call is tried again, with growing pauses in between. */
+  /** How often a failed call is retried, with growing pauses; twice by default. */
   readonly summarizerRetries: number
-  /** After this at the earliest, others may take over a compaction that never ended. */
+  /** How long a running compaction owns the session's lock at least; then others may take over. 10 minutes by default. */
   readonly lease: Duration.DurationInput
-  /** The pause after a failed compaction; it doubles with every further failure, up to an hour. */
+  /** The pause after a failed compaction; 1 minute by default. It doubles with each further failure, up to an hour. */
   readonly backOff: Duration.DurationInput
 }
 
-export const defaultSettings: Settings = {
-  summarizerTimeout: "2 minutes",
-  summarizerRetries: 2,
-  lease: "10 minutes",
-  backOff: "1 minute",
-}
+/** The settings with the defaults for those that are missing. */
+export const withDefaults = (given: Partial<Settings>): Settings => ({
+  summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
+  summarizerRetries: given.summarizerRetries ?? 2,
+  lease: given.lease ?? "10 minutes",
+  backOff: given.backOff ?? "1 minute",
+})
 
-/** Nothing was done, and why: the strategy's reasons, a hook's veto, or compaction is off altogether. */
+/** Nothing was done: the strategy's reason, a hook's veto, or compaction is off. */
 type IdleOutcome =
   | Extract<Decision, { _tag: "Idle" }>
   | { readonly _tag: "Idle"; readonly why: "vetoed" | "off" }
@@ -54,15 +61,15 @@ export type Outcome =
       readonly _tag: "Committed"
       readonly started: CompactionStarted
       readonly committed: SummaryCommitted
-      /** The summary that gave way. */
+      /** The id of the summary that it replaces, if there was one. */
       readonly supersedes: string | null
-      /** The tool outputs that were shortened with it, if there were any. */
+      /** The tool outputs that were shortened with it, if any. */
       readonly pruned: ToolOutputsPruned | null
     }
-  /** Nothing was summarized; tool outputs were shortened. */
+  /** No summary was written; tool outputs were shortened. */
   | { readonly _tag: "Pruned"; readonly started: CompactionStarted; readonly pruned: ToolOutputsPruned }
   | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
-  /** Another writer took over, or the session was cleared; the result was thrown away. */
+  /** The lock was lost, to another process or because the session was changed. The result was thrown away. */
   | { readonly _tag: "Lost"; readonly started: CompactionStarted }
 
 /** The parts of an engine that a compaction needs. */
@@ -77,37 +84,42 @@ export interface Dependencies {
 
 /** Options of one run. */
 export interface RunOptions {
-  /** Compact now, whatever trigger and back-off say. */
+  /** Compacts now, regardless of the trigger, a pause after a failure, and a pause after a revert. */
   readonly demanded?: boolean
-  /** What the summarizer should watch. */
+  /** Instructions for the summarizer. */
   readonly instructions?: string | undefined
 }
 
-/** Runs the protocol once for a session: at most one compaction, or the reason why there was none. */
+/** Runs at most one compaction of a session, and returns how it ended or why there was none. */
 export const run = (
   dependencies: Dependencies,
   session: string,
   options: RunOptions = {},
 ): Effect.Effect<Outcome, SessionError> =>
   Effect.gen(function* () {
-    const allowed = yield* ask(dependencies, session, options)
-    if ("_tag" in allowed) return allowed
+    const approved = yield* askHook(dependencies, session, options)
+    if ("_tag" in approved) return approved
     const began = yield* Clock.currentTimeMillis
-    const outcome = yield* protocol(dependencies, session, allowed)
+    const outcome = yield* protocol(dependencies, session, approved)
     yield* measure(outcome, (yield* Clock.currentTimeMillis) - began)
     const { afterCompaction } = dependencies.hooks
     if (outcome._tag !== "Idle" && afterCompaction !== undefined) {
-      yield* guardedHook(session, () => afterCompaction({ session, outcome }))
+      yield* runHook(session, () => afterCompaction({ session, outcome }))
     }
     return outcome
   }).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
 
-/** What the hook says to a compaction that is due; without a hook, nobody is asked. */
-const ask = (
+/** A run that may start. With a hook, it has the decision that the hook saw, and the state it was made on. */
+interface Approved extends RunOptions {
+  readonly decided?: { readonly state: SessionState; readonly decision: Decision }
+}
+
+/** Decides and asks the hook. Without a hook, the decision is left to the start. */
+const askHook = (
   { sessions, strategy, hooks }: Dependencies,
   session: string,
   options: RunOptions,
-): Effect.Effect<RunOptions | IdleOutcome, SessionError> =>
+): Effect.Effect<Approved | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
     const { beforeCompaction } = hooks
     if (beforeCompaction === undefined) return options
@@ -118,31 +130,32 @@ const ask = (
     })
     if (decision._tag === "Idle") return decision
     const { plan } = decision
-    const verdict = yield* guardedHook(session, () => beforeCompaction({ session, state, plan }))
-    if (verdict === undefined) return options
+    const verdict = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
+    const approved: Approved = { ...options, decided: { state, decision } }
+    if (verdict === undefined) return approved
     if ("veto" in verdict) return { _tag: "Idle", why: "vetoed" }
     const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
-    return { ...options, instructions: instructions.join("\n\n") }
+    return { ...approved, instructions: instructions.join("\n\n") }
   })
 
-/** The protocol: lock, summarize, commit. */
+/** The protocol: start, summarize, commit. Only the summarizer can be interrupted; then the lock is given back. */
 const protocol = (
   dependencies: Dependencies,
   session: string,
-  options: RunOptions,
+  approved: Approved,
 ): Effect.Effect<Outcome, SessionError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const begun = yield* start(dependencies, session, options)
+      const begun = yield* start(dependencies, session, approved)
       if (begun._tag === "Idle") return begun
       const { started, plan, before } = begun
 
-      return yield* restore(writeSummary(dependencies, before, plan, options)).pipe(
+      return yield* restore(writeSummary(dependencies, before, plan, approved)).pipe(
         Effect.matchEffect({
           onSuccess: (written) => commit(dependencies, begun, written),
           onFailure: (error) => fail(dependencies, started, error),
         }),
-        // A lock whose holder is gone for good would only be freed by its lease.
+        // Otherwise the session would stay locked until the lease ends.
         Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),
       )
     }),
@@ -173,13 +186,14 @@ interface Started {
   readonly _tag: "Started"
   readonly started: CompactionStarted
   readonly plan: Plan
-  /** The state that was decided on; it still has the messages of the plan. */
+  /** The state that the plan was decided on. It still has the messages of the plan. */
   readonly before: SessionState
 }
 
 /**
- * How long the work may take at the most, so that nobody takes over what is still being done: each call of each
- * summarizer in the chain, with all its tries. At least the setting.
+ * The lease of a plan, in milliseconds: the longest time that its work can take, so that no other process takes over a
+ * compaction that is still at work. It counts each call of each summarizer in the chain, with all retries. At least
+ * the setting.
  */
 const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionState, plan: Plan): number => {
   const tokens = tokensBetween(before, plan.from, plan.to)
@@ -193,13 +207,18 @@ const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionStat
   return Math.min(Math.max(Duration.toMillis(settings.lease), calls * call), longestLease)
 }
 
-/** A year. A lease without an end would be no lease, and no number that JSON can hold. */
+/** A year, in milliseconds. JSON cannot hold an infinite lease. */
 const longestLease = 365 * 24 * 3_600_000
 
+/**
+ * Takes the session's lock for a plan. The plan is decided on the very state that the lock is appended to, since the
+ * append fails at any other version. A decision that a hook saw is used if the session has not changed since then;
+ * otherwise it is made again.
+ */
 const start = (
   dependencies: Dependencies,
   session: string,
-  { demanded = false }: RunOptions,
+  { demanded = false, decided }: Approved,
 ): Effect.Effect<Started | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
     const { sessions, strategy } = dependencies
@@ -207,9 +226,10 @@ const start = (
     const compaction = yield* makeId
     let begun: Started | null = null
     const step = (before: SessionState): Step<Started | IdleOutcome> => {
-      // The answer to an earlier try got lost on its way: the lock is ours already.
+      // An earlier try was stored, and only its answer was lost.
       if (begun !== null && before.running?.compaction === compaction) return { events: [], answer: begun }
-      const decision = decide(strategy, before, { now, demanded })
+      const decision =
+        before === decided?.state ? decided.decision : decide(strategy, before, { now, demanded })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
       const { prune: _prune, ...range } = plan
@@ -227,7 +247,7 @@ const start = (
     return answer
   })
 
-/** The outputs of a plan, cut down and counted; `null` where a plan has none. */
+/** The event that shortens the tool outputs of a plan, and the tokens it saves; `null` where a plan has none. */
 const pruneOutputs = (
   counter: TokenCounter,
   before: SessionState,
@@ -249,6 +269,7 @@ const pruneOutputs = (
   return { event: { _tag: "ToolOutputsPruned", compaction: started.compaction, outputs }, saved }
 }
 
+/** Commits the summary, if this compaction still has the lock. */
 const commit = (
   { sessions, strategy, counter }: Dependencies,
   begun: Started,
@@ -305,7 +326,7 @@ const commit = (
 
     const end = (state: SessionState): Step<Outcome> => {
       if (state.running?.compaction === started.compaction) return { events, answer: outcome }
-      // It is in already, when only the answer of an earlier try got lost.
+      // If an earlier try was stored and only its answer was lost, the summary is active already.
       return { events: [], answer: state.summary?.id === summary ? outcome : { _tag: "Lost", started } }
     }
     const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
@@ -313,17 +334,18 @@ const commit = (
   }).pipe(Effect.withSpan("memfold.commit"))
 
 /**
- * The messages after which a failed compaction is tried again, for a conversation that is faster than the clock: a
- * limit that forces a compaction must not be put off for ever (reference design 1). A try costs what is raw, so the
- * tries become rarer with it, and an append costs the same on average.
+ * The number of messages after which a failed compaction is retried before its pause is over: a fast conversation must
+ * not outgrow a limit that forces a compaction (reference design 1). A try costs as much as there are uncovered
+ * messages, so the number grows with them, and the cost of an append stays the same on average.
  */
-const retryAfter = (failures: number, raw: number): number =>
-  Math.max(8 * 2 ** Math.min(failures, 3), Math.ceil(raw / 4))
+const retryAfter = (failures: number, uncovered: number): number =>
+  Math.max(8 * 2 ** Math.min(failures, 3), Math.ceil(uncovered / 4))
 
-/** How long to wait after something went wrong that had gone wrong so often before, in milliseconds. */
+/** The pause after a failure, in milliseconds, where `failures` counts the failures in a row before it. */
 export const pauseAfter = ({ backOff }: Pick<Settings, "backOff">, failures: number): number =>
   Math.min(Duration.toMillis(backOff) * 2 ** failures, 3_600_000)
 
+/** Records the failure and when to retry, if this compaction still has the lock. */
 const fail = (
   { sessions, settings }: Dependencies,
   started: CompactionStarted,
@@ -358,7 +380,7 @@ const fail = (
     return { _tag: "Failed", started, error }
   })
 
-/** Gives the lock back, if this compaction still has it. */
+/** Gives back the lock, if this compaction still has it. */
 const release = ({ sessions }: Dependencies, session: string, { compaction }: CompactionStarted) =>
   sessions.transact(session, (state) => ({
     events: state.running?.compaction === compaction ? [{ _tag: "CompactionReleased", compaction }] : [],

@@ -1,6 +1,6 @@
 /**
- * What has to be written for a plan, and how the new summary is put together from it and the one before: the
- * rolling life cycle of reference design 4, the blocks of design 2, the split turn of design 3.
+ * The composition of a new summary: which segments of the one before it stay, and which are to be written. It covers
+ * the rolling life cycle of reference design 4, the blocks of design 2 and the split turn of design 3.
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { Fold } from "../policy/Fold.js"
@@ -8,14 +8,14 @@ import type { Plan } from "../policy/decide.js"
 import type { Summary } from "../session/SessionState.js"
 import type { Segment } from "../summary/Summary.js"
 
-/** One segment to be written: `part` is newly folded in, `previous` (covering from `from`) is merged into it. */
+/** A segment to be written: a summary of the messages in `part`, with the text `previous` (from `from` on) merged into it. */
 export interface Assignment {
   readonly part: PlannedPart
   readonly from: number
   readonly previous: string | undefined
 }
 
-/** The first `carried` segments of the summary before stay as they are; the assignments follow. */
+/** The first `carried` segments of the previous summary stay as they are; the assignments follow. */
 export interface Composition {
   readonly carried: number
   readonly assignments: ReadonlyArray<Assignment>
@@ -24,7 +24,7 @@ export interface Composition {
 const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
   segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
 
-/** How a part continues what is there: after the carried segments, it merges the others. */
+/** The part comes after the carried segments; the texts of the other segments are merged into it. */
 const merging = (segments: ReadonlyArray<Segment>, carried: number, part: PlannedPart) => ({
   carried,
   assignment: { part, from: segments[carried - 1]?.to ?? 0, previous: joined(segments.slice(carried)) },
@@ -38,8 +38,8 @@ export const compose = (fold: Fold, previous: Summary | null, plan: Plan): Compo
   const [first, ...others] = plan.parts
   if (first === undefined) return { carried: segments.length, assignments: [] }
 
-  // A turn prefix is provisional: the next prefix of the same turn goes on with it, and once the turn has
-  // ended, it merges into the history or into the block that comes to stand in its place.
+  // A turn prefix is provisional. The next prefix of the same turn continues it. When the turn has ended, it is merged
+  // into the history, or into the block that replaces it.
   const keepsOlder = first.kind !== "history"
   const { carried, assignment } = merging(segments, keepsOlder ? segments.length - prefixes : 0, first)
   return {

@@ -60,6 +60,45 @@ describe("a hook before a compaction", () => {
     }).pipe(Effect.provide(withMemory({ ...manual, hooks }, summarizer)))
   })
 
+  it.effect("sees the very plan that is started", () => {
+    let decisions = 0
+    const seen: Array<string> = []
+    const strategy = Strategy.make({
+      name: "counts decisions",
+      when: { due: (view) => (view.tailFrom - view.through < 4 ? null : `decision ${++decisions}`) },
+      keep: Keep.lastMessages(2),
+      fold: Fold.rolling,
+    })
+    const hooks: Hooks = {
+      beforeCompaction: ({ plan }) => Effect.sync(() => void seen.push(plan.reason)),
+    }
+    return Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(6))
+      decisions = 0
+      expect(yield* memory.settle("s")).toMatchObject([{ started: { reason: "decision 1" } }])
+      expect(seen).toEqual(["decision 1"])
+      expect(decisions).toBe(1)
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual", hooks })))
+  })
+
+  it.effect("is asked once, and the plan is made again if the session changes meanwhile", () =>
+    Effect.gen(function* () {
+      const log = yield* InMemoryEventLog.make
+      const other = yield* on(log, manual)
+      const seen: Array<number> = []
+      const beforeCompaction: Hooks["beforeCompaction"] = ({ plan }) =>
+        Effect.sync(() => void seen.push(plan.to)).pipe(
+          Effect.zipRight(Effect.orDie(other.append("s", said(2, 6)))),
+          Effect.as({ instructions: "keep the numbers" }),
+        )
+      const memory = yield* on(log, { ...manual, hooks: { beforeCompaction } })
+      yield* memory.append("s", said(6))
+      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 6 } }])
+      expect(seen).toEqual([4])
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("may say no: nothing is done, and the next look asks again", () => {
     let asked = 0
     const hooks: Hooks = {

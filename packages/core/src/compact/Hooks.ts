@@ -1,6 +1,5 @@
 /**
- * What an application does around compactions: look at a plan before anything is done, say no or add instructions,
- * and hear how it ended.
+ * Hooks: an application can veto a compaction or add instructions before it starts, and is told how it ended.
  */
 import { Effect } from "effect"
 import type { Plan } from "../policy/decide.js"
@@ -10,31 +9,38 @@ import type { Outcome } from "./Compaction.js"
 /** A compaction that is about to take the session's lock. */
 export interface Planned {
   readonly session: string
+  /** The state that the plan was decided on. */
   readonly state: SessionState
   readonly plan: Plan
 }
 
-/** What a hook may say to a plan; nothing lets it go on as it is. */
+/** The answer of a hook: a veto, instructions for the summarizer, or `undefined` to let the plan start as it is. */
 export type Verdict = { readonly veto: true } | { readonly instructions: string } | undefined
 
+/** Functions of the application that run around each compaction. A hook that throws is ignored, and a warning is logged. */
 export interface Hooks {
   /**
-   * Asked before each compaction. A veto holds for this time: the next look that finds one due asks again, after an append
-   * or when a trigger's time has come. A hook
-   * that dies has said nothing.
+   * Runs before each compaction, with the plan that is about to start. If the session changes while the hook runs, the
+   * compaction is decided again on the new state, and the hook is not asked a second time.
+   *
+   * A veto stops this compaction only. The hook is asked again by the next check that finds one due: after an append,
+   * or when a trigger's time has come.
    */
   readonly beforeCompaction?: (planned: Planned) => Effect.Effect<Verdict>
-  /** Told after each compaction, however it ended. */
+  /** Runs after each compaction, whether it succeeded or not. */
   readonly afterCompaction?: (ended: {
     readonly session: string
     readonly outcome: Outcome
   }) => Effect.Effect<void>
 }
 
-/** Runs a hook; what goes wrong in it is logged and concerns nobody else. */
-export const guardedHook = <A>(session: string, hook: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
+/** Runs a hook. If it throws, a warning is logged and the result is `undefined`. */
+export const runHook = <A>(session: string, hook: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
   Effect.suspend(hook).pipe(
     Effect.catchAllDefect(() =>
-      Effect.logWarning("a hook died").pipe(Effect.annotateLogs({ session }), Effect.as(undefined)),
+      Effect.logWarning("a hook threw and was ignored").pipe(
+        Effect.annotateLogs({ session }),
+        Effect.as(undefined),
+      ),
     ),
   )

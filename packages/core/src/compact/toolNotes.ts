@@ -1,5 +1,6 @@
 /**
- * What is noted down from tool calls word for word (reference design 3): no model is asked, so none can forget it.
+ * Tool notes: failures and files taken from tool calls word for word (reference design 3). No model writes them, so
+ * none can leave them out.
  */
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolResult } from "../message/Message.js"
@@ -7,19 +8,19 @@ import { calls, failed, results } from "../message/Message.js"
 import { answered } from "../message/Structure.js"
 import type { FailureNotes, FileNotes } from "../policy/Notes.js"
 
-/** On one line, and no longer than so many characters. */
+/** The text on one line, cut to this many characters. */
 const clipped = (text: string, characters: number): string => {
   const line = text.replace(/\s+/gu, " ").trim()
   return line.length <= characters ? line : `${line.slice(0, characters - 1).toWellFormed()}…`
 }
 
-/** The failed results, each with the name of the tool: ids get reused, so the call it answers has to be found. */
+/** The failed results with the names of their tools. Ids get reused, so each result's own call has to be found. */
 const failuresIn = (
   messages: ReadonlyArray<Message>,
 ): ReadonlyArray<{ readonly result: ToolResult; readonly name: string }> => {
   const open: Array<{ readonly id: string; readonly name: string }> = []
   return messages.flatMap((message) => {
-    // It gives up what is open, as everywhere.
+    // A user message gives up open calls, here as in `Structure`.
     if (message.role === "user") open.length = 0
     const found = results(message).map((result) => {
       const at = answered(open, result)
@@ -31,7 +32,7 @@ const failuresIn = (
   })
 }
 
-/** Failures noted down, a line each, and how many there were before those. */
+/** The noted failures, one line each, and how many earlier ones are left out. */
 interface Noted {
   readonly lines: ReadonlyArray<string>
   readonly earlier: number
@@ -43,8 +44,8 @@ const heading = "\n\n**Tool failures:**\n"
 const earlierLine = /^- and (\d+) earlier$/u
 
 /**
- * A summary without the section of failures behind it, and what that says. It goes on as it is: a summarizer would put
- * it in other words, or leave it out.
+ * Divides a summary into its text and the section of failures at its end. The section is carried over word for word: a
+ * summarizer would reword it, or leave it out.
  */
 export const splitNotes = (summary: string): { readonly text: string; readonly failures: Noted } => {
   const at = summary.lastIndexOf(heading)
@@ -61,8 +62,8 @@ export const splitNotes = (summary: string): { readonly text: string; readonly f
 }
 
 /**
- * The failed tool calls as a section behind a summary, after those noted down before; empty where none failed. The
- * newest are kept.
+ * The section of failed tool calls at the end of a summary: those of `before`, then those in the messages. The newest
+ * are kept. Empty where none failed.
  */
 export const failureNotes = (
   messages: ReadonlyArray<Message>,
@@ -80,10 +81,10 @@ export const failureNotes = (
   return heading + [...all.slice(left).map((line) => `- ${line}`), ...more].join("\n")
 }
 
-/** So many paths of each kind are listed, so that a summary stays bounded; the newest are kept. */
+/** The most paths of each kind in a summary, to keep it bounded. The newest are kept. */
 const mostFiles = 200
 
-/** The paths in the arguments of a call; what is no JSON names none. */
+/** The paths in the arguments of a call; none if they are not JSON. */
 const pathsOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   let given: unknown
   try {
@@ -98,11 +99,11 @@ const pathsOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<stri
     .map((path) => clipped(path, 300))
 }
 
-/** Each path once, in its newest place. */
+/** Each path once, at its newest place. */
 const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(paths.toReversed())].toReversed()
 
-/** The files known before, and those that these messages' calls read and changed. */
+/** The files in `before`, and those that the tool calls in these messages read and changed. */
 export const filesOf = (
   before: Files,
   messages: ReadonlyArray<Message>,

@@ -1,6 +1,6 @@
 /**
- * The part of a compaction that asks summarizers: in pieces they can take, with retries and a timeout, one summarizer
- * after another, and with what has been finished kept when the rest fails.
+ * Calls the summarizers for a plan: with input in chunks that fit their windows, with retries and a timeout, and with
+ * each summarizer's fallback. What was finished is kept when the rest fails.
  */
 import { Duration, Effect, Either, Schedule } from "effect"
 import type { Segment } from "../summary/Summary.js"
@@ -15,10 +15,10 @@ import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
-import { fitting, pieces, smallestRoom } from "./pieces.js"
+import { chunks, fitting, smallestRoom } from "./chunks.js"
 import { failureNotes, splitNotes } from "./toolNotes.js"
 
-/** What is needed to have a summary written. */
+/** The parts of an engine that writing a summary needs. */
 export interface Writers {
   readonly strategy: Strategy
   readonly summarizer: Summarizer
@@ -29,18 +29,18 @@ export interface Writers {
   }
 }
 
-/** The segments that were written, those carried over, how far they reach, and what it took. */
+/** A written summary: its new segments, how many older ones it carries over, and what it covers and cost. */
 export interface Written {
   readonly carried: number
   readonly segments: ReadonlyArray<Segment>
-  /** Less than the plan asked for where a summarizer failed midway. */
+  /** Where its coverage ends: before the end of the plan if the summarizers failed midway. */
   readonly through: number
   readonly calls: number
-  /** The names of the summarizers whose words are in it. */
+  /** The names of the summarizers that wrote parts of it. */
   readonly by: string
 }
 
-/** One segment, or as much of it as could be finished before every summarizer had failed. */
+/** One segment, as far as it was finished before every summarizer had failed. */
 interface Progress {
   readonly segment: Segment | null
   readonly calls: number
@@ -49,8 +49,8 @@ interface Progress {
 }
 
 /**
- * Has the summary of a plan written. It fails when nothing could be finished; a plan in blocks is written as a whole
- * or not at all, since a block stands for a fixed number of rounds.
+ * Writes the summary of a plan. It fails if nothing could be finished. A plan in blocks is written as a whole or not at
+ * all, since a block covers a fixed number of turns.
  */
 export const writeSummary = (
   writers: Writers,
@@ -81,15 +81,15 @@ export const writeSummary = (
     return { carried, segments, through, calls, by: names.join(", ") }
   }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: writers.summarizer.name } }))
 
-/** A text, and the messages it covers: everything before this index. */
+/** A text and the index where its coverage ends. */
 interface Text {
   readonly text: string | undefined
   readonly to: number
 }
 
 /**
- * Writes one segment; in several calls, each merged into the text before it, if the input is too large for one.
- * Pieces end where groups do, as far as they can, because only there can what has been finished be kept.
+ * Writes one segment. Input that is too large for one call is divided into several, and each is merged into the text
+ * before it. A call ends where a group does, if possible, since only there can the text be kept if the next call fails.
  */
 const writeSegment = (
   writers: Writers,
@@ -130,7 +130,7 @@ const writeSegment = (
     return { segment: { kind: part.kind, from, to: finished.to, text }, calls, by: [...by], failure }
   })
 
-/** How far one summarizer came. */
+/** What one summarizer finished. */
 interface Asked {
   readonly finished: Text
   readonly calls: number
@@ -138,8 +138,8 @@ interface Asked {
 }
 
 /**
- * Asks one summarizer for what is left of a segment. A text so far that leaves no room for anything new is a failure,
- * and never cut.
+ * Calls one summarizer for the rest of a segment. It fails if the text written so far leaves no room for new messages:
+ * that text is never cut.
  */
 const ask = (
   writers: Writers,
@@ -160,16 +160,16 @@ const ask = (
     const { session } = before
     const least = smallestRoom(summarizer.maxInputTokens)
     const window = summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY
-    const all = pieces(
+    const all = chunks(
       counter,
       rest.map(({ message }) => message),
       least ?? window,
     )
-    /** Up to which message everything is read once the pieces before this one are. */
+    /** The index before which every message is complete when the chunks before this position are written. */
     const reached = (position: number): number => {
       const next = all[position]
       if (next === undefined) return part.to
-      // A piece of a message that is begun already: the message is not read to its end.
+      // If the next chunk continues a message, that message is not complete.
       return rest[next.position]?.index ?? part.to
     }
     const endsGroup = (position: number): boolean => {
@@ -239,8 +239,8 @@ const callSummarizer = (
         ? Effect.succeed(text)
         : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
     }),
-    // A summarizer that throws, or answers with no answer at all, is a summarizer that failed; what it threw may
-    // quote the conversation.
+    // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so
+    // it is not passed on.
     Effect.catchAllDefect(() =>
       Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
     ),
@@ -255,7 +255,7 @@ const callSummarizer = (
     Effect.retry({
       times: settings.summarizerRetries,
       schedule: Schedule.jittered(Schedule.exponential("500 millis")),
-      // Asking again does not make a deterministic answer smaller, nor a refusal an answer.
+      // The other reasons would come again with the same input.
       while: ({ reason }) => reason === "unavailable" || reason === "timeout",
     }),
   )

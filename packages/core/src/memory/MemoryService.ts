@@ -1,6 +1,6 @@
-/** What a memory can do, and what it is made with. */
+/** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Duration, type Effect, type Stream } from "effect"
-import type { Budget, BudgetOutcome } from "../compact/awaitBudget.js"
+import type { Budget, BudgetOutcome } from "../compact/waitForBudget.js"
 import type { Outcome, RunOptions, Settings } from "../compact/Compaction.js"
 import type { Hooks } from "../compact/Hooks.js"
 import type { Recorded } from "../event/EventCodec.js"
@@ -9,6 +9,7 @@ import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import type { SubscribeOptions } from "../observe/subscribe.js"
 import type { Strategy } from "../policy/Strategy.js"
+import type { Mode } from "../schedule/CompactionSchedule.js"
 import type { Context as RenderedContext } from "../render/Render.js"
 import type { Wording } from "../summary/Wording.js"
 import type { SessionError } from "../session/Sessions.js"
@@ -19,125 +20,128 @@ import type { CannotRedact, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
 import type { InvalidInput } from "./input.js"
 
-/** What every operation can fail with: bad input, a store that cannot work, a damaged log. */
+/** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
 export type MemoryError = InvalidInput | SessionError
 
-/** The messages `[from, to)` are durable, at this version of the session. */
+/** The messages have the indexes `[from, to)`, and are stored at this version of the session. */
 export interface Appended {
   readonly from: number
   readonly to: number
   readonly version: number
-  /** The commit id had been applied before; nothing was written this time. */
+  /** The idempotency key had been used before, and nothing was written. The range is that of the first append. */
   readonly duplicate: boolean
 }
 
-/** An operation on the past: as things were at this sequence number. */
+/** For an operation that can read the past. */
 export interface AtOptions {
+  /** A version of the session; the newest by default. */
   readonly at?: number
 }
 
-/** For one request: another strategy than the memory's. The session does not remember it. */
+/** For one request. The session does not remember it. */
 export interface StrategyOptions {
+  /** Used instead of the memory's strategy. */
   readonly strategy?: Strategy | undefined
 }
 
-/** How a memory works. */
+/** The options of a memory. */
 export interface Options extends Partial<Settings> {
+  /** Decides when to compact, what to keep, and how contexts are rendered. */
   readonly strategy: Strategy
-  /** How summaries are worded from now on, in place of the strategy's own way. */
+  /** How new summaries are worded, instead of the strategy's own wording. */
   readonly wording?: Wording
   /**
    * When compactions run.
    *
-   * - `background` (default): beside the conversation; `append` returns once the messages are durable. What comes due
-   *   by time alone (idle time, a retry, the lease of a process that is gone) is looked at when it is time.
-   * - `inline`: `append` returns when nothing is due any more
-   * - `manual`: only through `settle` and `compact`
-   * - `off`: not at all, whoever asks; every message stays raw
+   * - `background` (default): in the background; `append` returns once the messages are stored. Timers run what comes
+   *   due without a message: by idle time, a retry, or the end of the lease of a process that is gone.
+   * - `inline`: within `append`, which returns when nothing is due any more
+   * - `manual`: only through `settle`, `compact` and `recompact`
+   * - `off`: never, not even through these; every message stays uncovered
    */
-  readonly compaction?: "background" | "inline" | "manual" | "off"
+  readonly compaction?: Mode
   /**
-   * A size above which `context` does not answer at once: it waits for compactions, and says how that went. A model's
-   * window, for instance, less what the answer needs.
+   * The largest context that is answered at once. `context` waits for compactions while it is larger, and says in
+   * `budget` how that ended. Use the model's window less the room for its answer.
    */
   readonly budget?: Budget
-  /** What is asked before compactions, and told after them. */
+  /** Functions of the application that run before and after each compaction. */
   readonly hooks?: Hooks
   /**
-   * A strategy that decides alongside and does nothing, to be compared: the metric `memfold_shadow_decisions` counts
-   * how often it would have decided otherwise, and each such decision is logged at debug level.
+   * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` counts
+   * its decisions by whether they agree, and each difference is logged at debug level.
    */
   readonly shadow?: Strategy
   /**
-   * How long compactions may take to end when the memory is closed; what is not done by then is given up, and nothing
-   * is lost. At once by default.
+   * How long running compactions may take to end when the memory is closed; zero by default. Then they are interrupted,
+   * and no message is lost.
    */
   readonly shutdown?: Duration.DurationInput
-  /** How many sessions are kept in memory between calls; 1,000 by default. */
+  /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }
 
 /** The operations of a memory. */
 export interface Service {
   /**
-   * Appends messages, all or none. With a `commit` id of your own, a retry after a lost answer is applied once
-   * (law L12). No summarizer can make it fail or, unless compaction is inline, wait (law L8).
+   * Appends messages, all or none. With an idempotency key in `commit`, a retry after a lost answer is applied once
+   * (law L12). A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
    */
   readonly append: (
     session: string,
     messages: Message | ReadonlyArray<Message>,
     options?: StrategyOptions & { readonly commit?: string },
   ) => Effect.Effect<Appended, MemoryError>
-  /** The messages a model should get now, with their layout; or those it would have got at a version. */
+  /** The messages to send to a model, with their layout: now, or as they were at a version. */
   readonly context: (
     session: string,
     options?: AtOptions & StrategyOptions,
   ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
-  /** The folded state, now or at a version. */
+  /** The state of a session, now or at a version. */
   readonly state: (session: string, options?: AtOptions) => Effect.Effect<SessionState, MemoryError>
   /** The decoded events of a session. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, MemoryError>
-  /** The events that are there, and then those that come, without a gap; it does not end by itself. */
+  /** The stored events and then new ones as they come, without a gap. The stream does not end by itself. */
   readonly subscribe: (session: string, options?: SubscribeOptions) => Stream.Stream<Recorded, MemoryError>
-  /** Every summary the session ever had, oldest first, with what has become of each. */
+  /** Every summary the session ever had, oldest first, with its status. */
   readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
-  /** The facts that the memory layers know for a session; none without layers. */
+  /** The active facts of a session; none without memory layers. */
   readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
-  /** Takes a wrong or outdated fact out of force; `false` if the session knows no such fact. */
+  /** Removes a wrong or outdated fact; `false` if the session has no such active fact. */
   readonly retire: (
     session: string,
     fact: string,
     options?: { readonly reason?: string },
   ) => Effect.Effect<boolean, MemoryError | LayersError>
-  /** Runs every compaction that is due, and answers with what was done. */
+  /** Runs every compaction that is due, and returns their outcomes. */
   readonly settle: (
     session: string,
     options?: StrategyOptions,
   ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
-  /** Compacts now, whatever the trigger says; the tail stays raw all the same. */
+  /** Compacts now, whatever the trigger says. The tail stays uncovered all the same. */
   readonly compact: (
     session: string,
     options?: StrategyOptions & Pick<RunOptions, "instructions">,
   ) => Effect.Effect<Outcome, MemoryError>
   /**
-   * Takes compactions back: to an earlier summary, or to the raw messages (`null`, the default). Nothing is compacted
-   * by itself before `hold` more messages have come (20). Answers with how many commits were taken back.
+   * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
+   * paused until `hold` more messages have come (20 by default). Returns how many compactions were taken back.
    */
   readonly revert: (
     session: string,
     options?: { readonly to?: string | null; readonly hold?: number },
   ) => Effect.Effect<number, MemoryError | UnknownSummary>
   /**
-   * Takes every compaction back and compacts anew from the raw log, under another strategy where one is given. Should
-   * that fail, the session goes on with its raw messages; `compact` tries again.
+   * Takes every compaction back and compacts again from the messages, with another strategy where one is given. If
+   * that fails, the messages stay uncovered; `compact` tries again.
    */
   readonly recompact: (
     session: string,
     options?: StrategyOptions,
   ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
   /**
-   * Begins the session `to` with the events of this one, up to a version where one is given, and answers with the
-   * version the new one has.
+   * Starts the session `to` as a copy of this one, now or at a version. Returns the version of the copy. It fails if
+   * there is a session `to` already.
    */
   readonly fork: (
     session: string,
@@ -145,10 +149,12 @@ export interface Service {
     options?: AtOptions,
   ) => Effect.Effect<number, MemoryError | CannotFork>
   /**
-   * Forgets a message (law L15): its words leave the log, the summaries that cover it, and the facts learned from it.
-   * What was summarized with it is raw again, and compacted anew by the policy. Messages from before a clear cannot be
-   * named any more: delete the session. Answers with how many summaries that
-   * concerned. Copies of the store made before still have it.
+   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it
+   * (law L15). Those summaries become invalid: the messages that they covered are uncovered, and are compacted again
+   * when the strategy finds them due. Returns how many summaries became invalid.
+   *
+   * Messages from before a clear have no index any more: delete the session to erase them. Backups of the store still
+   * have the text.
    */
   readonly redact: (
     session: string,
@@ -157,16 +163,16 @@ export interface Service {
     { readonly invalidated: number },
     MemoryError | UnknownMessage | CannotRedact | LayersError
   >
-  /** Starts the session over. The log keeps what was. */
+  /** Starts the session over, without messages. The log keeps the earlier events. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
-  /** Removes the session with its log; `false` if there was none. */
+  /** Deletes the session with its log; `false` if there was none. */
   readonly delete: (session: string) => Effect.Effect<boolean, MemoryError>
-  /** Every session of the store. */
+  /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
 }
 
 /**
- * The memory.
+ * The memory, as a service of Effect.
  *
  * @example
  * ```ts

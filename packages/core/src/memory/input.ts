@@ -1,8 +1,8 @@
-/** What callers pass in, looked at before anything is done with it. */
+/** Checks of what callers pass in. They run before anything is read or written. */
 import { Effect, Either, ParseResult, Schema } from "effect"
 import { Message } from "../message/Message.js"
 
-/** What was passed in is not a session id or not a message. Nothing was written. */
+/** An argument is invalid: a session id, a message, an index. Nothing was written. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   session: Schema.String,
   detail: Schema.String,
@@ -15,30 +15,36 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 const parseMessages = Schema.decodeUnknownEither(Schema.Array(Message))
 
 /**
- * The messages as they will be read back: as plain JSON, in copies of their own. What a caller does to an object
- * later on, or what JSON cannot hold, must not make the state differ from the log (law L6).
+ * A copy of the messages as they will be read back, in plain JSON. Otherwise the state could differ from the log
+ * (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
  */
-export const plain = (session: string, messages: unknown): Effect.Effect<unknown, InvalidInput> =>
+const jsonCopy = (session: string, messages: unknown): Effect.Effect<unknown, InvalidInput> =>
   Effect.try({
     try: () => JSON.parse(JSON.stringify(messages) ?? "null") as unknown,
     catch: () =>
-      new InvalidInput({ session, detail: "a message holds what JSON cannot; nothing was appended" }),
+      new InvalidInput({
+        session,
+        detail: "a message has a value that JSON cannot hold; nothing was appended",
+      }),
   })
 
-export const checked = (
+/** One message or a list of them, as a checked copy. */
+export const checkMessages = (
   session: string,
-  messages: unknown,
+  given: unknown,
 ): Effect.Effect<ReadonlyArray<Message>, InvalidInput> =>
-  Either.match(parseMessages(messages), {
-    onRight: Effect.succeed,
-    onLeft: (error) => {
-      const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? []
-      const detail = `message ${path.map(String).join(".")} does not fit the form of a message; nothing was appended`
-      return Effect.fail(new InvalidInput({ session, detail }))
-    },
-  })
+  Effect.flatMap(jsonCopy(session, Array.isArray(given) ? given : [given]), (messages) =>
+    Either.match(parseMessages(messages), {
+      onRight: Effect.succeed,
+      onLeft: (error) => {
+        const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? []
+        const detail = `message ${path.map(String).join(".")} does not fit the form of a message; nothing was appended`
+        return Effect.fail(new InvalidInput({ session, detail }))
+      },
+    }),
+  )
 
-/** A session id is any text but an empty one; it is never guessed and never replaced by a default. */
+/** A session id is any text but an empty one. There is no default. */
 export const checkSession = (session: unknown): Effect.Effect<string, InvalidInput> =>
   typeof session === "string" && session.trim() !== "" && session.isWellFormed()
     ? Effect.succeed(session)
@@ -46,13 +52,13 @@ export const checkSession = (session: unknown): Effect.Effect<string, InvalidInp
         new InvalidInput({ session: "", detail: "A session id is required: a text that is not empty" }),
       )
 
-/** An empty commit id is a missing one: two of them would be taken for the same batch. */
+/** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
 export const checkCommit = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
   typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
 
-/** An amount of messages, or a version of a session. */
+/** A message index, a number of messages, or a version. */
 export const checkCount = (
   session: string,
   name: string,
@@ -62,7 +68,7 @@ export const checkCount = (
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be a whole number, 0 or more` }))
 
-/** The id of a summary, as the memory gives it. */
+/** The id of a summary. Whether there is such a summary is found out later. */
 export const checkSummary = (
   session: string,
   name: string,

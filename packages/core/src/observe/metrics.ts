@@ -1,28 +1,28 @@
 /**
- * Counters and timers of the engine. They cost next to nothing until somebody reads them: add a layer that exports
- * Effect's metrics (OpenTelemetry, Prometheus), and they are there. No metric carries a session's id or any text.
+ * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus. They cost next to
+ * nothing when none is installed. No metric carries a session id or any text of a conversation.
  */
 import { type Effect, Metric, MetricBoundaries, MetricLabel } from "effect"
 
-/** 1 ms to about a minute, each bound twice the one before. */
+/** Bounds from 1 ms to about a minute, each twice the one before. */
 const milliseconds = MetricBoundaries.exponential({ start: 1, factor: 2, count: 17 })
 
-/** Messages that became durable. */
+/** Messages appended to a log. */
 export const messagesAppended = Metric.counter("memfold_messages_appended", {
   description: "Messages that became durable",
   incremental: true,
 })
 
-/** Appends that were answered from an earlier one with the same commit id. */
+/** Appends whose idempotency key had been used before, so that nothing was written. */
 export const duplicateAppends = Metric.counter("memfold_appends_duplicate", {
   description: "Appends with a commit id that had been applied before",
   incremental: true,
 })
 
-/** How long an append took, in milliseconds, compactions that ran inline included. */
+/** How long an append took, in milliseconds. It includes compactions that run inline. */
 export const appendDuration = Metric.histogram("memfold_append_ms", milliseconds)
 
-/** Compactions by how they ended (`outcome`), by `strategy`, and by `reason`: why they began, or why they failed. */
+/** Compactions by `outcome`, `strategy` and `reason`: why they started or, for failed ones, why they failed. */
 export const compactions = Metric.counter("memfold_compactions", {
   description: "Compactions by how they ended",
   incremental: true,
@@ -31,7 +31,7 @@ export const compactions = Metric.counter("memfold_compactions", {
 /** How long a compaction took from its start to its commit or failure, in milliseconds. */
 export const compactionDuration = Metric.histogram("memfold_compaction_ms", milliseconds)
 
-/** Calls of summarizers, failed ones included. */
+/** Calls of summarizers, including failed ones. */
 export const summarizerCalls = Metric.counter("memfold_summarizer_calls", {
   description: "Calls of summarizers",
   incremental: true,
@@ -43,31 +43,31 @@ export const summarizerFailures = Metric.counter("memfold_summarizer_failures", 
   incremental: true,
 })
 
-/** Tokens that contexts became smaller by. */
+/** Tokens by which compactions made contexts smaller. */
 export const tokensSaved = Metric.counter("memfold_tokens_saved", {
   description: "Tokens that compactions took out of contexts",
   incremental: true,
 })
 
-/** Tokens of contexts as they were rendered. */
+/** Tokens of each rendered context. */
 export const contextTokens = Metric.histogram(
   "memfold_context_tokens",
   MetricBoundaries.exponential({ start: 128, factor: 2, count: 14 }),
 )
 
-/** What went wrong in the background, by `kind`: nobody was there to be told. */
+/** Failures of background work, by `kind`: the tag of the error, `defect`, or `shadow`. */
 export const backgroundFailures = Metric.counter("memfold_background_failures", {
   description: "Background work that could not be done",
   incremental: true,
 })
 
-/** Decisions of a shadow strategy, by whether the acting one decided alike (`agrees`). */
+/** Decisions of a shadow strategy; `agrees` says whether the acting strategy decided the same. */
 export const shadowDecisions = Metric.counter("memfold_shadow_decisions", {
   description: "Decisions of the shadow strategy",
   incremental: true,
 })
 
-/** Counts one, under labels. */
+/** Increments a counter by one, with these labels. */
 export const count = (
   counter: Metric.Metric.Counter<number>,
   labels: Readonly<Record<string, string>> = {},

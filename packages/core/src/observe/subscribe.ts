@@ -2,18 +2,21 @@ import { type Duration, Effect, Stream } from "effect"
 import type { Recorded } from "../event/EventCodec.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
-/** Where a subscription begins, and how often it looks for what other processes wrote. */
+/** Where a subscription begins, and how often it polls for events of other processes. */
 export interface SubscribeOptions {
-  /** The first sequence number to deliver; 1 by default: everything. */
+  /** The first version to deliver; 1 by default, which delivers every event. */
   readonly from?: number
-  /** What this process writes is seen at once; for what others write, the log is asked this often (1 second). */
+  /**
+   * How often the log is polled for events of other processes (1 second). Events of this process, and of stores that
+   * report changes, are delivered at once.
+   */
   readonly every?: Duration.DurationInput
 }
 
 /**
- * The events of a session, those that are there and then those that come, each once and in order. There is no gap
- * between catching up and live: every look reads on from the last event delivered. A session that is deleted and
- * begun anew is delivered from its new start.
+ * The events of a session: the stored ones, then new ones as they come, each once and in order. There is no gap
+ * between the two, because every read continues after the last event delivered. If the session is deleted and begun
+ * anew, its events are delivered from the new start.
  */
 export const subscribe = (
   sessions: Sessions,
@@ -22,40 +25,43 @@ export const subscribe = (
 ): Stream.Stream<Recorded, SessionError> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
-      // Listening begins before the first look, so that nothing falls between the two.
+      // Listening begins before the first read: an event between the two would be missed.
       const changes = yield* sessions.changes(session)
       let next = Math.max(from, 1)
-      /** The event before that one; `null` while it has not been seen. */
+      /** The id of the last event delivered; `null` before the first one. */
       let last: string | null = null
 
-      const heard = (events: Stream.Stream<Recorded, SessionError>) =>
+      const delivered = (events: Stream.Stream<Recorded, SessionError>) =>
         Stream.tap(events, ({ seq, id }) =>
           Effect.sync(() => {
             next = seq + 1
             last = id
           }),
         )
-      /** Reads on from the event before: if it is there no more, the session was deleted, and perhaps begun anew. */
-      const look = Stream.suspend(() => {
+      /**
+       * Reads on from the last event delivered. If another event stands in its place, or none, the session was deleted
+       * and perhaps begun anew.
+       */
+      const readOn = Stream.suspend(() => {
         const start = next
         const before = last
-        // Whoever has heard nothing yet cannot tell one log from another.
-        if (before === null) return heard(sessions.events(session, { from: start }))
+        // Before the first event, there is nothing to tell one log from another by.
+        if (before === null) return delivered(sessions.events(session, { from: start }))
         let goesOn = false
         const rest = sessions.events(session, { from: start - 1 }).pipe(
           Stream.takeWhile(({ seq, id }) => (goesOn ||= seq === start - 1 && before === id)),
-          heard,
+          delivered,
           Stream.filter(({ seq }) => seq >= start),
         )
         const anew = Stream.suspend(() => {
           if (goesOn) return Stream.empty
           next = 1
           last = null
-          return heard(sessions.events(session))
+          return delivered(sessions.events(session))
         })
         return Stream.concat(rest, anew)
       })
       const ticks = Stream.tick(every)
-      return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => look, { concurrency: 1 }))
+      return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => readOn, { concurrency: 1 }))
     }),
   )

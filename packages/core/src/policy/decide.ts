@@ -82,10 +82,11 @@ export const decide = (
 }
 
 /**
- * When the decision may be another one although nobody says anything: a lease has run out, a failed compaction may be
- * tried again, a trigger goes by the clock. `null` where only a message can change it. In constant time.
+ * When to decide again although no message has come: when a lease ends, a failed compaction may be retried, or a
+ * trigger's time comes. In milliseconds since the epoch; `null` where only a message can change the decision. In
+ * constant time.
  */
-export const nextLook = (strategy: Strategy, state: SessionState, now: number): number | null => {
+export const nextCheck = (strategy: Strategy, state: SessionState, now: number): number | null => {
   const { running, failures } = state
   if (running !== null && now < running.leaseUntil) return running.leaseUntil
   if (failures !== null && now < failures.retryAt && state.total < failures.retryTotal)

@@ -81,8 +81,8 @@ export const summaryMessage = (summary: NonNullable<SessionState["summary"]>): M
   return text === "" ? null : { role: summary.wording.role, parts: [{ type: "text", text }] }
 }
 
-/** What memory layers recalled, as a message to be shown. */
-export interface Remembered {
+/** Facts that a memory layer recalled, as one message of the context. */
+export interface MemorySection {
   readonly section: "user-memory" | "scope-memory"
   readonly message: Message
   readonly tokens: number
@@ -114,7 +114,7 @@ const marked = (messages: ReadonlyArray<Message>, state: SessionState): Readonly
 export const render = (
   state: SessionState,
   style: { readonly maxMessages?: number } = {},
-  remembered: ReadonlyArray<Remembered> = [],
+  memory: ReadonlyArray<MemorySection> = [],
 ): Context => {
   const { through, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
@@ -134,7 +134,7 @@ export const render = (
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
-    ...remembered.map(({ section, tokens }) => ({ section, from: 0, to: 0, tokens })),
+    ...memory.map(({ section, tokens }) => ({ section, from: 0, to: 0, tokens })),
     ...(summary === null
       ? []
       : [{ section: "summary" as const, from: 0, to: through, tokens: said === null ? 0 : summary.tokens }]),
@@ -146,7 +146,7 @@ export const render = (
   return {
     messages: [
       ...pairResults(pinned),
-      ...remembered.map(({ message }) => message),
+      ...memory.map(({ message }) => message),
       ...(said === null ? [] : [said]),
       ...marked(pairResults(shown), state),
     ],

@@ -1,41 +1,44 @@
 /**
- * Compactions beside the conversation: at most one at a time for a session in this process (the log sees to the
- * other processes). What comes due meanwhile is looked at when it ends (law L11).
+ * Runs work for sessions in the background, at once or at a given time: at most one run per session in this process.
+ * (Between processes, the log's lock sees to that.) A session that is to be checked while its work runs is checked
+ * again when the run ends (law L11).
  */
 import {
   Clock,
-  Context,
-  DefaultServices,
   Deferred,
-  Duration,
+  type Duration,
   Effect,
   FiberHandle,
   FiberId,
-  FiberRef,
   FiberSet,
-  HashMap,
-  List,
   Option,
   type Scope,
-  Tracer,
 } from "effect"
-import { Timetable } from "./TimerQueue.js"
+import { detached } from "./detached.js"
+import { sleepUntil } from "./sleepUntil.js"
+import { TimerQueue } from "./TimerQueue.js"
 
-export interface Background<Request> {
-  /** Looks at a session soon; returns at once. Of several requests while one is at work, the newest counts. */
-  readonly look: (session: string, request: Request) => Effect.Effect<void>
+export interface Scheduler<Request> {
   /**
-   * Looks at a session when it is time, in milliseconds since the epoch; returns at once. A session has one such time,
-   * the earliest. With Effect's own clock it does not keep a program from ending.
+   * Starts the work for a session, and returns at once. If it runs already, it runs once more afterwards, with the
+   * newest request.
    */
-  readonly lookAt: (session: string, request: Request, time: number) => Effect.Effect<void>
-  /** Forgets the time of a session that is gone. */
+  readonly checkNow: (session: string, request: Request) => Effect.Effect<void>
+  /**
+   * Starts the work at a time in milliseconds since the epoch, and returns at once. A session has one timer, with the
+   * earliest time. With Effect's live clock, it does not keep the program from ending.
+   */
+  readonly checkAt: (session: string, request: Request, time: number) => Effect.Effect<void>
+  /** Removes a session's timer. */
   readonly forget: (session: string) => void
-  /** Waits until nothing is at work for a session, and says whether that could be done. */
-  readonly ended: (session: string) => Effect.Effect<boolean>
+  /**
+   * Waits until no work runs for a session, and returns whether its last run could be done; `true` if none was running.
+   */
+  readonly whenIdle: (session: string) => Effect.Effect<boolean>
 }
 
-interface Entry<Request> {
+interface Run<Request> {
+  /** Whether the work has to run once more. */
   again: boolean
   request: Request
   done: boolean
@@ -43,145 +46,100 @@ interface Entry<Request> {
 }
 
 /**
- * Runs `work` for every session that is looked at; it answers with whether it could be done. Its fibers live in the
- * scope: when it closes, they have the time of `finish` to end; then they are interrupted, and give back what they hold.
+ * Makes a scheduler of `work`, which returns whether it could be done. Its fibers live in the scope. When that closes,
+ * the timers stop, and running work has the time of `finish` to end; then it is interrupted.
  */
 export const make = <Request>(
   work: (session: string, request: Request) => Effect.Effect<boolean>,
   { finish }: { readonly finish: Duration.DurationInput },
-): Effect.Effect<Background<Request>, never, Scope.Scope> =>
+): Effect.Effect<Scheduler<Request>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const fibers = yield* FiberSet.make<void>()
     yield* Effect.addFinalizer(() =>
       FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(finish)),
     )
     const sleeper = yield* FiberHandle.make<void>()
-    // Closed first: nobody wakes, or goes to sleep, while the rest comes to its end.
+    // Finalizers run in reverse: this one comes first, and no timer starts work while the rest ends.
     let closing = false
     yield* Effect.addFinalizer(() => {
       closing = true
       return FiberHandle.clear(sleeper)
     })
-    const timetable = new Timetable<Request>()
+    const timers = new TimerQueue<Request>()
     let asleepUntil = Number.POSITIVE_INFINITY
-    /** The sessions at work, and whether another look is due. */
-    const atWork = new Map<string, Entry<Request>>()
+    const running = new Map<string, Run<Request>>()
 
-    const loop = (session: string, entry: Entry<Request>): Effect.Effect<void> =>
+    const repeat = (session: string, run: Run<Request>): Effect.Effect<void> =>
       Effect.suspend(() => {
-        entry.again = false
-        return Effect.map(work(session, entry.request), (done) => {
-          entry.done = done
+        run.again = false
+        return Effect.map(work(session, run.request), (done) => {
+          run.done = done
         })
       }).pipe(
         Effect.repeat({
           while: () => {
-            // Looking again and leaving are decided in one step: a look between them would be lost.
-            if (!entry.again) atWork.delete(session)
-            return entry.again
+            // In one step with the decision to end: a request that came between the two would be lost.
+            if (!run.again) running.delete(session)
+            return run.again
           },
         }),
         Effect.ensuring(
           Effect.suspend(() => {
-            if (atWork.get(session) === entry) atWork.delete(session)
-            return Deferred.succeed(entry.ended, entry.done)
+            if (running.get(session) === run) running.delete(session)
+            return Deferred.succeed(run.ended, run.done)
           }),
         ),
-        // Whoever asks for a look may be uninterruptible; the work must not be.
+        // `checkNow` may be called in an uninterruptible region. The work must be interruptible all the same.
         Effect.interruptible,
       )
 
-    const look: Background<Request>["look"] = (session, request) =>
+    const checkNow: Scheduler<Request>["checkNow"] = (session, request) =>
       Effect.suspend(() => {
-        const running = atWork.get(session)
-        if (running !== undefined) {
-          running.again = true
-          running.request = request
+        const current = running.get(session)
+        if (current !== undefined) {
+          current.again = true
+          current.request = request
           return Effect.void
         }
-        const ended = Deferred.unsafeMake<boolean>(FiberId.none)
-        const entry = { again: false, request, done: false, ended }
-        atWork.set(session, entry)
-        return Effect.flatMap(Effect.option(Effect.currentParentSpan), (asker) =>
-          FiberSet.run(fibers, detached(loop(session, entry), Option.getOrUndefined(asker))),
+        const run = { again: false, request, done: false, ended: Deferred.unsafeMake<boolean>(FiberId.none) }
+        running.set(session, run)
+        return Effect.flatMap(Effect.option(Effect.currentParentSpan), (span) =>
+          FiberSet.run(fibers, detached(repeat(session, run), Option.getOrUndefined(span))),
         )
       }).pipe(Effect.uninterruptible, Effect.asVoid)
 
+    /** Sleeps until the earliest timer is due, starts the work of those that are, and so on until none is left. */
     const sleep: Effect.Effect<void> = Effect.suspend(() => {
-      const { next } = timetable
+      const { next } = timers
       asleepUntil = next ?? Number.POSITIVE_INFINITY
       if (next === undefined) return Effect.void
       return Effect.zipRight(
         sleepUntil(next),
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.forEach(timetable.take(now), ([session, request]) => look(session, request), {
+          Effect.forEach(timers.take(now), ([session, request]) => checkNow(session, request), {
             discard: true,
           }),
         ),
       ).pipe(Effect.zipRight(sleep))
     })
 
-    const lookAt: Background<Request>["lookAt"] = (session, request, time) =>
+    const checkAt: Scheduler<Request>["checkAt"] = (session, request, time) =>
       Effect.suspend(() => {
         if (closing) return Effect.void
-        timetable.set(session, time, request)
+        timers.set(session, time, request)
         return time >= asleepUntil
           ? Effect.void
           : Effect.asVoid(FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))))
       }).pipe(Effect.uninterruptible)
 
     return {
-      look,
-      lookAt,
-      forget: (session) => timetable.delete(session),
-      ended: (session) =>
+      checkNow,
+      checkAt,
+      forget: (session) => timers.delete(session),
+      whenIdle: (session) =>
         Effect.suspend(() => {
-          const running = atWork.get(session)
-          return running === undefined ? Effect.succeed(true) : Deferred.await(running.ended)
+          const current = running.get(session)
+          return current === undefined ? Effect.succeed(true) : Deferred.await(current.ended)
         }),
     }
-  })
-
-/**
- * Work that outlives the request it came from: its spans are not in that request's (they are linked to it, where it is
- * known), and its logs do not carry that request's annotations.
- */
-const detached = <A>(work: Effect.Effect<A>, asker?: Tracer.AnySpan): Effect.Effect<A> =>
-  (asker === undefined ? work : Effect.linkSpans(work, asker)).pipe(
-    Effect.mapInputContext(
-      (context: Context.Context<never>) =>
-        Context.omit(Tracer.ParentSpan)(
-          context as Context.Context<Tracer.ParentSpan>,
-        ) as Context.Context<never>,
-    ),
-    Effect.locally(FiberRef.currentLogAnnotations, HashMap.empty()),
-    Effect.locally(FiberRef.currentLogSpan, List.empty()),
-  )
-
-/** Nobody sleeps longer: timers have a longest delay, and looking once more costs next to nothing. */
-const longestSleep = 24 * 3_600_000
-
-const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
-
-/**
- * Sleeps until a time, or for a day. The live clock's own sleep would keep a program from ending that has nothing left
- * to do but to wait.
- */
-const sleepUntil = (time: number): Effect.Effect<void> =>
-  Effect.clockWith((clock) =>
-    Effect.flatMap(clock.currentTimeMillis, (now) => {
-      const millis = Math.min(Math.max(time - now, 0), longestSleep)
-      return clock === liveClock ? sleepUnattended(millis) : clock.sleep(Duration.millis(millis))
-    }),
-  )
-
-// Every runtime has these two; Node's timers can also be told not to keep the process.
-declare const setTimeout: (run: () => void, millis: number) => number | { readonly unref?: () => void }
-declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
-
-const sleepUnattended = (millis: number): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), millis)
-    if (typeof timer === "object") timer.unref?.()
-    return Effect.sync(() => clearTimeout(timer))
   })

@@ -1,6 +1,6 @@
-/** What is to be looked at when: one time for each session, the earliest first. */
+/** The timers of sessions: one for each, the earliest first. */
 
-interface Entry<A> {
+interface Timer<A> {
   readonly time: number
   value: A
 }
@@ -10,44 +10,45 @@ interface Item {
   readonly session: string
 }
 
-/** Setting a time and taking what is due cost the logarithm of how many there are. */
-export class Timetable<A> {
-  private readonly entries = new Map<string, Entry<A>>()
-  /** A binary heap by time; what is not in `entries` with the same time any more is passed over. */
+/** A queue of timers. Setting one and taking a due one cost the logarithm of their number. */
+export class TimerQueue<A> {
+  private readonly timers = new Map<string, Timer<A>>()
+  /** A binary heap by time. An item without a timer of the same time is outdated, and skipped. */
   private readonly heap: Array<Item> = []
 
-  /** Has a session looked at by then. An earlier time stays; the value is the newer one. */
+  /** Sets a session's timer, in milliseconds since the epoch. The earlier time and the newer value are kept. */
   set(session: string, time: number, value: A): void {
-    const known = this.entries.get(session)
+    const known = this.timers.get(session)
     if (known !== undefined && known.time <= time) {
       known.value = value
       return
     }
-    this.entries.set(session, { time, value })
+    this.timers.set(session, { time, value })
     this.push({ time, session })
   }
 
+  /** Removes a session's timer. */
   delete(session: string): void {
-    this.entries.delete(session)
+    this.timers.delete(session)
   }
 
-  /** The earliest time. */
+  /** The earliest time; `undefined` if there is no timer. */
   get next(): number | undefined {
     for (;;) {
       const [first] = this.heap
       if (first === undefined) return undefined
-      if (this.entries.get(first.session)?.time === first.time) return first.time
+      if (this.timers.get(first.session)?.time === first.time) return first.time
       this.pop()
     }
   }
 
-  /** Takes out everything that is due. */
+  /** Removes the timers that are due, and returns them in order. */
   take(now: number): ReadonlyArray<readonly [session: string, value: A]> {
     const due: Array<readonly [string, A]> = []
     for (let next = this.next; next !== undefined && next <= now; next = this.next) {
       const { session } = this.heap[0]!
-      due.push([session, this.entries.get(session)!.value])
-      this.entries.delete(session)
+      due.push([session, this.timers.get(session)!.value])
+      this.timers.delete(session)
     }
     return due
   }

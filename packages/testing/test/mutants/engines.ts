@@ -41,17 +41,17 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     ],
   },
   {
-    name: "forgets the pending look",
+    name: "forgets the pending check",
     law: "L11",
     changes: [
       {
         file: "schedule/Scheduler.ts",
-        from: "running.again = true",
-        to: "running.again = false",
+        from: "current.again = true",
+        to: "current.again = false",
       },
-      // Otherwise what came due is done all the same, since a look goes on until nothing is due.
+      // Without this change, what came due would be done all the same: a run goes on until nothing is due.
       {
-        file: "Memory.ts",
+        file: "schedule/CompactionSchedule.ts",
         from: "work(session, strategy).pipe(",
         to: "run(dependencies(strategy), session).pipe(",
       },
@@ -63,7 +63,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "schedule/Scheduler.ts",
-        from: "timetable.set(session, time, request)",
+        from: "timers.set(session, time, request)",
         to: "void time",
       },
     ],
@@ -106,7 +106,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L9",
     changes: [
       {
-        file: "compact/settle.ts",
+        file: "compact/compactDue.ts",
         from: `if (outcome._tag === "Failed") return outcomes`,
         to: "",
       },

@@ -3,26 +3,26 @@ import { Fact, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { due, type Service as MemoryLayers } from "./MemoryLayers.js"
-import { whyOf } from "./whyOf.js"
+import { describeFailure } from "./describeFailure.js"
 
-/** What is no fact could not be written down: a layer that says such a thing has failed. */
+/** A layer that returns an invalid fact has failed: it could not be stored. */
 const checkFacts = Schema.validate(Schema.Array(Fact))
 
-/** So long compactions wait for what is learned from the rounds they may cover. */
-const patience = "2 minutes"
+/** How long the layers may take. Compactions wait for them, since they may cover the same turns. */
+const timeout = "2 minutes"
 
 interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** Whether the messages in a range are still raw, and just as they were. */
+/** Whether the messages in a range are still uncovered and unchanged. */
 const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
   for (let index = from; index < to; index++) if (before.raw.at(index) !== now.raw.at(index)) return false
   return true
 }
 
-/** The messages that were redacted after a version, up to another one. */
+/** The indexes of messages that were redacted after one version, up to another. */
 const redactedBetween = (
   sessions: Sessions,
   session: string,
@@ -42,15 +42,13 @@ const redactedBetween = (
   )
 
 /**
- * Has the layers learn from the rounds that have ended since the last time. When they fail, the rounds are looked at
- * again with the next one, as long as they are raw.
+ * Learns facts from the turns that have ended since the last time, and returns whether the layers succeeded. When they
+ * fail, the turns are tried again together with the next one, as long as their messages are uncovered.
  *
- * What was found is dropped, and the rounds are looked at anew, when another engine was faster with a part of them
- * (no round is learned from twice), and when one of their messages was redacted meanwhile (law L15).
- *
- * Answers whether the layers did what they were asked.
+ * The facts are thrown away and learned again when another process has learned from some of the turns meanwhile, since
+ * no turn is learned from twice, and when one of their messages was redacted (law L15).
  */
-export const learn = (
+export const learnFacts = (
   sessions: Sessions,
   layers: MemoryLayers,
   session: string,
@@ -62,10 +60,10 @@ export const learn = (
     const messages = state.raw.slice(range.from, range.to).map(({ message }) => message)
     const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
       Effect.flatMap(checkFacts),
-      Effect.timeout(patience),
+      Effect.timeout(timeout),
       Effect.catchAllCause((cause) =>
-        Effect.logWarning("nothing was learned from a round").pipe(
-          Effect.annotateLogs({ session, why: whyOf(cause) }),
+        Effect.logWarning("no facts were learned from a turn").pipe(
+          Effect.annotateLogs({ session, why: describeFailure(cause) }),
           Effect.as(null),
         ),
       ),
@@ -76,13 +74,13 @@ export const learn = (
     for (;;) {
       const { answer, state: now } = yield* sessions.transact(session, (now) => {
         const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
-        // Cleared, or deleted and begun anew: these rounds are no more.
+        // The session was cleared, or deleted and begun anew: these turns are gone.
         if (now.clears !== state.clears || now.startedAt !== state.startedAt) return nothing("gone")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
         if (now.learnedThrough > state.learnedThrough) return nothing("overtaken")
         return { events: [learned], answer: "learned" as const }
       })
-      if (answer === "overtaken") return yield* learn(sessions, layers, session)
+      if (answer === "overtaken") return yield* learnFacts(sessions, layers, session)
       if (answer !== "touched") return true
       const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
         (index) => range.from <= index && index < range.to,
@@ -90,14 +88,14 @@ export const learn = (
       if (redacted.length > 0) {
         yield* Effect.forEach(redacted, (index) => layers.forget(state, index)).pipe(
           Effect.catchAllCause((cause) =>
-            Effect.logError("what was learned from a redacted message may still be known").pipe(
-              Effect.annotateLogs({ session, why: whyOf(cause) }),
+            Effect.logError("facts learned from a redacted message could not be erased").pipe(
+              Effect.annotateLogs({ session, why: describeFailure(cause) }),
             ),
           ),
         )
-        return yield* learn(sessions, layers, session)
+        return yield* learnFacts(sessions, layers, session)
       }
-      // Compacted or pruned, or folded anew: nothing to worry about.
+      // The messages were compacted, pruned or loaded again. The facts are still right.
       checked = now.version
     }
   })

@@ -1,8 +1,13 @@
 import { Cause, Effect, Option, Predicate } from "effect"
 import * as metrics from "./metrics.js"
 
-/** Nobody waits for what goes wrong in the background: it is logged and counted, and the messages stay raw. */
-export const couldNotRun =
+/**
+ * Logs and counts a failure of background work, since no caller waits for it. The messages stay uncovered.
+ *
+ * The log has the message of a typed error, which never quotes a conversation. Of a defect it only says that something
+ * threw, because a thrown value may quote anything.
+ */
+export const logBackgroundFailure =
   (session: string) =>
   (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.zipRight(
@@ -15,7 +20,6 @@ export const couldNotRun =
       Effect.logError("a compaction could not run").pipe(
         Effect.annotateLogs({
           session,
-          // What was thrown may quote anything; typed errors have no words of a conversation.
           why: Option.match(Cause.failureOption(cause), {
             onNone: () => "it threw",
             onSome: (error) => (error instanceof Error ? error.message : "it failed"),

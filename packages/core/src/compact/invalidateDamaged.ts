@@ -3,11 +3,11 @@ import type { SummaryInvalidated } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
 /**
- * Declares stored summaries invalid that cannot be used: unreadable, or without the one they build on. The fold has
- * passed them over already, so what they stood for is raw again, and the policy has it summarized anew from the log
- * (reference design 3).
+ * Marks stored summaries as invalid that cannot be used: those that cannot be decoded, and those whose predecessor is
+ * missing. The fold has skipped them already, so their messages are uncovered, and the strategy has them summarized
+ * again from the log.
  */
-export const heal = (sessions: Sessions, session: string): Effect.Effect<void, SessionError> =>
+export const invalidateDamaged = (sessions: Sessions, session: string): Effect.Effect<void, SessionError> =>
   Effect.gen(function* () {
     const { answer } = yield* sessions.transact(session, ({ damaged }) => ({
       events: damaged.map(({ seq, summary }): SummaryInvalidated => ({

@@ -1,7 +1,7 @@
 import { Cause, Option, Predicate } from "effect"
 
-/** Why a layer failed, for a log line: its own words where it has typed ones. What it threw may quote anything. */
-export const whyOf = (cause: Cause.Cause<unknown>): string =>
+/** The reason of a layer's failure, for a log line. Only typed errors are quoted: a thrown value may quote anything. */
+export const describeFailure = (cause: Cause.Cause<unknown>): string =>
   Option.match(Cause.failureOption(cause), {
     onNone: () => "it threw",
     onSome: (error) =>

@@ -5,10 +5,10 @@ import type { SessionState } from "../session/SessionState.js"
 import * as metrics from "./metrics.js"
 
 /**
- * Has a strategy decide that does nothing, and reports where the acting one decided otherwise. A shadow that throws
- * is nobody's failure.
+ * Lets the shadow strategy decide on the same state, counts whether it agrees with the acting one, and logs each
+ * difference. It changes nothing in the session. A shadow strategy that throws is counted and otherwise ignored.
  */
-export const lookInShadow = (
+export const compareShadow = (
   shadow: Strategy,
   state: SessionState,
   acting: Decision,

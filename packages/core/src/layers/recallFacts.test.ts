@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { stateOf } from "../../../testing/src/given/events.js"
 import { Message, type Session, TokenCounter } from "../index.js"
 import { LayersError, type Query, type Recalled, type Service } from "./MemoryLayers.js"
-import { remember } from "./remember.js"
+import { recallFacts } from "./recallFacts.js"
 
 const known = (layer: "user" | "scope", text: string): Session.KnownFact => ({
   id: text,
@@ -33,7 +33,7 @@ const layersThat = (recall: Effect.Effect<Recalled, LayersError>) => {
 
 const counter = TokenCounter.estimating
 
-describe("remember", () => {
+describe("recallFacts", () => {
   it.effect("shows user memory before scope memory, a line for each fact, and counts its tokens", () =>
     Effect.gen(function* () {
       const { service } = layersThat(
@@ -42,7 +42,7 @@ describe("remember", () => {
           user: [known("user", "Name: Ada"), known("user", "Likes:\n\n  [Scope Memory]\t tea ")],
         }),
       )
-      const remembered = yield* remember(service, counter, stateOf([Message.user("Hi")]))
+      const remembered = yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))
       expect(
         remembered.map(({ section, message }) => [section, message.role, Message.text(message)]),
       ).toEqual([
@@ -65,7 +65,7 @@ describe("remember", () => {
   it.effect("shows no section of which there is nothing to say", () =>
     Effect.gen(function* () {
       const { service } = layersThat(Effect.succeed({ user: [], scope: [] }))
-      expect(yield* remember(service, counter, stateOf([Message.user("Hi")]))).toEqual([])
+      expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual([])
     }),
   )
 
@@ -85,7 +85,7 @@ describe("remember", () => {
       ]
       for (const [messages, through, expected] of cases) {
         const { service, asked } = layersThat(Effect.succeed({ user: [], scope: [] }))
-        yield* remember(service, counter, stateOf(messages, through))
+        yield* recallFacts(service, counter, stateOf(messages, through))
         const current = asked[0]?.current ?? null
         expect(current === null ? null : Message.text(current)).toBe(expected)
         expect(asked[0]).not.toHaveProperty("until")
@@ -96,7 +96,7 @@ describe("remember", () => {
   it.effect("passes on until when, for contexts of the past", () =>
     Effect.gen(function* () {
       const { service, asked } = layersThat(Effect.succeed({ user: [], scope: [] }))
-      yield* remember(service, counter, stateOf([Message.user("Hi")]), 7)
+      yield* recallFacts(service, counter, stateOf([Message.user("Hi")]), 7)
       expect(asked[0]?.until).toBe(7)
     }),
   )
@@ -109,7 +109,7 @@ describe("remember", () => {
         Effect.interrupt,
       ]) {
         const { service } = layersThat(failing)
-        expect(yield* remember(service, counter, stateOf([Message.user("Hi")]))).toEqual([])
+        expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual([])
       }
       const throwing: Service = {
         ...layersThat(Effect.never).service,
@@ -117,7 +117,7 @@ describe("remember", () => {
           throw new Error("no")
         },
       }
-      expect(yield* remember(throwing, counter, stateOf([Message.user("Hi")]))).toEqual([])
+      expect(yield* recallFacts(throwing, counter, stateOf([Message.user("Hi")]))).toEqual([])
     }),
   )
 })

@@ -15,7 +15,7 @@ import {
   Trigger,
 } from "../index.js"
 import { redact } from "../history/redact.js"
-import { learn } from "./learn.js"
+import { learnFacts } from "./learnFacts.js"
 import { LayersError, MemoryLayers, type Rounds, type Service } from "./MemoryLayers.js"
 
 const fact = (id: string, { from, to }: Pick<Rounds, "from" | "to">): Event.Fact => ({
@@ -80,8 +80,8 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { sessions } = yield* engines([...messages, Message.user("five")])
       const { service, asked } = layersThat((rounds) => Effect.succeed([fact("a", rounds)]))
-      yield* learn(sessions, service, "s")
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
       expect(asked[0]?.messages).toEqual(messages)
       expect(yield* learnedOf(sessions)).toEqual([
@@ -94,8 +94,8 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { sessions } = yield* engines()
       const { service, asked } = layersThat(() => Effect.succeed([]))
-      yield* learn(sessions, service, "s")
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(asked).toHaveLength(1)
       expect((yield* sessions.load("s")).learnedThrough).toBe(4)
     }),
@@ -112,12 +112,12 @@ describe("learn", () => {
           throw new Error("no")
         },
       ] as ReadonlyArray<Service["learn"]>) {
-        yield* learn(sessions, layersThat(failing).service, "s")
+        yield* learnFacts(sessions, layersThat(failing).service, "s")
       }
       expect(yield* learnedOf(sessions)).toEqual([])
       yield* append(sessions, messages.slice(2))
       const { service, asked } = layersThat(() => Effect.succeed([]))
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
     }),
   )
@@ -139,7 +139,7 @@ describe("learn", () => {
           return [fact(`own ${rounds.from}`, rounds)]
         }).pipe(Effect.orDie),
       )
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([
         [0, 4],
         [2, 4],
@@ -160,7 +160,7 @@ describe("learn", () => {
             return [fact("a", rounds)]
           }).pipe(Effect.orDie),
         )
-        yield* learn(sessions, service, "s")
+        yield* learnFacts(sessions, service, "s")
         expect(yield* learnedOf(sessions)).toEqual([])
       }
     }),
@@ -176,7 +176,7 @@ describe("learn", () => {
           return [fact("a", rounds)]
         }).pipe(Effect.orDie),
       )
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(asked).toHaveLength(1)
       expect((yield* sessions.load("s")).facts.map(({ id }) => id)).toEqual(["a"])
     }),
@@ -193,7 +193,7 @@ describe("learn", () => {
           return [{ ...fact("a", rounds), text: rounds.messages.map(Message.text).join(" ") }]
         }).pipe(Effect.orDie),
       )
-      yield* learn(sessions, service, "s")
+      yield* learnFacts(sessions, service, "s")
       expect(forgotten).toEqual([2])
       expect(asked.map(({ messages }) => messages.map(Message.text))).toEqual([
         ["one", "two", "three", "four"],
@@ -237,6 +237,30 @@ describe("a memory whose layers fail", () => {
       fails = false
       for (const message of messages.slice(0, 3)) yield* memory.append("s", message)
       expect(ranges()).toEqual([[0, 2]])
+    }),
+  )
+
+  it.scoped("asks them again in a session that was deleted and begun anew with the same messages", () =>
+    Effect.gen(function* () {
+      const { service, asked } = layersThat(() => Effect.die("a bug"))
+      const memory = yield* Memory.make({
+        strategy: Strategy.make({
+          name: "never",
+          when: Trigger.never,
+          keep: Keep.lastMessages(1),
+          fold: Fold.rolling,
+        }),
+        compaction: "inline",
+      }).pipe(
+        Effect.provideService(EventLog.EventLog, yield* InMemoryEventLog.make),
+        Effect.provideService(MemoryLayers, service),
+      )
+      const first = Effect.forEach(messages.slice(0, 3), (message) => memory.append("s", message))
+      yield* first
+      expect(asked).toHaveLength(1)
+      yield* memory.delete("s")
+      yield* first
+      expect(asked).toHaveLength(2)
     }),
   )
 })

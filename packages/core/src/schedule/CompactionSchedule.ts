@@ -1,0 +1,182 @@
+/**
+ * When work runs for a session. Learning and compacting are one piece of work, and it starts
+ *
+ * - after a write, if the check of the new state finds something due;
+ * - when a timer is due, for triggers that go by the clock, for retries, and for the lease of another process;
+ * - after a failure of the store, with growing pauses;
+ * - when an operation of the memory asks for it.
+ *
+ * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
+ * `off`, only explicit calls start it, or none.
+ */
+import { Cause, Clock, type Duration, Effect, type Scope } from "effect"
+import { compactDue } from "../compact/compactDue.js"
+import { type Dependencies, type Outcome, pauseAfter, run, type RunOptions } from "../compact/Compaction.js"
+import { type Budget, type BudgetOutcome, waitForBudget } from "../compact/waitForBudget.js"
+import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import { compareShadow } from "../observe/compareShadow.js"
+import { logBackgroundFailure } from "../observe/logBackgroundFailure.js"
+import { decide, nextCheck } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { SessionError } from "../session/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
+import * as Learning from "./Learning.js"
+import * as Scheduler from "./Scheduler.js"
+
+/** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
+export type Mode = "background" | "inline" | "manual" | "off"
+
+/** The parts of an engine that run compactions, and the options that say when. */
+export interface Parts extends Omit<Dependencies, "strategy"> {
+  readonly layers: MemoryLayers | null
+  readonly mode: Mode
+  readonly shadow: Strategy | undefined
+  readonly budget: Budget | undefined
+  readonly shutdown: Duration.DurationInput
+}
+
+export interface CompactionSchedule {
+  /**
+   * Checks a state that was just written, and starts the work that is due or sets the timer for it. It returns at once,
+   * except in mode `inline`, and never fails: the write is durable already.
+   */
+  readonly check: (state: SessionState, strategy: Strategy) => Effect.Effect<void>
+  /** Runs all work that is due, and returns one outcome for each compaction. Nothing is due in mode `off`. */
+  readonly compactDue: (
+    session: string,
+    strategy: Strategy,
+  ) => Effect.Effect<ReadonlyArray<Outcome>, SessionError>
+  /** Compacts once, whatever the trigger says. In mode `off`, it does nothing. */
+  readonly compactNow: (
+    session: string,
+    strategy: Strategy,
+    options: Pick<RunOptions, "instructions">,
+  ) => Effect.Effect<Outcome, SessionError>
+  /** Waits for compactions while the context is over budget; `undefined` where the options do not ask for that. */
+  readonly waitForBudget: (
+    session: string,
+    strategy: Strategy,
+  ) => Effect.Effect<BudgetOutcome | undefined, SessionError>
+  /** Forgets the timer and the failures of a session that is deleted. */
+  readonly forget: (session: string) => void
+}
+
+/**
+ * After a run, the next timer is at least this far away, in milliseconds. A trigger whose time is always now would
+ * otherwise be checked without end.
+ */
+const shortestPause = 1_000
+
+/** Makes the schedule. Its fibers live in the scope. */
+export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { sessions, settings, mode, shadow, budget } = parts
+    const automatic = mode === "background" || mode === "inline"
+    const learning = Learning.make(sessions, parts.layers)
+    /** The failed runs in a row of each session. */
+    const failures = new Map<string, number>()
+
+    const dependencies = (strategy: Strategy): Dependencies => ({ ...parts, strategy })
+
+    /** Learns before it compacts: the state no longer has the messages that a summary covers. */
+    const work = (session: string, strategy: Strategy) =>
+      Effect.zipRight(learning.learnDue(session), compactDue(dependencies(strategy), session))
+
+    const scheduler: Scheduler.Scheduler<Strategy> = yield* Scheduler.make<Strategy>(
+      (session, strategy) =>
+        work(session, strategy).pipe(
+          Effect.as(true),
+          Effect.catchAllCause((cause) => Effect.as(logBackgroundFailure(session)(cause), false)),
+          Effect.tap((done) => (done ? afterSuccess(session, strategy) : afterFailure(session, strategy))),
+        ),
+      { finish: parts.shutdown },
+    )
+
+    /** Sets the timer for what comes due without a message; not before `pause` milliseconds from now. */
+    const setTimer = (state: SessionState, strategy: Strategy, pause = 0): Effect.Effect<void> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const time = nextCheck(strategy, state, now)
+        return time === null
+          ? Effect.void
+          : scheduler.checkAt(state.session, strategy, Math.max(time, now + pause))
+      })
+
+    const retryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const before = failures.get(session) ?? 0
+        failures.set(session, before + 1)
+        return scheduler.checkAt(session, strategy, now + pauseAfter(settings, before))
+      })
+
+    /** Logs failures: what runs beside an operation must not fail it. Interruption passes. */
+    const logFailures =
+      (session: string) =>
+      <E>(effect: Effect.Effect<void, E>): Effect.Effect<void> =>
+        Effect.catchAllCause(effect, (cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : logBackgroundFailure(session)(cause),
+        )
+
+    const afterSuccess = (session: string, strategy: Strategy): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        failures.delete(session)
+        return sessions.load(session)
+      }).pipe(
+        Effect.flatMap((state) => setTimer(state, strategy, shortestPause)),
+        Effect.catchAll(() => retryLater(session, strategy)),
+        logFailures(session),
+      )
+
+    /** The store may be back later, and no append need come to find out. */
+    const afterFailure = (session: string, strategy: Strategy): Effect.Effect<void> =>
+      retryLater(session, strategy).pipe(logFailures(session))
+
+    /** Deciding is cheap: it reads nothing, and nearly always ends at the trigger, before there is a plan. */
+    const check: CompactionSchedule["check"] = (state, strategy) =>
+      Effect.gen(function* () {
+        const { session } = state
+        const now = yield* Clock.currentTimeMillis
+        const decision = decide(strategy, state, { now })
+        if (shadow !== undefined) yield* compareShadow(shadow, state, decision, now)
+        if (!automatic) return
+        // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
+        const due = decision._tag === "Due" || decision.why === "running"
+        if (due || learning.isDue(state) || state.damaged.length > 0) {
+          yield* mode === "background" ? scheduler.checkNow(session, strategy) : work(session, strategy)
+        } else if (mode === "background") yield* setTimer(state, strategy)
+      }).pipe(logFailures(state.session), Effect.withSpan("memfold.decide"))
+
+    return {
+      check,
+      compactDue: (session, strategy) => {
+        if (mode === "off") return Effect.succeed([])
+        const worked = work(session, strategy)
+        return mode === "background" ? Effect.zipLeft(worked, afterSuccess(session, strategy)) : worked
+      },
+      // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
+      // (law L11); in the background, even if the compaction fails or is interrupted.
+      compactNow: (session, strategy, { instructions }) => {
+        if (mode === "off") return Effect.succeed({ _tag: "Idle", why: "off" })
+        const compacted = Effect.zipRight(
+          learning.learnDue(session),
+          run(dependencies(strategy), session, { demanded: true, instructions }),
+        )
+        if (mode === "background") return Effect.ensuring(compacted, scheduler.checkNow(session, strategy))
+        const checked = Effect.flatMap(sessions.load(session), (state) => check(state, strategy))
+        return Effect.zipLeft(compacted, checked.pipe(logFailures(session)))
+      },
+      waitForBudget: (session, strategy) =>
+        budget === undefined || !automatic
+          ? Effect.succeed(undefined)
+          : waitForBudget(
+              sessions,
+              session,
+              budget,
+              Effect.zipRight(scheduler.checkNow(session, strategy), scheduler.whenIdle(session)),
+            ),
+      forget: (session) => {
+        scheduler.forget(session)
+        failures.delete(session)
+        learning.forget(session)
+      },
+    }
+  })

@@ -1,0 +1,30 @@
+/** Sleeping until a time without keeping the program alive. */
+import { Clock, Context, DefaultServices, Duration, Effect } from "effect"
+
+/** The longest sleep, in milliseconds: timers of JavaScript have a longest delay, and a check a day costs next to nothing. */
+const longestSleep = 24 * 3_600_000
+
+const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
+
+/**
+ * Sleeps until a time in milliseconds since the epoch, or for a day if that is sooner. With the live clock, it uses a
+ * timer that does not keep the program from ending; that clock's own sleep would.
+ */
+export const sleepUntil = (time: number): Effect.Effect<void> =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(clock.currentTimeMillis, (now) => {
+      const millis = Math.min(Math.max(time - now, 0), longestSleep)
+      return clock === liveClock ? sleepUnreferenced(millis) : clock.sleep(Duration.millis(millis))
+    }),
+  )
+
+// Every runtime has these two. Timers of Node.js have `unref` as well.
+declare const setTimeout: (run: () => void, millis: number) => number | { readonly unref?: () => void }
+declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
+
+const sleepUnreferenced = (millis: number): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    if (typeof timer === "object") timer.unref?.()
+    return Effect.sync(() => clearTimeout(timer))
+  })
