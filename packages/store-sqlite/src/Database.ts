@@ -132,7 +132,10 @@ const checkOwner = (file: string, run: Run) =>
     const version = number(yield* run("PRAGMA user_version"), "user_version")
     if (version !== schemaVersion) {
       const advice = version > schemaVersion ? "update memfold" : "start a new file"
-      return yield* refused(file, `has schema ${version}, this memfold knows schema ${schemaVersion}; ${advice}`)
+      return yield* refused(
+        file,
+        `has schema ${version}, this memfold knows schema ${schemaVersion}; ${advice}`,
+      )
     }
     return false
   })

@@ -15,7 +15,16 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { eventLogLaws } from "../../testing/src/vitest.js"
-import { countsOf, folder, integrity, records, summary, textsOf, withDriver, withLog } from "../test/support.js"
+import {
+  countsOf,
+  folder,
+  integrity,
+  records,
+  summary,
+  textsOf,
+  withDriver,
+  withLog,
+} from "../test/support.js"
 import { batchHash } from "./batchHash.js"
 import { layer, make } from "./index.js"
 

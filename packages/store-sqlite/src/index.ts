@@ -89,20 +89,7 @@ const appendOne = (
        AND NOT EXISTS (SELECT 1 FROM events WHERE session = sessions.id AND version = last.version + 1)
        AND NOT EXISTS (${batchOf})
      RETURNING version`,
-    [
-      commit,
-      hash,
-      at,
-      version,
-      data,
-      checksum ?? null,
-      session,
-      expected,
-      type,
-      after ?? null,
-      hash,
-      commit,
-    ],
+    [commit, hash, at, version, data, checksum ?? null, session, expected, type, after ?? null, hash, commit],
   ).pipe(
     Effect.map(([row]) =>
       row === undefined ? null : { from: expected + 1, version: expected + 1, duplicate: false },
