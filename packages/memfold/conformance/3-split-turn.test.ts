@@ -17,7 +17,6 @@ import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest"
 import { ofTokens } from "../../testing/src/strategy/rehearse.js"
 import { quarter } from "../../testing/src/fakes/counter.js"
-import { applicationId, migrations } from "../../store-sqlite/src/schema.js"
 import { start } from "../../core/test/children.js"
 import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
 import * as Replay from "../src/cli/replay.js"
@@ -148,7 +147,7 @@ beforeAll(async () => {
 const column = (name: string) => {
   const declared = rows(chat, "PRAGMA table_info(summaries)").find((one) => one["name"] === name)
   const valuesIn = (file: string) =>
-    rows(file, "SELECT * FROM summaries ORDER BY seq").map((row) => row[name])
+    rows(file, "SELECT * FROM summaries ORDER BY version").map((row) => row[name])
   return {
     type: declared?.["type"],
     notNull: declared?.["notnull"] === 1,
@@ -318,7 +317,7 @@ describe("the table", () => {
     // The history stays in it when the turn is split again, and the summary is superseded.
     const copy = copyOf(split)
     await on(copy, (memory) => memory.append("chat", answers(12, 56)))
-    expect(rows(copy, "SELECT summary_text, is_active FROM summaries ORDER BY seq")).toEqual([
+    expect(rows(copy, "SELECT summary_text, is_active FROM summaries ORDER BY version")).toEqual([
       { summary_text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,14)", is_active: 0 },
       { summary_text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,24)", is_active: 1 },
     ])
@@ -414,7 +413,7 @@ describe("the life of a summary", () => {
   })
 
   it("3.23 it is saved, and the one before it marked inactive", () => {
-    expect(rows(chat, "SELECT is_active FROM summaries ORDER BY seq")).toEqual([
+    expect(rows(chat, "SELECT is_active FROM summaries ORDER BY version")).toEqual([
       { is_active: 0 },
       { is_active: 1 },
     ])
@@ -488,8 +487,8 @@ describe("phase 1: the summary store", () => {
   it("3.33 save_summary: the old one turns inactive and the new one active at once", () => {
     const commits = rows(
       chat,
-      `SELECT type FROM events WHERE commit_id = (SELECT commit_id FROM events WHERE type = 'SummarySuperseded')
-       ORDER BY seq`,
+      `SELECT type FROM log WHERE batch_id = (SELECT batch_id FROM log WHERE type = 'SummarySuperseded')
+       ORDER BY version`,
     )
     expect(commits).toEqual([{ type: "SummaryCommitted" }, { type: "SummarySuperseded" }])
     expect(() => change(chat, "UPDATE summaries SET is_active = 1, status = 'active'")).toThrow("UNIQUE")
@@ -649,7 +648,7 @@ describe("phase 3: the summary store in use", () => {
     await using(createMemory({ store: `sqlite:${file}` }), (memory) =>
       memory.append("s", { role: "user", content: "Hello" }),
     )
-    expect(rows(file, "SELECT type FROM events")).toEqual([{ type: "MessageAppended" }])
+    expect(rows(file, "SELECT type FROM log")).toEqual([{ type: "MessageAppended" }])
     expect(rows(file, "SELECT count(*) AS n FROM summaries")).toEqual([{ n: 0 }])
   })
 
@@ -663,7 +662,7 @@ describe("phase 3: the summary store in use", () => {
   it("3.52 what a rebuild needs is kept: the messages that a summary covers", async () => {
     const state = await on(chat, (memory) => memory.state("chat"))
     expect(state.through).toBe(25)
-    const kept = rows(chat, "SELECT count(*) AS n FROM events WHERE type = 'MessageAppended'")
+    const kept = rows(chat, "SELECT count(*) AS n FROM log WHERE type = 'MessageAppended'")
     expect(kept).toEqual([{ n: 28 }])
   })
 
@@ -719,7 +718,7 @@ describe("phase 3: the summary store in use", () => {
     const context = await on(file, (memory) => memory.context("s"), { summarizer })
     expect(context.messages).toEqual(exchanges(3))
     expect(requests).toEqual([])
-    expect(rows(file, "SELECT DISTINCT type FROM events")).toEqual([{ type: "MessageAppended" }])
+    expect(rows(file, "SELECT DISTINCT type FROM log")).toEqual([{ type: "MessageAppended" }])
   })
 
   it("3.59 restoring, damaged: the summary is rebuilt", async () => {
@@ -797,7 +796,7 @@ describe("phase 3: the summary store in use", () => {
 
   it("3.66 rebuilding: the new summary is saved", async () => {
     const { file } = await rebuilt()
-    const saved = rows(file, "SELECT summary_text, is_active FROM summaries ORDER BY seq")
+    const saved = rows(file, "SELECT summary_text, is_active FROM summaries ORDER BY version")
     expect(saved.at(-1)).toEqual({ summary_text: "[0,27)", is_active: 1 })
     expect(saved.map((row) => row["is_active"])).toEqual([0, 0, 1])
     const { requests, summarizer } = watched()
@@ -871,8 +870,8 @@ describe("phase 3: the metadata of the first message kept", () => {
   })
 
   it("3.76 compacted_time", () => {
-    const [active] = rows(chat, "SELECT at FROM summaries WHERE is_active = 1")
-    expect(mark(chatContext)["compactedTime"]).toBe(active?.["at"])
+    const [active] = rows(chat, "SELECT time FROM summaries WHERE is_active = 1")
+    expect(mark(chatContext)["compactedTime"]).toBe(active?.["time"])
   })
 
   it("3.77 the context is [SystemMessage(summary)] + messages[compact_up_to_index:]", () => {
@@ -1133,12 +1132,12 @@ describe("verification 6: the program itself", () => {
 
   it("3.99 time travel shows the [Conversation Summary] message as it was", async () => {
     await sent()
-    const [first] = rows(store(), "SELECT seq FROM events WHERE type = 'SummaryCommitted' ORDER BY seq")
-    const seq = Number(first?.["seq"])
+    const [first] = rows(store(), "SELECT version FROM log WHERE type = 'SummaryCommitted' ORDER BY version")
+    const seq = Number(first?.["version"])
     const early = await lookedAt("--at", String(seq - 2))
     expect(early[0]?.content).toBe("message 0 is about order KX-1000 and its way to the customer")
     const [summary] = await lookedAt("--at", String(seq))
-    const [saved] = rows(store(), "SELECT summary_text FROM summaries ORDER BY seq LIMIT 1")
+    const [saved] = rows(store(), "SELECT summary_text FROM summaries ORDER BY version LIMIT 1")
     expect(summary?.content).toBe(`[Conversation Summary]\n${String(saved?.["summary_text"])}`)
   })
 })
@@ -1361,7 +1360,7 @@ describe("edge case 8: nothing to rebuild from", () => {
     // A damaged message cannot be made anew: the error names its place, and other sessions are not touched.
     const file = copyOf(chat)
     await on(file, (memory) => memory.append("other", user(10)))
-    change(file, "DELETE FROM snapshots; UPDATE events SET data = '{' WHERE session = 1 AND seq = 3")
+    change(file, "DELETE FROM snapshots; UPDATE events SET data = '{' WHERE session = 1 AND version = 3")
     await on(file, async (memory) => {
       await expect(memory.context("chat")).rejects.toMatchObject({
         _tag: "DamagedEvent",
@@ -1657,29 +1656,21 @@ describe("risks", () => {
     }
   })
 
-  it("3.138 a file of an older schema: nothing in it is lost, and columns are only added", async () => {
-    const file = fresh()
-    const columns = "session, seq, commit_id, at, type, version, data"
-    const sessions = "id, name, version, created_at, updated_at"
-    change(
-      file,
-      [
-        ...(migrations[0] ?? []),
-        `PRAGMA application_id = ${applicationId}`,
-        "PRAGMA user_version = 1",
-        `ATTACH '${chat}' AS newer`,
-        `INSERT INTO sessions SELECT ${sessions} FROM newer.sessions`,
-        `INSERT INTO events SELECT ${columns} FROM newer.events`,
-        "INSERT INTO snapshots SELECT session, fold, version, data FROM newer.snapshots",
-      ].join(";\n"),
-    )
-    const before = rows(file, `SELECT ${columns} FROM events`)
-    expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
-    expect(rows(file, `SELECT ${columns} FROM events`)).toEqual(before)
-    expect(rows(file, "SELECT * FROM summaries")).toEqual(rows(chat, "SELECT * FROM summaries"))
+  it("3.138 a file with other tables is refused and stays as it is; the design's own is imported", async () => {
+    const file = copyOf(chat)
     // Opening it again changes nothing.
+    const before = rows(file, "SELECT * FROM log")
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
-    // And the design's own database can be taken over.
+    for (const [schema, advice] of [
+      [0, "start a new file"],
+      [2, "update memfold"],
+    ] as const) {
+      change(file, `PRAGMA user_version = ${schema}`)
+      await expect(on(file, (memory) => memory.context("chat"))).rejects.toThrow(
+        `has schema ${schema}, this memfold knows schema 1; ${advice}`,
+      )
+    }
+    expect(rows(file, "SELECT * FROM log")).toEqual(before)
     const [theirs, messages, taken] = [fresh(), fresh("json"), fresh()]
     change(
       theirs,
@@ -1773,16 +1764,16 @@ INSERT INTO summaries VALUES ('s2', 't1', 'They said hello, and more.', 4, 6, 0,
 
 describe("why summaries have a store of their own", () => {
   it("3.143 messages and summaries are two things", () => {
-    const types = rows(chat, "SELECT type, count(*) AS n FROM events GROUP BY type ORDER BY type")
+    const types = rows(chat, "SELECT type, count(*) AS n FROM log GROUP BY type ORDER BY type")
     expect(types).toEqual([
       { type: "CompactionStarted", n: 2 },
       { type: "MessageAppended", n: 28 },
       { type: "SummaryCommitted", n: 2 },
       { type: "SummarySuperseded", n: 1 },
     ])
-    expect(
-      rows(chat, "SELECT data FROM events WHERE type = 'MessageAppended' AND data LIKE '%[0,%'"),
-    ).toEqual([])
+    expect(rows(chat, "SELECT data FROM log WHERE type = 'MessageAppended' AND data LIKE '%[0,%'")).toEqual(
+      [],
+    )
   })
 
   it("3.144 a summary is found by thread_id, without reading messages", () => {
@@ -1804,7 +1795,7 @@ describe("why summaries have a store of their own", () => {
 
   it("3.146 every summary is kept, with its time", async () => {
     const summaries = await on(chat, (memory) => memory.summaries("chat"))
-    const started = rows(chat, "SELECT min(at) AS first, max(at) AS last FROM events")[0]
+    const started = rows(chat, "SELECT min(time) AS first, max(time) AS last FROM events")[0]
     for (const { at } of summaries) {
       expect(at).toBeGreaterThanOrEqual(Number(started?.["first"]))
       expect(at).toBeLessThanOrEqual(Number(started?.["last"]))
@@ -1858,7 +1849,7 @@ describe("why a rebuild starts from the log", () => {
     })
     giveEvents(file)
     expect(requests).toEqual([])
-    expect(rows(file, "SELECT * FROM events WHERE type = 'SummaryInvalidated'")).toEqual([])
+    expect(rows(file, "SELECT * FROM log WHERE type = 'SummaryInvalidated'")).toEqual([])
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
   })
 

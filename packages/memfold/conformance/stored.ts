@@ -108,7 +108,8 @@ export const spied = (
 export const fillDisk = (file: string): void =>
   change(
     file,
-    `CREATE TRIGGER disk_full BEFORE INSERT ON events WHEN NEW.type = 'SummaryCommitted'
+    `CREATE TRIGGER disk_full BEFORE INSERT ON events
+     WHEN NEW.type = (SELECT id FROM types WHERE name = 'SummaryCommitted')
      BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
   )
 
@@ -124,9 +125,8 @@ export const giveEvents = (file: string): void => change(file, "ALTER TABLE take
  * go, since they have the summaries once more; and so do checksums, so that the damage is found by what the data say.
  */
 export const damage = (file: string, data: string): void => {
-  const hasChecksums = rows(file, "PRAGMA table_info(events)").some(({ name }) => name === "checksum")
-  const set = `data = ${data}${hasChecksums ? ", checksum = NULL" : ""}`
-  change(file, `DELETE FROM snapshots; UPDATE events SET ${set} WHERE type = 'SummaryCommitted'`)
+  const committed = "type = (SELECT id FROM types WHERE name = 'SummaryCommitted')"
+  change(file, `DELETE FROM snapshots; UPDATE events SET data = ${data}, checksum = NULL WHERE ${committed}`)
 }
 
 /** How a call of the command line ended. */

@@ -194,7 +194,7 @@ describe("a store", () => {
   it("that was tampered with fails to verify: exit 1 with each finding", async () => {
     const path = join(folder, "tampered.db")
     await memfold("replay", file("t.json", JSON.stringify(chat(60))), "--store", `sqlite:${path}`)
-    tamper(path, "DELETE FROM events WHERE seq = 20; UPDATE events SET data = '{' WHERE seq = 30")
+    tamper(path, "DELETE FROM events WHERE version = 20; UPDATE events SET data = '{' WHERE version = 30")
     const { code, out, err } = await memfold("verify", "--store", `sqlite:${path}`, "--json")
     expect({ code, err }).toEqual({ code: 1, err: "" })
     expect(lines(out)).toEqual(
@@ -312,7 +312,7 @@ describe("an id that would steer the terminal", () => {
     expect(lines((await memfold("sessions", ...store, "--json")).out)).toMatchObject([{ session: id }])
     tamper(
       path,
-      "UPDATE events SET other_type = 'x' || char(27) || '[8m' WHERE seq = 3; UPDATE events SET data = '{' WHERE seq = 4",
+      "INSERT INTO types VALUES (99, 'x' || char(27) || '[8m'); UPDATE events SET type = 99 WHERE version = 3; UPDATE events SET data = '{' WHERE version = 4",
     )
     expect(await shown("events", id)).toContain("x [8m")
     expect(await shown("verify")).toContain('session "a [31m b c", event 4: ')

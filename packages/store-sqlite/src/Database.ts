@@ -1,6 +1,6 @@
 /**
- * One SQLite file: opened, recognized as memfold's, brought to the newest schema, and written to in transactions
- * that take the write lock at their start.
+ * One SQLite file: checks whose it is, creates its tables, and writes in transactions that take the write lock at
+ * their start. Appends that wait at the same time share a transaction (group commit).
  */
 import type { SqliteClient } from "@effect/sql-sqlite-node"
 import * as SqlClient from "@effect/sql-sqlite-node/SqliteClient"
@@ -12,41 +12,41 @@ import { Cause, Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import type { Row, Run } from "./Row.js"
-import { hashCommits } from "./commitHash.js"
-import { applicationId, migrations } from "./schema.js"
-import { catchUp } from "./summaries.js"
+import { applicationId, schemaVersion, statements } from "./schema.js"
 
 /** How a file is opened. */
 export interface Options {
-  /** The path of the database file; `:memory:` for one that dies with the process. */
+  /** The path of the database file, or `:memory:` for a database that ends with the process. */
   readonly filename: string
   /** Whether to create a file that does not exist; `true` by default. */
   readonly create?: boolean
-  /** Open for looking only: nothing is written, not even a newer schema. */
+  /** Opens the file to read it; every write fails. `false` by default. */
   readonly readonly?: boolean
   /**
-   * What a finished append has survived. `full` (default): a power cut. `normal`: a killed process, but a power
-   * cut can take the last appends with it, newest first; faster, because the disk is not waited for. Either way the
-   * file stays sound, and no log gets a hole.
+   * How durable an append is when it returns. `full` (default): it survives a power cut. `normal`: it survives a killed
+   * process, but a power cut can lose the last appends, newest first; faster, because it does not wait for the disk.
+   * With either, the file stays valid and no log gets a gap.
    */
   readonly synchronous?: "full" | "normal"
-  /** How long a writer waits for another one's lock; 30 seconds by default. */
+  /** How long a writer waits for the lock of another one; 30 seconds by default. */
   readonly busyTimeout?: Duration.DurationInput
 }
 
+/** An open file. */
 export interface Database {
-  /** How many steps of the schema the file has taken; one that is opened for looking may lack some. */
-  readonly schema: number
+  /** Runs one statement outside a transaction. */
   readonly query: (
     operation: string,
     sql: string,
     parameters: ReadonlyArray<unknown>,
   ) => Effect.Effect<ReadonlyArray<Row>, EventLog.LogError>
   /**
-   * Runs statements as one: all of them are committed or none. What waits to be written at the same time shares one
-   * transaction and one wait for the disk, and is no concern of each other: what fails is undone alone. A body that
-   * fails by itself, and not because SQLite does, has to do so before it writes. `atOnce` is one statement that may do
-   * all of it; where it does nothing, and answers with `null`, the body is run.
+   * Runs the statements of `body` in one transaction. Writes that wait at the same time share a transaction and its
+   * wait for the disk (group commit); if a statement fails, the transaction is rolled back and each write is run again
+   * alone. A body that fails with an error of its own must do so before its first write.
+   *
+   * `atOnce` is a single statement that can do all of the work of `body`. It is tried first; when it changes nothing,
+   * it returns `null`, and `body` runs.
    */
   readonly write: <A, E>(
     operation: string,
@@ -57,7 +57,7 @@ export interface Database {
   readonly copy: (to: string) => Effect.Effect<void, EventLog.LogError>
 }
 
-/** Something that waits to be written. */
+/** A write that waits for the next transaction. */
 interface Waiting {
   readonly body: (run: Run) => Effect.Effect<unknown, unknown>
   readonly atOnce: ((run: Run) => Effect.Effect<unknown, unknown>) | undefined
@@ -67,7 +67,7 @@ interface Waiting {
 const causeOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } =>
   typeof error === "object" && error !== null ? error : {}
 
-/** SQLite's result codes in words: what is wrong, and what to do. */
+/** SQLite's result codes in words: the problem and what to do. */
 const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string) => string]> = [
   ["SQLITE_BUSY", (file) => `${file} is locked by another process; try again when that one is done`],
   ["SQLITE_LOCKED", (file) => `${file} is locked by another process; try again when that one is done`],
@@ -77,30 +77,35 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string) =>
   ["SQLITE_CORRUPT", (file) => `${file} is damaged; restore it from a backup, or try sqlite3's .recover`],
   ["SQLITE_CANTOPEN", (file) => `${file} cannot be opened; check that its folder exists and is writable`],
   ["SQLITE_IOERR", (file) => `the disk failed at ${file}`],
+  // The other unique columns are only written under the lock, after a look.
+  [
+    "SQLITE_CONSTRAINT_UNIQUE",
+    (file) => `the change would leave two active summaries in ${file}; nothing was written`,
+  ],
 ]
 
-/** The typed error for whatever SQLite threw. */
+/** The typed error for what SQLite threw. */
 const failure = (file: string, operation: string, error: unknown): EventLog.LogError => {
   const cause = error instanceof SqlError ? causeOf(error.cause) : causeOf(error)
   const code = typeof cause.code === "string" ? cause.code : ""
   const known = reasons.find(([prefix]) => code.startsWith(prefix))
-  const said = typeof cause.message === "string" ? cause.message : "SQLite gave no reason"
+  const message = typeof cause.message === "string" ? cause.message : "SQLite gave no reason"
   return new EventLog.LogError({
     operation,
-    reason: known === undefined ? `${said} (${file})` : known[1](file),
+    reason: known === undefined ? `${message} (${file})` : known[1](file),
     cause: error,
   })
 }
 
-/** A problem that is found before SQLite is asked. */
+/** A problem found before SQLite opens the file. */
 const refused = (file: string, problem: string) =>
   new EventLog.LogError({ operation: "open", reason: `${file} ${problem}` })
 
-/** Looks at the file itself, so that opening neither creates nor changes what must not be. */
+/** Checks the file before SQLite opens it, because SQLite would create or change it. */
 const checkFile = ({ filename, create = true, readonly = false }: Options) =>
   Effect.suspend(() => {
     if (filename === ":memory:") return Effect.void
-    // The driver would take it for a temporary database, which is gone with the process.
+    // The driver would open a temporary database, which ends with the process.
     if (filename.trim() === "") return refused("an empty filename", "names no file")
     if (!existsSync(filename)) {
       if (!create || readonly) return refused(filename, "does not exist")
@@ -109,12 +114,12 @@ const checkFile = ({ filename, create = true, readonly = false }: Options) =>
     }
     const stat = statSync(filename)
     if (!stat.isFile()) return refused(filename, "is not a file")
-    // Root may write to anything; a file that nobody was meant to write to is left alone all the same.
+    // Root may write to any file. A file without write permission is refused for root as well.
     if (!readonly && (stat.mode & 0o222) === 0) return refused(filename, "is read-only; make it writable")
     return Effect.void
   })
 
-/** Recognizes the file: memfold's at a schema this version knows, or a new, empty one. */
+/** Checks that the file is empty, or memfold's with the tables of this version; returns whether it is empty. */
 const checkOwner = (file: string, run: Run) =>
   Effect.gen(function* () {
     const number = (rows: ReadonlyArray<Row>, name: string) => Number(rows[0]?.[name])
@@ -123,15 +128,19 @@ const checkOwner = (file: string, run: Run) =>
     if (owner !== applicationId && (owner !== 0 || tables > 0)) {
       return yield* refused(file, "is a database of another program; choose another file")
     }
+    if (tables === 0) return true
     const version = number(yield* run("PRAGMA user_version"), "user_version")
-    if (version > migrations.length) {
-      const known = `has schema ${version}, this memfold knows schemas up to ${migrations.length}`
-      return yield* refused(file, `${known}; update memfold`)
+    if (version !== schemaVersion) {
+      const advice = version > schemaVersion ? "update memfold" : "start a new file"
+      return yield* refused(
+        file,
+        `has schema ${version}, this memfold knows schema ${schemaVersion}; ${advice}`,
+      )
     }
-    return version
+    return false
   })
 
-/** For what SQLite refuses at once where it could wait: two processes that switch a new file to WAL together. */
+/** Retries until a time limit: SQLite does not wait for the lock when two processes switch a new file to WAL. */
 const waitingForLock =
   (millis: number) =>
   <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
@@ -140,15 +149,15 @@ const waitingForLock =
       schedule: Schedule.jittered(Schedule.spaced("5 millis")).pipe(Schedule.upTo(millis)),
     })
 
-/** So many milliseconds of appending, and timers and sockets have their turn. */
+/** After so many milliseconds of appends in a row, timers and sockets get a turn. */
 const longestRun = 2
 
-/** Opens a database; it is closed with the scope. */
+/** Opens a database file, and creates its tables if it is new. It is closed with the scope. */
 export const open = (options: Options): Effect.Effect<Database, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { filename: file, readonly = false, synchronous = "full" } = options
     yield* checkFile(options)
-    // The client would switch any file to WAL while opening it; that waits until the file is known to be ours.
+    // The client would switch any file to WAL while opening it. The file must be checked first.
     const client: SqliteClient.SqliteClient = yield* SqlClient.make({
       filename: file,
       readonly,
@@ -166,21 +175,22 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           error instanceof SqlError ? failure(file, operation, error) : (error as Exclude<E, SqlError>),
         )
 
-    // There is one connection, and its driver is synchronous: nobody has to wait for it.
+    // There is one connection, and its driver is synchronous, so the connection is never busy.
     const connection: Connection = yield* Effect.scoped(client.reserve).pipe(failing("open"))
 
     const run: Run = (sql, parameters = []) =>
       Effect.catchAllCause(connection.execute(sql, parameters, undefined), (cause) =>
-        // The client remembers for minutes that a statement could not be prepared; by now it may be possible.
+        // The client caches for minutes that a statement could not be prepared. It is prepared again here, since the
+        // problem may be gone.
         Cause.isFailType(cause) && !cause.error.message.startsWith("Failed to prepare")
           ? Effect.failCause(cause)
-          : // Preparing a statement throws where running it fails.
+          : // Running a statement fails with an error, but preparing one throws a defect.
             Effect.suspend(() => connection.executeUnprepared(sql, parameters, undefined)).pipe(
               Effect.catchAllDefect((cause) => new SqlError({ cause, message: "Failed to run a statement" })),
             ),
       )
 
-    /** Commits what has been begun, or undoes it. */
+    /** Runs the body of a transaction that has begun, then commits it, or rolls it back if it fails. */
     const ended = <A, E>(body: Effect.Effect<A, E>) =>
       body.pipe(
         Effect.tap(() => run("COMMIT")),
@@ -192,28 +202,25 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         ? body
         : Effect.flatMap(atOnce(run), (done) => (done === null ? body : Effect.succeed(done)))
 
-    // One statement is a transaction by itself, and takes the write lock at its start.
+    // A single statement is a transaction by itself, and takes the write lock at its start.
     const alone = ({ body, atOnce }: Waiting) =>
       Effect.exit(orElse(atOnce, Effect.zipRight(run("BEGIN IMMEDIATE"), ended(body(run)))))
 
-    /** What a body failed with that found something else than it expected, and so has written nothing. */
-    const found = (exit: Exit.Exit<unknown, unknown>): boolean =>
+    /** Whether the transaction can go on: the body succeeded, or failed with an error of its own and wrote nothing. */
+    const canGoOn = (exit: Exit.Exit<unknown, unknown>): boolean =>
       Exit.isSuccess(exit) || (Cause.isFailType(exit.cause) && !(exit.cause.error instanceof SqlError))
 
-    /**
-     * In one transaction, as long as SQLite does all that it is told. Otherwise each goes alone, so that what fails, or
-     * finds no room on the disk, takes nobody with it.
-     */
+    /** Group commit: one transaction for all. If SQLite fails at any of them, each is run again alone. */
     const together = (group: ReadonlyArray<Waiting>) =>
       Effect.gen(function* () {
         const begun = yield* Effect.exit(run("BEGIN IMMEDIATE"))
-        // They have waited for the lock together.
+        // The lock was not free in time. Nothing was written.
         if (Exit.isFailure(begun)) return group.map(() => begun)
         const all = yield* Effect.forEach(group, ({ body, atOnce }) =>
           Effect.flatMap(
             Effect.exit(orElse(atOnce, body(run))),
             (exit): Effect.Effect<Exit.Exit<unknown, unknown>, unknown> =>
-              found(exit)
+              canGoOn(exit)
                 ? Effect.succeed(exit)
                 : Effect.failCause(Exit.isFailure(exit) ? exit.cause : Cause.empty),
           ),
@@ -222,25 +229,25 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       })
 
     let waiting: Array<Waiting> = []
-    /** Since when one append has followed the other without anything else having had its turn; 0 when it has. */
+    /** When the current run of appends began, without a turn for timers and sockets; 0 between runs. */
     let busySince = 0
 
     /**
-     * Whoever else is about to write gets to it before the next flush. As a rule that is when sockets have had their
-     * turn; an append that follows at once on the one before it does not wait for them, for a while.
+     * Waits for other writers before the next flush, so that they share its transaction: until sockets have had their
+     * turn, or, within a run of appends, until the other fibers have.
      */
     const schedule = () => {
       if (busySince > 0 && performance.now() - busySince < longestRun) queueMicrotask(flush)
       else setImmediate(flush)
     }
 
-    /** Writes what waits, and answers to each what has become of it. */
+    /** Writes everything that waits, and answers each writer. */
     const flush = () => {
       const group = waiting
       waiting = []
       if (busySince === 0) {
         busySince = performance.now()
-        // A tick comes when all that follows from this has been done.
+        // The tick comes after all microtasks, so after every append that follows directly.
         queueMicrotask(() =>
           process.nextTick(() => {
             busySince = 0
@@ -248,8 +255,8 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         )
       }
       const [only] = group
-      // In one go: if another fiber got in between and wrote through a second connection of this process, it would
-      // wait with the whole thread for a lock that only this transaction can give back.
+      // Synchronous, because no other fiber may run in between: if it wrote through a second connection of this
+      // process, it would block the thread while it waits for the lock of this very transaction.
       const done = Effect.runSyncExit(
         only !== undefined && group.length === 1
           ? Effect.map(alone(only), (exit) => [exit])
@@ -260,14 +267,14 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       }
     }
 
-    const database: Omit<Database, "schema"> = {
+    const database: Database = {
       query: (operation, sql, parameters) => failing(operation)(run(sql, parameters)),
       write: <A, E>(
         operation: string,
         body: (run: Run) => Effect.Effect<A, E | SqlError>,
         atOnce?: (run: Run) => Effect.Effect<A | null, SqlError>,
       ) =>
-        // SQLite itself says so at the first statement that writes; an older schema would fail before that.
+        // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
           ? failure(file, operation, { code: "SQLITE_READONLY" })
           : Effect.async<A, E | SqlError>((answer) => {
@@ -278,40 +285,35 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         Effect.mapError(Effect.asVoid(client.backup(to)), (error) => failure(to, "backup", error)),
     }
 
-    const version = yield* Effect.gen(function* () {
+    const isNew = yield* Effect.gen(function* () {
       yield* run(`PRAGMA busy_timeout = ${busy}`)
-      // Looked at in one transaction: another process may be creating its tables right now.
+      // Checked within a transaction, because another process may be creating the tables right now.
       yield* run("BEGIN")
-      const version = yield* checkOwner(file, run).pipe(Effect.ensuring(Effect.ignore(run("ROLLBACK"))))
-      if (readonly && version === 0) {
-        return yield* refused(file, "is empty; open it for writing once")
-      }
+      const isNew = yield* checkOwner(file, run).pipe(Effect.ensuring(Effect.ignore(run("ROLLBACK"))))
+      if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
       yield* run("PRAGMA foreign_keys = ON")
       yield* run(`PRAGMA synchronous = ${synchronous}`)
       if (!readonly) {
         yield* run("PRAGMA journal_mode = WAL").pipe(waitingForLock(busy))
-        // Appends write the same pages over and over: the fewer times they go from the write-ahead log to the file, the
-        // better. So it grows to 16 MB.
+        // Appends write the same pages again and again. A larger write-ahead log (16 MB) copies them to the file less
+        // often.
         yield* run("PRAGMA wal_autocheckpoint = 4000")
-        // What is overwritten or deleted must not stay behind on a free page (law L15).
+        // Overwrites deleted data with zeros, so that a redacted message does not stay on a free page.
         yield* run("PRAGMA secure_delete = ON")
       }
-      return version
+      return isNew
     }).pipe(failing("open"))
 
-    if (!readonly && version < migrations.length) {
-      yield* database.write("migrate", (run) =>
+    if (isNew) {
+      yield* database.write("create", (run) =>
         Effect.gen(function* () {
-          // Looked at again under the lock: another process may have migrated in the meantime.
-          const version = yield* checkOwner(file, run)
-          if (version === migrations.length) return
-          yield* Effect.forEach(migrations.slice(version).flat(), (statement) => run(statement))
-          if (version < 3) yield* hashCommits(run)
-          yield* catchUp(run)
+          // Checked again under the lock: another process may have created the tables in the meantime.
+          if (!(yield* checkOwner(file, run))) return
+          yield* Effect.forEach(statements, (statement) => run(statement), { discard: true })
           yield* run(`PRAGMA application_id = ${applicationId}`)
-          yield* run(`PRAGMA user_version = ${migrations.length}`)
+          yield* run(`PRAGMA user_version = ${schemaVersion}`)
         }),
       )
     }
-    return { ...database, schema: readonly ? version : migrations.length }
+    return database
   })

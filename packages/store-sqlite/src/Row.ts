@@ -1,6 +1,5 @@
-/** Rows as SQLite returns them, and the statements of a transaction that bring them. */
+/** Rows as SQLite returns them, and the function that runs a statement. */
 import type { SqlError } from "@effect/sql/SqlError"
-import type { EventLog } from "@memfold/core"
 import type { Effect } from "effect"
 
 /** A row as SQLite returns it. */
@@ -14,15 +13,5 @@ export type Run = (
 
 export const text = (row: Row, column: string): string => String(row[column])
 export const integer = (row: Row, column: string): number => Number(row[column])
-
-/** The record of a row of `events`. */
-export const recordOf = (session: string, row: Row): EventLog.LogRecord => ({
-  session,
-  seq: integer(row, "seq"),
-  commit: text(row, "commit_id"),
-  at: integer(row, "at"),
-  type: text(row, "type"),
-  version: integer(row, "version"),
-  data: text(row, "data"),
-  ...(row["checksum"] === null ? {} : { checksum: integer(row, "checksum") }),
-})
+export const textOrNull = (row: Row, column: string): string | null =>
+  row[column] === null ? null : text(row, column)

@@ -15,8 +15,17 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { eventLogLaws } from "../../testing/src/vitest.js"
-import { countsOf, folder, integrity, records, textsOf, withDriver, withLog } from "../test/support.js"
-import { commitHash } from "./commitHash.js"
+import {
+  countsOf,
+  folder,
+  integrity,
+  records,
+  summary,
+  textsOf,
+  withDriver,
+  withLog,
+} from "../test/support.js"
+import { batchHash } from "./batchHash.js"
 import { layer, make } from "./index.js"
 
 const newFile = () => join(folder(), "chats.db")
@@ -69,7 +78,7 @@ describe("a file", () => {
     const pragma = (name: string) => withDriver(filename, (driver) => driver.pragma(name, { simple: true }))
     expect(pragma("journal_mode")).toBe("wal")
     expect(pragma("application_id")).toBe(Buffer.from("mfld").readInt32BE())
-    expect(pragma("user_version")).toBe(3)
+    expect(pragma("user_version")).toBe(1)
   })
 
   it("reads plainly with any SQLite shell, through the view log", async () => {
@@ -92,10 +101,49 @@ describe("a file", () => {
       }),
     )
     expect(withDriver(filename, (driver) => driver.prepare("SELECT * FROM log").all())).toEqual([
-      { session: "one", seq: 1, type: "First", time: "2026-01-31 23:59:58", data: '{"index":0}' },
-      { session: "one", seq: 2, type: "Other", time: "2026-01-31 23:59:59", data: "{}" },
-      { session: "two", seq: 1, type: "Second", time: "2026-01-31 23:59:58", data: "{}" },
+      {
+        session: "one",
+        version: 1,
+        type: "First",
+        time: "2026-01-31 23:59:58",
+        batch_id: "c1",
+        data: '{"index":0}',
+      },
+      {
+        session: "one",
+        version: 2,
+        type: "Other",
+        time: "2026-01-31 23:59:59",
+        batch_id: "c1",
+        data: "{}",
+      },
+      {
+        session: "two",
+        version: 1,
+        type: "Second",
+        time: "2026-01-31 23:59:58",
+        batch_id: "c1",
+        data: "{}",
+      },
     ])
+  })
+
+  it("keeps the types of a batch, however many and however odd", async () => {
+    const types = ["First", "Other", "First", "", "constructor", "it's 类型 🎈", "Other"]
+    const [record] = records(1)
+    const [first, ...rest] = types.map((type) => ({ ...record, type }))
+    await withLog({ filename: newFile() }, (log) =>
+      Effect.gen(function* () {
+        // The types of an append that fails are not known afterwards.
+        const broken = { ...record, data: null as unknown as string }
+        yield* Effect.flip(log.append("one", [first!, broken], { expected: 0, commit: "c0" }))
+        yield* log.append("one", [first!, ...rest], { expected: 0, commit: "c1" })
+        yield* log.append("one", [{ ...record, type: "New" }], { expected: types.length, commit: "c2" })
+        yield* log.append("one", [first!], { expected: types.length + 1, commit: "c3" })
+        const found = [...(yield* Stream.runCollect(log.read("one")))].map(({ type }) => type)
+        expect(found).toEqual([...types, "New", "First"])
+      }),
+    )
   })
 
   it("takes a batch as a whole or not at all", async () => {
@@ -119,14 +167,15 @@ describe("a file", () => {
     const filename = newFile()
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("one", records(3), { expected: 0, commit: "c1" })
+        const summaries = { replace: false, rows: [summary(3)] }
+        yield* log.append("one", records(3), { expected: 0, commit: "c1", summaries })
         yield* log.saveSnapshot("one", { fold: 1, version: 3, commit: "c1", data: "{}" })
         expect(yield* log.delete("one")).toBe(true)
       }),
     )
     const rows = (table: string) =>
       withDriver(filename, (driver) => driver.prepare(`SELECT * FROM ${table}`).all())
-    expect([rows("sessions"), rows("events"), rows("snapshots")]).toEqual([[], [], []])
+    expect(["sessions", "events", "snapshots", "summaries"].flatMap(rows)).toEqual([])
   })
 })
 
@@ -227,9 +276,9 @@ describe("group commit", () => {
     const number = new Map<number, string>()
     const pair = (() => {
       for (let index = 0; ; index++) {
-        const other = number.get(commitHash(`c${index}`))
+        const other = number.get(batchHash(`c${index}`))
         if (other !== undefined) return [other, `c${index}`] as const
-        number.set(commitHash(`c${index}`), `c${index}`)
+        number.set(batchHash(`c${index}`), `c${index}`)
       }
     })()
     await withLog({ filename: ":memory:" }, (log) =>

@@ -1,24 +1,23 @@
 /**
- * `@memfold/store-sqlite`: the event log in a SQLite file. Durable at every acknowledgement, and safe for many
- * processes on one file by compare-and-swap.
+ * `@memfold/store-sqlite`: the event log in a SQLite file. Appends are durable when they return, and many processes can
+ * use one file: a compare-and-swap on a session's version decides which writer wins.
  */
 import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import type { Scope } from "effect"
+import { batchHash } from "./batchHash.js"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
-import { commitHash } from "./commitHash.js"
-import { integer, recordOf, type Run, text } from "./Row.js"
-import * as Summaries from "./summaries.js"
+import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
 
 export type { Options } from "./Database.js"
 export * from "./maintenance.js"
 
-/** How many records one read takes from the file at a time. */
+/** How many rows one query reads. */
 const pageSize = 512
 
-/** Says in a store's error which session it was about; other errors say so themselves. */
+/** Adds the session to the errors of the store. */
 const named =
   (session: string) =>
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -26,118 +25,194 @@ const named =
       error instanceof EventLog.LogError ? Object.assign(error, { session }) : error,
     )
 
-type Records = Parameters<EventLog.Service["append"]>[1]
+/** Reads pages of rows, one after the other; `next` gives the place after the last row of a full page. */
+const paged = <Place, A>(
+  start: Place,
+  page: (place: Place) => Effect.Effect<ReadonlyArray<A>, EventLog.LogError>,
+  next: (place: Place, last: A) => Place,
+): Stream.Stream<A, EventLog.LogError> =>
+  Stream.paginateChunkEffect(start, (place) =>
+    Effect.map(page(place), (rows) => {
+      const last = rows.length < pageSize ? undefined : rows.at(-1)
+      const after = last === undefined ? Option.none() : Option.some(next(place, last))
+      return [Chunk.unsafeFromArray(rows), after] as const
+    }),
+  )
+
+/** The record of a row of `events`. */
+const recordOf = (session: string, row: Row): EventLog.LogRecord => ({
+  session,
+  seq: integer(row, "version"),
+  commit: text(row, "batch_id"),
+  at: integer(row, "time"),
+  type: text(row, "type"),
+  version: integer(row, "schema_version"),
+  data: text(row, "data"),
+  ...(row["checksum"] === null ? {} : { checksum: integer(row, "checksum") }),
+})
+
+/** The summary of a row of `summaries`. */
+const summaryOf = (row: Row): EventLog.SummaryRow => ({
+  version: integer(row, "version"),
+  id: text(row, "summary_id"),
+  status: text(row, "status") as EventLog.SummaryStatus,
+  supersededBy: textOrNull(row, "superseded_by"),
+  coveredTo: integer(row, "compact_up_to_index"),
+  total: integer(row, "compacted_at"),
+  text: text(row, "summary_text"),
+  turnPrefix: textOrNull(row, "split_turn_prefix"),
+  tokens: integer(row, "tokens"),
+  time: integer(row, "time"),
+})
+
+/** Finds a batch of a session by its id. */
+const batchOf = `SELECT version FROM events INDEXED BY events_by_batch
+  WHERE session = sessions.id AND batch_hash = ? AND batch_id = ?`
 
 /**
- * What nearly every append comes to: messages, to a session that is as it was expected, by a commit that is new. It
- * takes one statement to find out and to say so; `null` when it is anything else, and nothing has been written then.
+ * Appends one record with a single statement, which is a transaction by itself. Nearly every append is of this kind.
+ * `null` if nothing was written: the session or the type is new, the version is another one, or the batch is there.
  */
-const advanced = (
+const appendOne = (
   run: Run,
   session: string,
-  records: Records,
+  { at, type, version, data, checksum }: EventLog.NewRecord,
   { expected, after, commit }: EventLog.AppendOptions,
-  hash: number,
-): Effect.Effect<number | null, SqlError> =>
-  run(
-    `UPDATE sessions SET version = version + ?, updated_at = ?, messages = messages + ?, projected = projected + ?
-     WHERE name = ? AND version = ? AND projected = version
-       AND (? IS NULL OR ? = (
-         SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version))
-       AND NOT EXISTS (
-         SELECT 1 FROM events INDEXED BY events_by_commit
-         WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?)
-     RETURNING id`,
-    [
-      records.length,
-      records[records.length - 1]?.at ?? 0,
-      records.length,
-      records.length,
-      session,
-      expected,
-      after ?? null,
-      after ?? null,
-      hash,
-      commit,
-    ],
-  ).pipe(Effect.map(([row]) => (row === undefined ? null : integer(row, "id"))))
-
-/**
- * The same for one message: a single statement that is its own transaction, since the row in `sessions` follows by
- * itself. `null` when there is more to it.
- */
-const single = (
-  run: Run,
-  session: string,
-  { at, version, data, checksum }: EventLog.NewRecord,
-  { expected, after, commit }: EventLog.AppendOptions,
-  hash: number,
-): Effect.Effect<EventLog.Appended | null, SqlError> =>
-  run(
-    `INSERT INTO events (session, seq, commit_id, commit_hash, at, version, data, checksum)
-     SELECT id, version + 1, ?, ?, ?, ?, ?, ? FROM sessions
-     WHERE name = ? AND version = ? AND projected = version
-       AND (? IS NULL OR ? = (
-         SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version))
-       AND NOT EXISTS (
-         SELECT 1 FROM events INDEXED BY events_by_commit
-         WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?)
-     RETURNING seq`,
-    [
-      commit,
-      hash,
-      at,
-      version,
-      data,
-      checksum ?? null,
-      session,
-      expected,
-      after ?? null,
-      after ?? null,
-      hash,
-      commit,
-    ],
+): Effect.Effect<EventLog.Appended | null, SqlError> => {
+  const hash = batchHash(commit)
+  return run(
+    `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
+     SELECT sessions.id, last.version + 1, ?, ?, ?, types.id, ?, ?, ?
+     FROM sessions JOIN events AS last ON last.session = sessions.id JOIN types
+     WHERE sessions.name = ? AND last.version = ? AND types.name = ?
+       AND last.batch_id = coalesce(?, last.batch_id)
+       AND NOT EXISTS (SELECT 1 FROM events WHERE session = sessions.id AND version = last.version + 1)
+       AND NOT EXISTS (${batchOf})
+     RETURNING version`,
+    [commit, hash, at, version, data, checksum ?? null, session, expected, type, after ?? null, hash, commit],
   ).pipe(
     Effect.map(([row]) =>
       row === undefined ? null : { from: expected + 1, version: expected + 1, duplicate: false },
     ),
   )
+}
 
-/** Puts the records of a batch behind the first `version` ones. */
-const insert = (
+const insertRecord = `INSERT INTO events
+    (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
+  SELECT ?, ?, ?, ?, ?, id, ?, ?, ? FROM types WHERE name = ?`
+
+/** Adds the records of a batch after the first `version` ones of a session. */
+const insertRecords = (
   run: Run,
-  session: number,
+  id: number,
   version: number,
-  records: Records,
   commit: string,
-  hash: number,
-): Effect.Effect<void, SqlError> =>
-  Effect.forEach(
+  records: ReadonlyArray<EventLog.NewRecord>,
+) => {
+  const knownTypes = new Set<string>()
+  return Effect.forEach(
     records,
-    (record, position) =>
-      run(
-        `INSERT INTO events (session, seq, commit_id, commit_hash, at, other_type, version, data, checksum)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          session,
-          version + 1 + position,
-          commit,
-          position === 0 ? hash : null,
-          record.at,
-          record.type === Summaries.messageType ? null : record.type,
-          record.version,
-          record.data,
-          record.checksum ?? null,
-        ],
-      ),
+    (record, position) => {
+      const { type } = record
+      const parameters = [
+        id,
+        version + 1 + position,
+        commit,
+        position === 0 ? batchHash(commit) : null,
+        record.at,
+        record.version,
+        record.data,
+        record.checksum ?? null,
+        type,
+      ]
+      if (knownTypes.has(type)) return run(insertRecord, parameters)
+      knownTypes.add(type)
+      // Inserts nothing if the type is new; then the type is stored first.
+      return Effect.flatMap(run(`${insertRecord} RETURNING version`, parameters), (inserted) =>
+        inserted.length > 0
+          ? Effect.void
+          : Effect.zipRight(
+              run("INSERT INTO types (name) VALUES (?)", [type]),
+              run(insertRecord, parameters),
+            ),
+      )
+    },
     { discard: true },
   )
+}
+
+/** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
+const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.Rewritten>) =>
+  Effect.gen(function* () {
+    for (const { seq, data, checksum } of rewritten) {
+      yield* run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND version = ?", [
+        data,
+        checksum ?? null,
+        id,
+        seq,
+      ])
+    }
+    yield* run("DELETE FROM snapshots WHERE session = ?", [id])
+    yield* run("DELETE FROM summaries WHERE session = ?", [id])
+  })
+
+/** Changes the summary rows of a session. A unique index refuses a second active row. */
+const changeSummaries = (
+  run: Run,
+  { id, name }: { readonly id: number; readonly name: string },
+  { replace, rows }: EventLog.SummaryChanges,
+) =>
+  Effect.gen(function* () {
+    if (replace) yield* run("DELETE FROM summaries WHERE session = ?", [id])
+    // All are deleted before the first is inserted: in between, two rows of the change could be active.
+    for (const { version } of rows) {
+      yield* run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
+    }
+    for (const row of rows) {
+      yield* run(
+        `INSERT INTO summaries
+           (summary_id, thread_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
+            is_active, created_at, status, superseded_by, session, version, time, tokens)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, datetime(CAST(? AS INTEGER) / 1000, 'unixepoch'), ?, ?, ?, ?, ?, ?)`,
+        [
+          row.id,
+          name,
+          // Other programs read these columns, and half a surrogate pair is not valid text for them.
+          row.text.toWellFormed(),
+          row.coveredTo,
+          row.total,
+          row.turnPrefix === null ? 0 : 1,
+          row.turnPrefix?.toWellFormed() ?? null,
+          row.status === "active" ? 1 : 0,
+          row.time,
+          row.status,
+          row.supersededBy,
+          id,
+          row.version,
+          row.time,
+          row.tokens,
+        ],
+      )
+    }
+  })
 
 /**
- * An event log over a file. It is opened at once and closed with the scope.
+ * Opens the event log of a file, and creates the file if it does not exist. It is closed with the scope.
  *
- * Fails with a `LogError` that says why, if the file is locked, read-only, damaged, another program's, or of a
- * newer memfold; nothing is changed in it then.
+ * Fails with a `LogError` that says why, if the file is locked, read-only, damaged, of another program, or of another
+ * version of memfold. A file that is refused is not changed.
+ *
+ * @example
+ * ```ts
+ * import * as SqliteEventLog from "@memfold/store-sqlite"
+ * import { Effect } from "effect"
+ *
+ * const version = Effect.gen(function* () {
+ *   const log = yield* SqliteEventLog.make({ filename: ":memory:" })
+ *   return yield* log.version("chat-1")
+ * })
+ * console.log(await Effect.runPromise(Effect.scoped(version)))
+ * ```
  */
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -147,235 +222,175 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       operation: "append" | "rewrite",
       session: string,
       rewritten: ReadonlyArray<EventLog.Rewritten>,
-      records: Records,
-      { expected, after, commit }: EventLog.AppendOptions,
+      records: Parameters<EventLog.Service["append"]>[1],
+      appendOptions: EventLog.AppendOptions,
     ) => {
-      const hash = commitHash(commit)
-      const messages = rewritten.length === 0 && records.every(Summaries.isMessage)
+      const { expected, after, commit, summaries } = appendOptions
+      const body = (run: Run) =>
+        Effect.gen(function* () {
+          const [known] = yield* run(
+            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
+             FROM sessions JOIN events AS last ON last.session = sessions.id
+             WHERE sessions.name = ? ORDER BY last.version DESC LIMIT 1`,
+            [batchHash(commit), commit, session],
+          )
+          const actual = known === undefined ? 0 : integer(known, "version")
+          if (known !== undefined && known["applied"] !== null) {
+            const from = integer(known, "applied")
+            const [next] = yield* run(
+              `SELECT version FROM events WHERE session = ? AND version > ? AND batch_id <> ?
+               ORDER BY version LIMIT 1`,
+              [known["id"], from, commit],
+            )
+            const version = next === undefined ? actual : integer(next, "version") - 1
+            return { from, version, duplicate: true }
+          }
+          const anotherLog = after !== undefined && known?.["batch_id"] !== after
+          if (actual !== expected || anotherLog) {
+            return yield* new EventLog.VersionConflict({ session, expected, actual })
+          }
+          const [created] =
+            known === undefined
+              ? yield* run("INSERT INTO sessions (name, created_at) VALUES (?, ?) RETURNING id", [
+                  session,
+                  records[0].at,
+                ])
+              : [known]
+          const id = integer(created ?? {}, "id")
+          yield* insertRecords(run, id, actual, commit, records)
+          if (rewritten.length > 0) yield* rewriteRecords(run, id, rewritten)
+          if (summaries !== undefined) yield* changeSummaries(run, { id, name: session }, summaries)
+          return { from: actual + 1, version: actual + records.length, duplicate: false }
+        })
+      const isOne = records.length === 1 && rewritten.length === 0 && summaries === undefined
       return database
         .write<EventLog.Appended, EventLog.VersionConflict>(
           operation,
-          (run) => {
-            const general = Effect.gen(function* () {
-              const [known] = yield* run(
-                `SELECT id, version, running, pruning, messages, projected,
-                 (SELECT commit_id FROM events WHERE session = sessions.id AND seq = sessions.version) AS tip,
-                 (SELECT seq FROM events INDEXED BY events_by_commit
-                  WHERE session = sessions.id AND commit_hash = ? AND commit_id = ?) AS before
-               FROM sessions WHERE name = ?`,
-                [hash, commit, session],
-              )
-              const actual = known === undefined ? 0 : integer(known, "version")
-              if (known !== undefined && known["before"] !== null) {
-                const from = integer(known, "before")
-                // A batch stands together: it ends before the next one.
-                const [next] = yield* run(
-                  "SELECT seq FROM events WHERE session = ? AND seq > ? AND commit_id <> ? ORDER BY seq LIMIT 1",
-                  [known["id"], from, commit],
-                )
-                return {
-                  from,
-                  version: next === undefined ? actual : integer(next, "seq") - 1,
-                  duplicate: true,
-                }
-              }
-              const replaced = after !== undefined && known?.["tip"] !== after
-              if (actual !== expected || replaced) {
-                return yield* new EventLog.VersionConflict({ session, expected, actual })
-              }
-              const version = actual + records.length
-              const at = records[records.length - 1]?.at ?? 0
-              const { progress, changes } = Summaries.follow(
-                known === undefined ? Summaries.start : Summaries.progressOf(known),
-                records,
-                { session, version: actual, commit },
-              )
-              const columns = Summaries.columnsOf(progress)
-              const id =
-                known === undefined
-                  ? integer(
-                      (yield* run(
-                        `INSERT INTO sessions
-                         (name, version, created_at, updated_at, running, pruning, messages, projected)
-                       VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-                        [session, version, records[0].at, at, ...columns, version],
-                      ))[0] ?? {},
-                      "id",
-                    )
-                  : integer(known, "id")
-              if (known !== undefined) {
-                yield* run(
-                  `UPDATE sessions SET
-                   version = ?, updated_at = ?, running = ?, pruning = ?, messages = ?, projected = ?
-                 WHERE id = ?`,
-                  [version, at, ...columns, version, id],
-                )
-              }
-              yield* insert(run, id, actual, records, commit, hash)
-              const owner = { id, name: session }
-              yield* Effect.forEach(
-                rewritten,
-                ({ seq, data, checksum }) =>
-                  run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND seq = ?", [
-                    data,
-                    checksum ?? null,
-                    owner.id,
-                    seq,
-                  ]),
-                { discard: true },
-              )
-              if (rewritten.length > 0) yield* run("DELETE FROM snapshots WHERE session = ?", [owner.id])
-              const following =
-                rewritten.length === 0 && (known === undefined || integer(known, "projected") === actual)
-              if (!following || !(yield* Summaries.apply(run, owner, changes))) {
-                yield* Summaries.rebuild(run, owner)
-              }
-              return { from: actual + 1, version, duplicate: false }
-            })
-            if (!messages || records.length === 1) return general
-            return Effect.flatMap(
-              advanced(run, session, records, { expected, after, commit }, hash),
-              (id): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | SqlError> =>
-                id === null
-                  ? general
-                  : Effect.as(insert(run, id, expected, records, commit, hash), {
-                      from: expected + 1,
-                      version: expected + records.length,
-                      duplicate: false,
-                    }),
-            )
-          },
-          messages && records.length === 1
-            ? (run) => single(run, session, records[0], { expected, after, commit }, hash)
-            : undefined,
+          body,
+          isOne ? (run) => appendOne(run, session, records[0], appendOptions) : undefined,
         )
         .pipe(named(session))
     }
 
-    const append: EventLog.Service["append"] = (session, records, options) =>
-      write("append", session, [], records, options)
-
-    // What is overwritten must not stay in the write-ahead log either; as long as somebody reads from it, it does.
-    const truncated = (session: string) =>
-      database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", []).pipe(
-        Effect.filterOrFail(
-          ([row]) => row === undefined || integer(row, "busy") === 0,
-          () =>
-            new EventLog.LogError({
-              operation: "rewrite",
-              session,
-              reason:
-                "it is rewritten, but another process still reads the old words in the write-ahead log; do it again when that one is done",
-            }),
-        ),
-      )
-
-    const rewrite: EventLog.Service["rewrite"] = (session, rewritten, records, options) =>
-      write("rewrite", session, rewritten, records, options).pipe(
-        Effect.zipLeft(truncated(session)),
-        named(session),
-      )
-
-    const page = (session: string, from: number, to: number, reverse: boolean) =>
-      database
-        .query(
-          "read",
-          `SELECT seq, commit_id, at, type, events.version AS version, data,
-             ${database.schema < 2 ? "NULL AS checksum" : "checksum"}
-           FROM events JOIN sessions ON sessions.id = events.session
-           WHERE sessions.name = ? AND seq BETWEEN ? AND ?
-           ORDER BY seq ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
-          [session, from, to],
-        )
-        .pipe(
-          Effect.map((rows) => rows.map((row) => recordOf(session, row))),
-          named(session),
-        )
-
-    const read: EventLog.Service["read"] = (
-      session,
-      { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false } = {},
-    ) =>
-      Stream.paginateChunkEffect({ from, to }, (range) =>
-        page(session, range.from, range.to, reverse).pipe(
-          Effect.map((records) => {
-            const last = records.at(-1)
-            const next =
-              last === undefined || records.length < pageSize
-                ? Option.none()
-                : Option.some(reverse ? { ...range, to: last.seq - 1 } : { ...range, from: last.seq + 1 })
-            return [Chunk.unsafeFromArray(records), next] as const
+    // The write-ahead log still has the overwritten data, until it is truncated. A reader of it prevents that.
+    const truncated = database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", []).pipe(
+      Effect.filterOrFail(
+        ([row]) => row === undefined || integer(row, "busy") === 0,
+        () =>
+          new EventLog.LogError({
+            operation: "rewrite",
+            reason:
+              "the session is rewritten, but another process still reads the old data in the write-ahead log; repeat it when that process is done",
           }),
-        ),
-      )
-
-    const sessions: EventLog.Service["sessions"] = Stream.paginateChunkEffect("", (after) =>
-      database
-        .query(
-          "sessions",
-          `SELECT name, version, created_at, updated_at FROM sessions WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
-          [after],
-        )
-        .pipe(
-          Effect.map((rows) => {
-            const list = rows.map((row): EventLog.SessionInfo => ({
-              session: text(row, "name"),
-              version: integer(row, "version"),
-              createdAt: integer(row, "created_at"),
-              updatedAt: integer(row, "updated_at"),
-            }))
-            const last = list.at(-1)
-            const next =
-              last === undefined || list.length < pageSize ? Option.none() : Option.some(last.session)
-            return [Chunk.unsafeFromArray(list), next] as const
-          }),
-        ),
+      ),
     )
 
     const service: EventLog.Service = {
-      append,
-      rewrite,
-      read,
-      sessions,
-      version: (session) =>
-        database.query("version", "SELECT version FROM sessions WHERE name = ?", [session]).pipe(
-          Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
+      append: (session, records, appendOptions) => write("append", session, [], records, appendOptions),
+      rewrite: (session, rewritten, records, appendOptions) =>
+        write("rewrite", session, rewritten, records, appendOptions).pipe(
+          Effect.zipLeft(truncated),
           named(session),
         ),
+      read: (session, { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false } = {}) =>
+        paged(
+          { from, to },
+          (range) =>
+            database
+              .query(
+                "read",
+                `SELECT version, batch_id, time, types.name AS type, schema_version, data, checksum
+                 FROM sessions JOIN events ON events.session = sessions.id JOIN types ON types.id = events.type
+                 WHERE sessions.name = ? AND version BETWEEN ? AND ?
+                 ORDER BY version ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
+                [session, range.from, range.to],
+              )
+              .pipe(
+                Effect.map((rows) => rows.map((row) => recordOf(session, row))),
+                named(session),
+              ),
+          (range, { seq }) => (reverse ? { ...range, to: seq - 1 } : { ...range, from: seq + 1 }),
+        ),
+      version: (session) =>
+        database
+          .query(
+            "version",
+            `SELECT (SELECT max(version) FROM events WHERE session = sessions.id) AS version
+             FROM sessions WHERE name = ?`,
+            [session],
+          )
+          .pipe(
+            Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
+            named(session),
+          ),
       saveSnapshot: (session, { fold, version, commit, data }) =>
         database
           .write("saveSnapshot", (run) =>
             run(
-              `INSERT OR REPLACE INTO snapshots (session, fold, version, commit_id, data)
-               SELECT sessions.id, ?, ?, ?, ? FROM sessions JOIN events ON events.session = sessions.id
-               WHERE sessions.name = ? AND sessions.version = ? AND events.seq = ? AND events.commit_id = ?`,
-              [fold, version, commit, data, session, version, version, commit],
+              `INSERT OR REPLACE INTO snapshots (session, fold, version, batch_id, data)
+               SELECT session, ?, version, batch_id, ? FROM (
+                 SELECT session, version, batch_id FROM sessions JOIN events ON events.session = sessions.id
+                 WHERE sessions.name = ? ORDER BY version DESC LIMIT 1
+               ) WHERE version = ? AND batch_id = ?`,
+              [fold, data, session, version, commit],
             ),
           )
           .pipe(Effect.asVoid, named(session)),
       loadSnapshot: (session) =>
-        database.schema < 2
-          ? Effect.succeed(Option.none())
-          : database
-              .query(
-                "loadSnapshot",
-                `SELECT fold, snapshots.version AS version, commit_id, data
-                 FROM snapshots JOIN sessions ON sessions.id = snapshots.session WHERE sessions.name = ?`,
-                [session],
-              )
-              .pipe(
-                Effect.map(([row]) =>
-                  row === undefined
-                    ? Option.none()
-                    : Option.some({
-                        fold: integer(row, "fold"),
-                        version: integer(row, "version"),
-                        commit: text(row, "commit_id"),
-                        data: text(row, "data"),
-                      }),
-                ),
-                named(session),
+        database
+          .query(
+            "loadSnapshot",
+            `SELECT fold, version, batch_id, data
+             FROM snapshots JOIN sessions ON sessions.id = snapshots.session WHERE sessions.name = ?`,
+            [session],
+          )
+          .pipe(
+            Effect.map(([row]) =>
+              Option.map(Option.fromNullable(row), (row) => ({
+                fold: integer(row, "fold"),
+                version: integer(row, "version"),
+                commit: text(row, "batch_id"),
+                data: text(row, "data"),
+              })),
+            ),
+            named(session),
+          ),
+      summaries: (session) =>
+        database
+          .query(
+            "summaries",
+            `SELECT summaries.* FROM sessions JOIN summaries ON summaries.session = sessions.id
+             WHERE sessions.name = ? ORDER BY version`,
+            [session],
+          )
+          .pipe(
+            Effect.map((rows) => rows.map(summaryOf)),
+            named(session),
+          ),
+      sessions: paged(
+        "",
+        (after) =>
+          database
+            .query(
+              "sessions",
+              `SELECT name, version, created_at, time AS updated_at
+               FROM sessions JOIN events ON events.session = sessions.id
+                 AND version = (SELECT max(version) FROM events WHERE session = sessions.id)
+               WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
+              [after],
+            )
+            .pipe(
+              Effect.map((rows) =>
+                rows.map((row): EventLog.SessionInfo => ({
+                  session: text(row, "name"),
+                  version: integer(row, "version"),
+                  createdAt: integer(row, "created_at"),
+                  updatedAt: integer(row, "updated_at"),
+                })),
               ),
+            ),
+        (_after, { session }) => session,
+      ),
       delete: (session) =>
         database
           .write("delete", (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]))
@@ -388,7 +403,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
   })
 
 /**
- * Provides the event log of a file.
+ * Provides the event log of a file; see {@link make}.
  *
  * @example
  * ```ts

@@ -1,6 +1,4 @@
-/**
- * What an operator does with a file: how large it is and why, making it smaller, and copying it while it is in use.
- */
+/** Looks after a file: reports its size, makes it smaller, and copies it while it is in use. */
 import { EventLog } from "@memfold/core"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
@@ -8,26 +6,25 @@ import { dirname } from "node:path"
 import { type Database, open, type Options } from "./Database.js"
 import { integer, text } from "./Row.js"
 
-/** The file that is meant, and how long another process's lock is waited for; 30 seconds by default. */
+/** The file, and how long to wait for the lock of another process; 30 seconds by default. */
 export type FileOptions = Pick<Options, "filename" | "busyTimeout">
 
-/** How much there is of something, and the bytes it takes. */
+/** A name with a count and the bytes it takes. */
 export interface Amount {
   readonly name: string
   readonly count: number
   readonly bytes: number
 }
 
-/** How large a file is, and what it is made of. All sizes are in bytes. */
+/** How large a file is, and what takes the room. All sizes are in bytes. */
 export interface SizeReport {
-  /** The database file itself, and what has not come to it yet: the write-ahead log. */
+  /** The database file, and its write-ahead log: the newest appends are only there. */
   readonly file: number
   readonly wal: number
-  /** What {@link vacuum} would give back at least: pages that nothing is on. */
+  /** Empty pages; {@link vacuum} gives back at least these. */
   readonly free: number
   readonly sessions: number
   readonly events: number
-  readonly messages: number
   readonly summaries: number
   /** Tables and indexes with their rows and pages, the largest first. */
   readonly tables: ReadonlyArray<Amount>
@@ -35,13 +32,13 @@ export interface SizeReport {
   readonly types: ReadonlyArray<Amount>
 }
 
-/** What {@link vacuum} has done to the file, in bytes. */
+/** The size of a file before and after {@link vacuum}, in bytes. */
 export interface Vacuumed {
   readonly before: number
   readonly after: number
 }
 
-/** How far a {@link backup} is, in bytes. */
+/** The progress of a {@link backup}, in bytes. */
 export interface BackupProgress {
   readonly copied: number
   readonly total: number
@@ -49,7 +46,7 @@ export interface BackupProgress {
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/** A file as it is: `:memory:` has none, and nothing is created here. */
+/** Opens a file that exists. `:memory:` is an error. */
 const existing = (
   options: FileOptions,
   { readonly }: { readonly readonly: boolean },
@@ -59,7 +56,9 @@ const existing = (
     : open({ ...options, readonly, create: false })
 
 /**
- * How large a file is, and what takes the room. It reads every page once, and keeps nobody from writing.
+ * Reports how large a file is, and what takes the room. Reads every page once; others can write meanwhile.
+ *
+ * Fails with a `LogError` if the file cannot be opened or read.
  *
  * @example
  * ```ts
@@ -67,7 +66,7 @@ const existing = (
  * import { Effect } from "effect"
  *
  * const report = await Effect.runPromise(SqliteEventLog.size({ filename: "chats.db" }))
- * console.log(report.file / report.messages, "bytes a message")
+ * console.log(report.file / report.events, "bytes for each event")
  * ```
  */
 export const size = (options: FileOptions): Effect.Effect<SizeReport, EventLog.LogError> =>
@@ -90,8 +89,8 @@ export const size = (options: FileOptions): Effect.Effect<SizeReport, EventLog.L
        FROM dbstat GROUP BY name ORDER BY bytes DESC, name`,
     )
     const types = yield* amounts(
-      `SELECT type AS name, count(*) AS count, sum(octet_length(data)) AS bytes
-       FROM events GROUP BY type ORDER BY bytes DESC, name`,
+      `SELECT name, count(*) AS count, sum(octet_length(data)) AS bytes
+       FROM events JOIN types ON types.id = events.type GROUP BY types.id ORDER BY bytes DESC, name`,
     )
     return {
       file: bytesOf(options.filename),
@@ -99,16 +98,17 @@ export const size = (options: FileOptions): Effect.Effect<SizeReport, EventLog.L
       free: pageSize * (yield* number("PRAGMA freelist_count")),
       sessions: yield* number("SELECT count(*) FROM sessions"),
       events: types.reduce((sum, { count }) => sum + count, 0),
-      messages: types.find(({ name }) => name === "MessageAppended")?.count ?? 0,
-      summaries: types.find(({ name }) => name === "SummaryCommitted")?.count ?? 0,
+      summaries: yield* number("SELECT count(*) FROM summaries"),
       tables,
       types,
     }
   }).pipe(Effect.scoped)
 
 /**
- * Writes the file anew without what was deleted, and gives the room back. Others can read meanwhile, and wait to
- * write; it takes as much room again while it is at work. Fails with a `LogError` if somebody keeps the file locked.
+ * Rewrites the file without its empty pages, and so gives the room of deleted sessions back. Others can read meanwhile;
+ * writers wait. Needs as much free disk space as the file has.
+ *
+ * Fails with a `LogError` if another process keeps the file locked for longer than `busyTimeout`.
  */
 export const vacuum = (options: FileOptions): Effect.Effect<Vacuumed, EventLog.LogError> =>
   Effect.gen(function* () {
@@ -120,7 +120,7 @@ export const vacuum = (options: FileOptions): Effect.Effect<Vacuumed, EventLog.L
     return { before, after: all() }
   }).pipe(Effect.scoped)
 
-/** Waits until the disk has it. */
+/** Waits until a file or folder is on the disk. */
 const synced = (path: string): void => {
   const handle = openSync(path, "r")
   try {
@@ -131,11 +131,10 @@ const synced = (path: string): void => {
 }
 
 /**
- * Copies a file to another one, while others read and write: the copy is the log as it was when it began. It is
- * written beside `to` first, checked, and has its name only once it is whole; what is there already is never
- * overwritten. Meanwhile the write-ahead log of the file keeps growing.
+ * Copies a file while others read and write. The copy has the state at the start of the backup. It is written to
+ * `TO.part`, checked, and then renamed to `to`, which must not exist. The write-ahead log of the file grows meanwhile.
  *
- * `onProgress` is told now and then how far it is. Fails with a `LogError` that says which file is at fault.
+ * `onProgress` is called about every 50 ms. Fails with a `LogError` that names the file with the problem.
  *
  * @example
  * ```ts
@@ -166,8 +165,8 @@ export const backup = ({
     })
     yield* remove
     yield* Effect.addFinalizer(() => remove)
-    // A connection that reads has one view of the file: without it, each write of another process would make the copy
-    // begin again.
+    // In a read transaction the connection sees one state of the file. Without it, each write of another process would
+    // restart the copy.
     yield* query("backup", "BEGIN", [])
     const [row] = yield* query(
       "backup",

@@ -127,9 +127,17 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 7"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 7, this memfold knows schemas up to 3; update memfold",
+      "chats.db has schema 7, this memfold knows schema 1; update memfold",
     )
     expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
+  })
+
+  it("an older memfold's", async () => {
+    const [path, name, file] = await written()
+    withDriver(file, (driver) => driver.pragma("user_version = 0"))
+    expect(await refusal(path, name)).toBe(
+      "chats.db has schema 0, this memfold knows schema 1; start a new file",
+    )
   })
 })
 

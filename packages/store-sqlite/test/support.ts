@@ -1,6 +1,6 @@
 /** What the tests of this package share: folders that go away, the driver itself, and scripts for second processes. */
 import type { EventLog } from "@memfold/core"
-import { EventCodec, Message, Session, Verify } from "@memfold/core"
+import { EventCodec, Message, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -8,7 +8,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { expect, onTestFinished } from "vitest"
+import { onTestFinished } from "vitest"
 import { bundled as bundledFrom } from "../../core/test/children.js"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
@@ -74,6 +74,24 @@ export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Arr
   return [record, ...Array.from({ length: count - 1 }, () => record)]
 }
 
+/** The row of an active summary that a version committed, with its texts changed if you like. */
+export const summary = (
+  version: number,
+  changes: Partial<EventLog.SummaryRow> = {},
+): EventLog.SummaryRow => ({
+  version,
+  id: `s${version}`,
+  status: "active",
+  supersededBy: null,
+  coveredTo: version,
+  total: version,
+  text: `summary ${version}`,
+  turnPrefix: null,
+  tokens: 7,
+  time: Date.UTC(2026, 0, 31, 12, 0, version),
+  ...changes,
+})
+
 /** The texts of a session's messages, in the order of the log. */
 export const textsOf = (log: EventLog.Service, session: string) =>
   log.read(session).pipe(
@@ -99,72 +117,6 @@ export const findings = (log: EventLog.Service) =>
     Stream.mapEffect(({ session }) => Verify.session(log, session)),
     Stream.runCollect,
     Effect.map((all) => [...all].flat()),
-  )
-
-/** Half a character in a text becomes one mark or three, as whoever decodes it counts. */
-const readable = (text: unknown): unknown =>
-  typeof text === "string" ? text.toWellFormed().replaceAll(/\ufffd+/g, "\ufffd") : text
-
-/**
- * The rows of a session in the table `summaries`, without the number that the session has in this file, and with the
- * whole text of each, which the view `compressed_summaries` has.
- */
-export const summaryRows = (file: string, session: string): ReadonlyArray<unknown> =>
-  withDriver(file, (driver) =>
-    driver
-      .prepare(
-        `SELECT summaries.*, (
-           SELECT summary FROM compressed_summaries WHERE chat_id = thread_id AND compressed_summaries.seq = summaries.seq
-         ) AS summary_text
-         FROM summaries WHERE thread_id = ? ORDER BY seq`,
-      )
-      .all(session),
-  ).map(({ session: _session, carried: _carried, builds_on: _buildsOn, ...row }) => ({
-    ...row,
-    summary_text: readable(row["summary_text"]),
-    split_turn_prefix: readable(row["split_turn_prefix"]),
-  }))
-
-/** What the rows of a session have to be: what core says of its log. */
-export const expectedRows = (log: EventLog.Service, session: string) =>
-  log.read(session).pipe(
-    Stream.filterMap((record) => Either.getRight(EventCodec.decode(record))),
-    Session.summariesOf,
-    Effect.map((records) => records.map((record) => expectedRow(session, record))),
-  )
-
-const expectedRow = (session: string, record: Session.SummaryRecord) => {
-  const active = record.status === "active"
-  const prefixes = record.segments.filter(({ kind }) => kind === "turn-prefix")
-  return {
-    summary_id: record.id,
-    thread_id: session,
-    summary_text: readable(record.text),
-    compact_up_to_index: record.through,
-    compacted_at: record.total,
-    is_split_turn: prefixes.length === 0 ? 0 : 1,
-    split_turn_prefix: readable(prefixes.length === 0 ? null : prefixes.map(({ text }) => text).join("\n\n")),
-    is_active: active ? 1 : 0,
-    created_at: new Date(record.at).toISOString().slice(0, 19).replace("T", " "),
-    status: record.status,
-    superseded_by: record.supersededBy,
-    seq: record.seq,
-    at: record.at,
-    tokens: record.tokens,
-    segments: active ? JSON.stringify(record.segments) : null,
-  }
-}
-
-/** Expects the table of a file to say of every session what core says of its log; answers with how many rows. */
-export const expectFollowed = (file: string, log: EventLog.Service) =>
-  log.sessions.pipe(
-    Stream.mapEffect(({ session }) =>
-      Effect.map(expectedRows(log, session), (expected) => {
-        expect(summaryRows(file, session)).toEqual(expected)
-        return expected.length
-      }),
-    ),
-    Stream.runSum,
   )
 
 /** What SQLite itself says about a file. */

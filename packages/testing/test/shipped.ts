@@ -1,13 +1,11 @@
 /** Everything that is shipped, by name: what the laws run over. */
 import { InMemoryEventLog, type Strategy } from "@memfold/core"
-import { Effect } from "effect"
 import * as fc from "fast-check"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { layer as sqlite } from "../../store-sqlite/src/index.js"
-import { withDriver } from "../../store-sqlite/test/support.js"
 import {
   RollingBuffer,
   SummaryBuffer,

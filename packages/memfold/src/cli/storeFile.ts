@@ -34,8 +34,9 @@ const amounts = (title: string, list: ReadonlyArray<SqliteEventLog.Amount>): str
 const size = Command.make("size", { store: options.store, json: options.json }, ({ store, json }): Looked =>
   Effect.gen(function* () {
     const report = yield* SqliteEventLog.size({ filename: yield* fileOf(store) })
-    if (json) return yield* Console.log(JSON.stringify({ type: "size", ...report }))
-    const { file, wal, free, sessions, messages, events, summaries } = report
+    const { file, wal, free, sessions, events, summaries, types } = report
+    const messages = types.find(({ name }) => name === "MessageAppended")?.count ?? 0
+    if (json) return yield* Console.log(JSON.stringify({ type: "size", messages, ...report }))
     yield* Console.log(
       `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log` +
         (free === 0 ? "" : `; ${mebibytes(free)} are free, and vacuum gives them back`),

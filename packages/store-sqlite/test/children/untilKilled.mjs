@@ -1,13 +1,43 @@
 /**
- * `untilKilled.mjs FILE SYNCHRONOUS ROUND`: once told to go, appends to two sessions until it is killed, in
- * batches of one, two, three messages and again from one, and says after each how many have been acknowledged.
+ * `untilKilled.mjs FILE SYNCHRONOUS ROUND`: once told to go, appends until it is killed, and says after each append how
+ * much has been acknowledged. To two sessions in batches of one, two, three messages and again from one; and to the
+ * session `rows` one record at a time, each with a new active summary row and the one before superseded.
  */
 import { Message } from "@memfold/core"
 import { Effect } from "effect"
 import { once } from "node:events"
+import { make } from "../../src/index.js"
 import { heard, pause, run, say } from "./engine.mjs"
 
 const [filename, synchronous, round] = process.argv.slice(2)
+
+const row = (version, status) => ({
+  version,
+  id: `s${version}`,
+  status,
+  supersededBy: status === "active" ? null : `s${version + 1}`,
+  coveredTo: version,
+  total: version,
+  text: `summary ${version}`,
+  turnPrefix: null,
+  tokens: 7,
+  time: 0,
+})
+
+/** Appends to the log itself: what the summary rows are is decided here, not by the engine. */
+const rows = Effect.gen(function* () {
+  const log = yield* make({ filename, synchronous })
+  for (let version = (yield* log.version("rows")) + 1; ; version++) {
+    const changed = version === 1 ? [] : [row(version - 1, "superseded")]
+    yield* log.append("rows", [{ at: 0, type: "Test", version: 1, data: "{}" }], {
+      expected: version - 1,
+      commit: `c${version}`,
+      summaries: { replace: false, rows: [...changed, row(version, "active")] },
+    })
+    say(`rows ${version}`)
+    yield* pause
+  }
+})
 
 say("ready")
 await once(heard, "line")
@@ -22,5 +52,5 @@ await run({ filename, synchronous, lease: "50 millis" }, (memory) => {
         yield* pause
       }
     })
-  return Effect.all([talk("one"), talk("two")], { concurrency: "unbounded" })
+  return Effect.all([talk("one"), talk("two"), Effect.scoped(rows)], { concurrency: "unbounded" })
 })
