@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const messages = yield* checkMessages(session, given)
         const batch = yield* appendMessages({ sessions, counter }, session, messages, { strategy, commit })
         yield* schedule.check(batch.state, strategy)
-        return yield* describeAppend(sessions, batch)
+        return yield* describeAppend(batch)
       }).pipe(
         Metric.trackDurationWith(metrics.appendDuration, Duration.toMillis),
         Effect.withSpan("memfold.append", { attributes: { session } }),
