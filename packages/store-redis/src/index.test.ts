@@ -2,9 +2,10 @@
 import type { EventLog } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { beforeAll } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { eventLogLaws } from "../../testing/src/vitest.js"
 import { type Cluster, type Server, servers } from "../test/servers.js"
-import { often, tenant } from "../test/support.js"
+import { tenant } from "../test/support.js"
 import { keysOf, layer, type Options } from "./index.js"
 import { fromStored } from "./stored.js"
 

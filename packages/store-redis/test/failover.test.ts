@@ -4,10 +4,11 @@
  */
 import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { random } from "../../core/test/random.js"
 import { keysOf, make } from "../src/index.js"
 import { type Cluster, eventually, mastersFor, type Server, servers, slotOf } from "./servers.js"
-import { all, crowd, found, logError, often, records, tenant, withLog } from "./support.js"
+import { all, crowd, found, logError, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 600_000 })
