@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { configDefaults, defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
@@ -32,8 +33,8 @@ export default defineConfig({
     // No test keeps anything in a module, so the files of a worker load effect and the packages once.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Most of the tests wait for processes and disks now and then, so no core need be left free.
-    maxWorkers: "100%",
+    // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.
     testTimeout: 120_000,
   },

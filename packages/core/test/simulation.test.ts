@@ -3,10 +3,11 @@
  * disagree, stores and summarizers that fail. One seed is one run; every law is checked after every step.
  */
 import { afterAll, describe, expect, it } from "vitest"
+import { often } from "./depth.js"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 
-const blocks = 20
+const blocks = often(4, 20)
 const each = 100
 
 describe("the simulation", () => {

@@ -34,7 +34,7 @@ const laws = (name: string, numRuns: number, options: () => Options, nodes: () =
   eventLogLaws({
     name,
     numRuns,
-    timeout: 120_000,
+    timeout: often(120_000, 600_000),
     layer: () => ofTenant(tenant()),
     reopen: () => ofTenant(tenant()),
     projection: () => {
@@ -49,19 +49,19 @@ const laws = (name: string, numRuns: number, options: () => Options, nodes: () =
 
 laws(
   "Redis, appendfsync always",
-  often(6, 100),
+  often(4, 100),
   () => ({ url: always.url, require: "fsync" }),
   () => [always],
 )
 laws(
   "Redis, appendfsync everysec",
-  often(6, 100),
+  often(4, 100),
   () => ({ url: everysec.url, require: "everysec" }),
   () => [everysec],
 )
 laws(
   "a Redis Cluster of three masters",
-  often(4, 100),
+  often(3, 100),
   () => ({ cluster: three.addresses, require: "everysec" }),
   () => three.nodes,
 )

@@ -13,7 +13,7 @@ import { all, crowd, found, logError, records, tenant, withLog } from "./support
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 600_000 })
 
-const failovers = often(3, 10)
+const failovers = often(2, 10)
 
 const isMaster = async ({ client }: Server) => (await client.info("replication")).includes("role:master")
 
