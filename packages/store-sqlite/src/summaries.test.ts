@@ -5,6 +5,7 @@ import { Effect, Layer, Logger } from "effect"
 import * as fc from "fast-check"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { conversation, strategy } from "../../testing/src/arbitrary/index.js"
 import { echo, pairs, said } from "../../core/test/engine.js"
 import { disorder, recorded } from "../../testing/src/arbitrary/event.js"
@@ -682,7 +683,7 @@ describe("the table says what core says of the log", () => {
               yield* expectFollowed(file, log)
             }).pipe(Effect.runPromise),
           ),
-          { numRuns: 200 },
+          { numRuns: often(60, 1_000) },
         ),
       ),
     )
@@ -744,7 +745,7 @@ describe("the table says what core says of the log", () => {
               rows += yield* expectFollowed(file, log)
             }).pipe(Effect.runPromise),
           ),
-          { numRuns: 80 },
+          { numRuns: often(80, 400) },
         ),
       ),
     )

@@ -20,8 +20,8 @@ const deep = { timeout: often(60_000, 600_000) }
 const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
-  lawSuite(`${name}: a strategy`, laws({ numRuns: often(10, 100) }), deep)
-  lawSuite(`${name} with its defaults`, defaults({ numRuns: often(2, 20), conversations: long }), {
+  lawSuite(`${name}: a strategy`, laws({ numRuns: often(8, 100) }), deep)
+  lawSuite(`${name} with its defaults`, defaults({ numRuns: often(1, 20), conversations: long }), {
     ...deep,
     ...(name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {}),
   })
@@ -39,7 +39,7 @@ lawSuite(
 )
 
 for (const [name, store] of ofStores) {
-  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(10, 100) }), deep)
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(5, 100) }), deep)
   for (const [strategy, { strategies: some }] of ofStrategies) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
