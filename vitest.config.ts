@@ -36,6 +36,6 @@ export default defineConfig({
     // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.
-    testTimeout: 120_000,
+    testTimeout: 300_000,
   },
 })

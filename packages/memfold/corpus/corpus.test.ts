@@ -11,12 +11,10 @@ import {
   Verify,
 } from "@memfold/core"
 import { Effect, Either, Option, Stream } from "effect"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import { strategies } from "../src/parts.js"
 import { type EndStep, replay } from "../src/replay/replay.js"
 import { type Conversation, corpus, settings } from "./transcripts.js"
-
-vi.setConfig({ testTimeout: 300_000 })
 
 /** Replays and checks one conversation under one strategy; answers with its totals. */
 const check = ({ messages }: Conversation, strategyName: string, summarizer = EchoSummarizer.make()) =>
