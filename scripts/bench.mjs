@@ -5,7 +5,10 @@ import { root, run, setup } from "./setup.mjs"
 
 await setup()
 const asked = process.argv.slice(2)
-const env = asked.length === 0 || asked.includes("stores") ? { MEMFOLD_REDIS_SERVER: redisServer() } : {}
+const env =
+  asked.length === 0 || asked.includes("stores")
+    ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
+    : {}
 process.exitCode = await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {
   stdio: "inherit",
   shell: false,

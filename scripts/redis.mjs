@@ -50,7 +50,7 @@ const installOnDebian = () => {
   }
 }
 
-/** The path of a `redis-server`; ends the program with the line to type if there is none to be had. */
+/** The path of a `redis-server`; `undefined`, and the line to type, if there is none to be had. */
 export const redisServer = () => {
   const found = find()
   if (found !== undefined) return found
@@ -69,8 +69,8 @@ export const redisServer = () => {
       : which("brew") !== undefined
         ? "brew install redis"
         : "MEMFOLD_REDIS_SERVER=/path/to/redis-server npm test"
-  say(`the tests need redis-server; type: ${line}`)
-  process.exit(2)
+  say(`the tests and benchmarks of the Redis store need redis-server; type: ${line}`)
+  return undefined
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(redisServer())
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(redisServer() ?? process.exit(2))

@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
@@ -62,24 +62,10 @@ const checkNode = () => {
   }
 }
 
-const packageFiles = () => {
-  const folders = ["packages", "packages/strategies", "packages/adapters", "."]
-  return folders
-    .flatMap((folder) => {
-      const path = join(root, folder)
-      if (!existsSync(path)) return []
-      return folder === "."
-        ? ["bench/package.json"]
-        : readdirSync(path).map((name) => `${folder}/${name}/package.json`)
-    })
-    .filter((file) => existsSync(join(root, file)))
-    .toSorted()
-}
-
-/** What the installation depends on: lock file, manifests, and the Node that native packages were built for. */
+/** What the installation depends on: lock file, settings, and the Node that native packages were built for. */
 const fingerprint = () => {
   const hash = createHash("sha256").update(`${process.versions.modules} ${process.platform} ${process.arch}`)
-  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packageFiles()]) {
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json"]) {
     hash.update(file).update(readFileSync(join(root, file)))
   }
   return hash.digest("hex")
@@ -140,3 +126,5 @@ export const setup = async () => {
   }
   if (fresh) say(`ready after ${Math.round((Date.now() - began) / 1000)} s`)
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await setup()

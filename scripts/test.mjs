@@ -1,53 +1,29 @@
 /**
- * `npm test`: sets up what is missing and runs every test; further arguments go to Vitest. `--corpus DIR` runs
- * the second suite instead, over real transcripts in a folder.
+ * `npm test`: sets up what is missing and runs the tests; further arguments go to Vitest. `--deep` runs them as often
+ * as continuous integration does, and `--corpus DIR` runs those over the real transcripts in a folder.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
-const args = process.argv.slice(2)
-const corpus = args[0] === "--corpus"
 const env = {}
-if (corpus) {
-  const folder = args[1] === undefined ? undefined : resolve(process.env.INIT_CWD ?? root, args[1])
-  if (folder === undefined || !existsSync(folder)) {
-    process.stderr.write(`memfold: there is no folder ${folder ?? ""}; type npm run test:corpus -- DIR\n`)
+const args = process.argv.slice(2).filter((arg) => arg !== "--deep")
+if (args.length < process.argv.length - 2) env.MEMFOLD_TEST_DEPTH = "deep"
+if (args[0] === "--corpus") {
+  const folder = resolve(process.env.INIT_CWD ?? root, args[1] ?? "")
+  if (args[1] === undefined || !existsSync(folder)) {
+    process.stderr.write(`memfold: there is no folder ${args[1] ?? ""}; type npm run test:corpus -- DIR\n`)
     process.exit(2)
   }
   env.MEMFOLD_CORPUS = folder
-  args.splice(0, 2)
+  args.splice(0, 2, "packages/memfold/corpus")
 }
 
 await setup()
-// Of a part of the tests, only those of the Redis store need a server.
-if (!corpus && (args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes("redis")))) {
-  env.MEMFOLD_REDIS_SERVER = redisServer()
+// Of a part of the tests, only those of the Redis store need a server. Without one they fail, and say so.
+if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes("redis"))) {
+  const server = redisServer()
+  if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }
-const folder = mkdtempSync(join(tmpdir(), "memfold-test-"))
-const results = join(folder, "results.json")
-const code = await run(
-  tool("vitest"),
-  [
-    "run",
-    ...(corpus ? ["--config", "vitest.corpus.config.ts"] : []),
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${results}`,
-    ...args,
-  ],
-  { stdio: "inherit", env },
-)
-if (existsSync(results)) {
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-    readFileSync(results, "utf8"),
-  )
-  const skipped = numPendingTests + numTodoTests
-  console.log(
-    `${corpus ? "corpus" : "tests"}: ${numPassedTests} passed, ${numFailedTests} failed, ${skipped} skipped`,
-  )
-}
-rmSync(folder, { recursive: true, force: true })
-process.exitCode = code
+process.exitCode = await run(tool("vitest"), ["run", ...args], { stdio: "inherit", env })

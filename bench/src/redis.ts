@@ -20,11 +20,23 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** A server of its own, as long as the work takes. */
+/** The process that answers at a port; waits until one does. */
+const processAt = async (port: number): Promise<number> => {
+  const client = new Redis({ port, host: "127.0.0.1", maxRetriesPerRequest: null, retryStrategy: () => 50 })
+  client.on("error", () => undefined)
+  try {
+    return Number(/^process_id:(\d+)/m.exec(await client.info("server"))?.[1])
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** A server of its own, as long as the work takes; on another port where another program took the first. */
 const withServer = async <A>(
   folder: string,
   settings: Readonly<Record<string, string>>,
   work: (port: number) => Promise<A>,
+  ports = 10,
 ): Promise<A> => {
   const port = await freePort()
   const dir = mkdtempSync(join(folder, "redis-"))
@@ -35,11 +47,18 @@ const withServer = async <A>(
     { stdio: "ignore" },
   )
   const ended = once(child, "exit")
+  const answering = await Promise.race([processAt(port), ended.then(() => undefined)])
+  if (answering !== child.pid) {
+    child.kill("SIGKILL")
+    await ended
+    if (ports === 1) throw new Error("redis-server does not start on any port that was tried")
+    return withServer(folder, settings, work, ports - 1)
+  }
   try {
     return await Promise.race([
       work(port),
       ended.then(() => {
-        throw new Error("redis-server ended; is there one, and is its port free?")
+        throw new Error("redis-server ended while it was measured")
       }),
     ])
   } finally {

@@ -5,6 +5,7 @@
 import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "./depth.js"
 import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../strategies/sliding-window/src/index.js"
@@ -177,7 +178,7 @@ const examples: ReadonlyArray<[Input]> = [
 ]
 
 /** Holds a law against many runs. */
-const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = 80): Promise<void> =>
+const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = often(60, 300)): Promise<void> =>
   fc.assert(
     fc.asyncProperty(input, async (input) => {
       await law(await run(input))

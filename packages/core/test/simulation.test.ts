@@ -3,10 +3,11 @@
  * disagree, stores and summarizers that fail. One seed is one run; every law is checked after every step.
  */
 import { afterAll, describe, expect, it } from "vitest"
+import { often } from "./depth.js"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 
-const blocks = 20
+const blocks = often(3, 20)
 const each = 100
 
 describe("the simulation", () => {
@@ -25,7 +26,7 @@ describe("the simulation", () => {
   )
 
   it("is the same run, step by step, for the same seed", () => {
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= often(20, 40); seed++) {
       const lines = (): ReadonlyArray<string> => {
         const told: Array<string> = []
         simulate(seed, (line) => told.push(line))

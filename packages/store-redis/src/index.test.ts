@@ -2,9 +2,10 @@
 import type { EventLog } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { beforeAll } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { eventLogLaws } from "../../testing/src/vitest.js"
 import { type Cluster, type Server, servers } from "../test/servers.js"
-import { often, tenant } from "../test/support.js"
+import { tenant } from "../test/support.js"
 import { keysOf, layer, type Options } from "./index.js"
 import { fromStored } from "./stored.js"
 
@@ -26,7 +27,7 @@ const laws = (name: string, numRuns: number, options: () => Options, nodes: () =
   eventLogLaws({
     name,
     numRuns,
-    timeout: 120_000,
+    timeout: often(120_000, 600_000),
     layer: () => ofTenant(tenant()),
     reopen: () => ofTenant(tenant()),
   })
@@ -34,19 +35,19 @@ const laws = (name: string, numRuns: number, options: () => Options, nodes: () =
 
 laws(
   "Redis, appendfsync always",
-  often(6, 100),
+  often(4, 100),
   () => ({ url: always.url, require: "fsync" }),
   () => [always],
 )
 laws(
   "Redis, appendfsync everysec",
-  often(6, 100),
+  often(4, 100),
   () => ({ url: everysec.url, require: "everysec" }),
   () => [everysec],
 )
 laws(
   "a Redis Cluster of three masters",
-  often(4, 100),
+  often(3, 100),
   () => ({ cluster: three.addresses, require: "everysec" }),
   () => three.nodes,
 )

@@ -4,7 +4,8 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
 import { keysOf, make, type Options } from "../src/index.js"
-import { eventually, freePort, type Server, servers } from "./servers.js"
+import { freePort } from "./ports.js"
+import { eventually, type Server, servers } from "./servers.js"
 import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -28,7 +29,7 @@ describe("opening", () => {
     expect(none.reason).toMatch(/\/99 has no database of that number; choose one that it has/)
     const noCluster = await openingFails({ url: `redis://127.0.0.1:${port}?cluster=true`, ...brief })
     expect(noCluster.reason).toMatch(/is no cluster; leave out `cluster`$/)
-    const one = await server({ config: ["cluster-enabled yes"] })
+    const one = await server({ clustered: true })
     const inCluster = await openingFails({ url: one.url, ...brief })
     expect(inCluster.reason).toMatch(/is one server of a cluster; name it as one/)
   })

@@ -4,15 +4,16 @@
  */
 import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { random } from "../../core/test/random.js"
 import { keysOf, make } from "../src/index.js"
 import { type Cluster, eventually, mastersFor, type Server, servers, slotOf } from "./servers.js"
-import { all, crowd, found, logError, often, records, tenant, withLog } from "./support.js"
+import { all, crowd, found, logError, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 600_000 })
 
-const failovers = often(3, 10)
+const failovers = often(2, 10)
 
 const isMaster = async ({ client }: Server) => (await client.info("replication")).includes("role:master")
 

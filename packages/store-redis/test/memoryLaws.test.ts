@@ -1,10 +1,11 @@
 /** The laws of whole memories over a real server: the engine works over this store as over one in memory. */
 import { Layer } from "effect"
 import { beforeAll } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { memoryLaws } from "../../testing/src/vitest.js"
 import { layer } from "../src/index.js"
 import { type Server, servers } from "./servers.js"
-import { often, tenant } from "./support.js"
+import { tenant } from "./support.js"
 
 const { server } = servers()
 let one: Server
@@ -15,7 +16,7 @@ beforeAll(async () => {
 memoryLaws({
   name: "Redis",
   numRuns: often(2, 50),
-  timeout: 120_000,
+  timeout: often(120_000, 1_200_000),
   timeLimit: 60_000,
   skip: {
     L11: "its time goes on while a server is still answering, so that background work is never sure to be done",

@@ -6,6 +6,7 @@
 import { CurrentSummarizer, EventLog, Memory, Message, Verify } from "@memfold/core"
 import { Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { echo, pairs } from "../../core/test/engine.js"
 import { isNoScript } from "../src/failures.js"
 import { keysOf, make, type Options, type RedisEventLog } from "../src/index.js"
@@ -20,7 +21,7 @@ import {
   servers,
   slotOf,
 } from "./servers.js"
-import { all, logError, often, records, tenant, withLog } from "./support.js"
+import { all, logError, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 120_000 })

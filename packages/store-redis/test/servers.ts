@@ -2,35 +2,16 @@
 import { Redis } from "ioredis"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { ConnectionOptions } from "node:tls"
 import { afterAll } from "vitest"
+import { freePort } from "./ports.js"
 
 /** The server under test; `scripts/redis.mjs` says where it is, or how to get it. */
 const program = process.env["MEMFOLD_REDIS_SERVER"] ?? "redis-server"
-
-/** Below the ports that systems give to outgoing connections; each process of the test run begins elsewhere. */
-let port = 10_000 + ((process.pid * 101) % 20_000)
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = createServer()
-    socket.once("error", () => resolve(false))
-    socket.listen(port, "127.0.0.1", () => socket.close(() => resolve(true)))
-  })
-
-/** A port that nobody listens on. */
-export const freePort = async (): Promise<number> => {
-  for (;;) {
-    port = port >= 31_999 ? 10_000 : port + 1
-    const candidate = port
-    if (await isFree(candidate)) return candidate
-  }
-}
 
 const running = new Set<ChildProcess>()
 // Should the test run itself be ended, the servers end with it.
@@ -60,9 +41,15 @@ export interface ServerOptions {
   readonly sentinel?: boolean
   /** Its port speaks TLS alone. */
   readonly tls?: boolean
-  /** It does not have to take commands once it runs. */
-  readonly unready?: boolean
+  /** A node of a cluster, with a port for the cluster's bus. */
+  readonly clustered?: boolean
 }
+
+/** How many ports are tried for one server. */
+const mostPorts = 10
+
+/** There is no server to be run. */
+class NoServer extends Error {}
 
 const mostTries = 600
 
@@ -76,8 +63,13 @@ export const eventually = async <A>(what: string, look: () => Promise<A | undefi
   throw new Error(`${what}: not within ${(mostTries * 25) / 1000} s`)
 }
 
-/** Starts servers for the tests of a file. To be called once, at its top. */
-export const servers = () => {
+/**
+ * Starts servers for the tests of a file, each on the first chosen port that it gets. To be called once, at its top.
+ *
+ * Any program can take a port after it was chosen. A server whose port (or bus port) is taken ends by itself, and another
+ * port is tried; a server counts as started once the one that answers at the port says that it is the process started.
+ */
+export const servers = (choosePort: () => Promise<number> = freePort) => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-redis-"))
   const clients = new Set<Redis>()
   const kills = new Set<() => Promise<void>>()
@@ -92,11 +84,10 @@ export const servers = () => {
     client = {},
     sentinel = false,
     tls = false,
-    unready = false,
+    clustered = false,
   }: ServerOptions = {}): Promise<Server> => {
-    const port = await freePort()
-    const own = join(folder, String(port))
-    mkdirSync(own)
+    const port = await choosePort()
+    const own = mkdtempSync(join(folder, `${port}-`))
     const file = join(own, "redis.conf")
     writeFileSync(
       file,
@@ -106,6 +97,8 @@ export const servers = () => {
         `dir ${own}`,
         `logfile ${join(own, "log")}`,
         ...(sentinel ? [] : ['save ""', "repl-diskless-sync-delay 0"]),
+        // Not the usual bus port, 10,000 higher: that may be in use, or beyond all ports.
+        ...(clustered ? ["cluster-enabled yes", `cluster-port ${await choosePort()}`] : []),
         ...config,
         "",
       ].join("\n"),
@@ -132,22 +125,40 @@ export const servers = () => {
     }
     kills.add(kill)
     const start = async () => {
-      child = spawn(program, [file, ...(sentinel ? ["--sentinel"] : [])], { stdio: "ignore" })
-      running.add(child)
+      const started = spawn(program, [file, ...(sentinel ? ["--sentinel"] : [])], { stdio: "ignore" })
+      child = started
+      running.add(started)
       let failed: Error | undefined
-      child.on("error", (error) => (failed = error))
-      child.on("exit", (code) => {
-        if (code !== null && code !== 0) failed = new Error(`${program} ended with ${code}; see ${own}/log`)
+      const failing = new Promise<Error>((resolve) => {
+        started.once("error", (cause) => {
+          failed = new NoServer(
+            `${program} cannot be run; install Redis, or name it in MEMFOLD_REDIS_SERVER`,
+            {
+              cause,
+            },
+          )
+          resolve(failed)
+        })
+        started.once("exit", (code, signal) => {
+          running.delete(started)
+          failed ??= new Error(`${program} ended with ${code ?? signal}; see ${own}/log`)
+          resolve(failed)
+        })
       })
-      if (unready) return
-      const found = await eventually(`a server at ${port}`, async () =>
-        failed === undefined ? (await mine.ping()) === "PONG" : failed,
-      )
-      if (found instanceof Error) throw found
+      const answering = eventually(`a server at ${port}`, async () => {
+        if (failed !== undefined) return failed
+        // Another program's server may be there, until ours finds out and ends.
+        const [, pid] = /^process_id:(\d+)/m.exec(await mine.info("server")) ?? []
+        return Number(pid) === started.pid && (await mine.ping()) === "PONG"
+      })
+      const outcome = await Promise.race([answering, failing])
+      if (outcome instanceof Error) throw outcome
     }
     await start().catch(async (error: unknown) => {
       mine.disconnect()
+      clients.delete(mine)
       await kill()
+      kills.delete(kill)
       throw error
     })
     return {
@@ -161,13 +172,12 @@ export const servers = () => {
     }
   }
 
-  /** Another process may have taken a port between looking and starting. */
   const server = async (options?: ServerOptions): Promise<Server> => {
-    for (let left = 3; ; left--) {
+    for (let left = mostPorts; ; left--) {
       try {
         return await tryServer(options)
       } catch (error) {
-        if (left === 0) throw error
+        if (left === 1 || error instanceof NoServer) throw error
       }
     }
   }
@@ -177,10 +187,8 @@ export const servers = () => {
     const nodes = await Promise.all(
       Array.from({ length: 6 }, async () =>
         server({
+          clustered: true,
           config: [
-            "cluster-enabled yes",
-            // A bus port of its own: the usual one, 10,000 higher, may be beyond all ports.
-            `cluster-port ${await freePort()}`,
             "cluster-node-timeout 1000",
             // A replica is listed once it has heard from its master.
             "repl-ping-replica-period 1",

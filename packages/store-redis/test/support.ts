@@ -85,10 +85,6 @@ export const uncaught = async (run: () => Promise<unknown>): Promise<ReadonlyArr
   return errors
 }
 
-/** Whether to do as much as the figures in the README are from (`MEMFOLD_CRASHES=full`), or enough for every day. */
-const full = process.env["MEMFOLD_CRASHES"] === "full"
-export const often = (everyDay: number, inFull: number): number => (full ? inFull : everyDay)
-
 /** Writers at work, one for each session, and everything that was acknowledged to them. */
 export interface Crowd {
   /** The commit ids that were acknowledged, by session, in order. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"
 import { sessionLists } from "../src/keys.js"
 import { fromStored, toStored } from "../src/stored.js"
-import { freePort, type Server, servers } from "./servers.js"
+import { type Server, servers } from "./servers.js"
 import { all, records, withLog } from "./support.js"
 
 const { server } = servers()
@@ -139,8 +139,7 @@ describe("sessions and tenants", () => {
   })
 
   it("have keys of one slot, at even distances", async () => {
-    const port = await freePort()
-    const { client } = await server({ config: ["cluster-enabled yes", `cluster-port ${port}`] })
+    const { client } = await server({ clustered: true })
     const slotOf = async (key: string) => Number(await client.call("CLUSTER", "KEYSLOT", key))
     const slots = await Promise.all(sessionLists("memfold").map(slotOf))
     expect(slots.map((slot) => Math.floor(slot / 64))).toEqual(

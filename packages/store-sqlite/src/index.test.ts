@@ -14,6 +14,7 @@ import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { eventLogLaws } from "../../testing/src/vitest.js"
 import {
   countsOf,
@@ -31,7 +32,12 @@ import { layer, make } from "./index.js"
 const newFile = () => join(folder(), "chats.db")
 
 const laws = (name: string, options: () => Parameters<typeof layer>[0]) =>
-  eventLogLaws({ name, layer: () => layer(options()), numRuns: 25 })
+  eventLogLaws({
+    name,
+    layer: () => layer(options()),
+    numRuns: often(8, 100),
+    timeout: often(60_000, 600_000),
+  })
 
 laws("a file, synchronous full", () => ({ filename: newFile() }))
 laws("a file, synchronous normal", () => ({ filename: newFile(), synchronous: "normal" }))

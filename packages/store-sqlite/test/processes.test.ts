@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { type Child, start } from "../../core/test/children.js"
+import { often } from "../../core/test/depth.js"
 import { random } from "../../core/test/random.js"
 import {
   bundled,
@@ -30,11 +31,8 @@ const isReady = async (child: Child): Promise<Child> => {
 const numbered = (name: number | string, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
-/** With `MEMFOLD_CRASHES=full`, as much as a release is tried with; it takes many minutes. */
-const full = process.env["MEMFOLD_CRASHES"] === "full"
-
 describe("killed processes (L14)", () => {
-  const rounds = full ? 200 : 10
+  const rounds = often(10, 200)
 
   /**
    * Lets a process append until so many batches are acknowledged, and kills it some milliseconds later; answers
@@ -110,12 +108,12 @@ describe("killed processes (L14)", () => {
       )
       expect(heard.flat().length).toBeGreaterThan(5 * rounds)
     },
-    full ? 3_600_000 : 120_000,
+    often(120_000, 3_600_000),
   )
 })
 
 describe("many processes on one file", () => {
-  const each = full ? 1_000 : 50
+  const each = often(50, 1_000)
   it(
     `8 processes append ${each} messages each to one session: all once, in order`,
     async () => {
@@ -137,7 +135,7 @@ describe("many processes on one file", () => {
         }),
       )
     },
-    full ? 3_600_000 : 120_000,
+    often(120_000, 3_600_000),
   )
 
   it("4 processes append 100 messages each to one session, and some to three others", async () => {

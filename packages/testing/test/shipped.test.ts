@@ -5,6 +5,7 @@
  */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../core/test/depth.js"
 import { Arbitrary, eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
 import { lawSuite } from "../src/vitest.js"
 import { chosen, stores, strategies } from "./shipped.js"
@@ -12,27 +13,38 @@ import { chosen, stores, strategies } from "./shipped.js"
 const ofStrategies = chosen("strategy", strategies, process.env["MEMFOLD_STRATEGIES"])
 const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])
 
+/** Milliseconds that each law may take. */
+const deep = { timeout: often(60_000, 600_000) }
+
 /** Several conversations one after another, for settings that are meant for long ones. */
 const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
-  lawSuite(`${name}: a strategy`, laws({ numRuns: 20 }))
-  lawSuite(
-    `${name} with its defaults`,
-    defaults({ numRuns: 3, conversations: long }),
-    name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {},
-  )
+  lawSuite(`${name}: a strategy`, laws({ numRuns: often(8, 100) }), deep)
+  lawSuite(`${name} with its defaults`, defaults({ numRuns: often(1, 20), conversations: long }), {
+    ...deep,
+    ...(name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {}),
+  })
 }
 
-lawSuite("any composition of the parts", strategyProperties(Arbitrary.strategy, { numRuns: 40 }))
-lawSuite("policies that prune", strategyProperties(Arbitrary.pruningStrategy, { numRuns: 20 }))
+lawSuite(
+  "any composition of the parts",
+  strategyProperties(Arbitrary.strategy, { numRuns: often(20, 200) }),
+  deep,
+)
+lawSuite(
+  "policies that prune",
+  strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(10, 100) }),
+  deep,
+)
 
 for (const [name, store] of ofStores) {
-  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: 25 }))
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(5, 100) }), deep)
   for (const [strategy, { strategies: some }] of ofStrategies) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
-      memoryProperties({ layer: store.layer, strategies: some, numRuns: 3 }),
+      memoryProperties({ layer: store.layer, strategies: some, numRuns: often(2, 20) }),
+      deep,
     )
   }
 }

@@ -1,9 +1,10 @@
 import { Chunk, Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { eventLogLaws } from "../../../testing/src/vitest.js"
 import { InMemoryEventLog } from "../index.js"
 
-eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer, numRuns: 25 })
+eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer, numRuns: often(10, 100) })
 
 describe("in memory", () => {
   it("each log is one of its own", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { often } from "../../test/depth.js"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
 import * as fc from "fast-check"
 import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
@@ -94,7 +95,7 @@ describe("a state", () => {
           }),
         ),
       ),
-      { numRuns: 60 },
+      { numRuns: often(30, 300) },
     ))
 
   it.effect("is without every summary that was declared invalid, one after another (L6)", () =>

@@ -14,6 +14,8 @@ export interface Change {
 export interface EngineMutant {
   readonly name: string
   readonly law: string
+  /** It takes dozens of seeds to find: a deep run tries it, and a quick one another mutant of the same law. */
+  readonly rare?: true
   readonly changes: ReadonlyArray<Change>
 }
 
@@ -21,6 +23,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "commits after its lease",
     law: "L7",
+    rare: true,
     changes: [
       {
         file: "compact/Compaction.ts",
@@ -241,6 +244,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "goes on with a session that was deleted",
     law: "L6",
+    rare: true,
     changes: [
       {
         file: "session/Sessions.ts",
@@ -263,6 +267,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "leaves redacted words in snapshots",
     law: "L15",
+    rare: true,
     changes: [
       {
         file: "log/InMemoryEventLog.ts",
@@ -296,6 +301,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "skips an event between catching up and live",
     law: "L10",
+    rare: true,
     changes: [
       {
         file: "observe/subscribe.ts",
