@@ -17,9 +17,10 @@ export type { EventLogPropertiesOptions, LogLayer, Projection } from "./log/inpu
 export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"
 export type { MemoryCommand, RealMemory } from "./memory/commands.js"
-export { NaiveMemory } from "./memory/NaiveMemory.js"
+export { ExpectedMemory } from "./memory/ExpectedMemory.js"
 export { inWorld } from "./memory/world.js"
-export type { MemoryPropertiesOptions, Opening, World } from "./memory/world.js"
+export type { MemoryPropertiesOptions } from "./memory/input.js"
+export type { Opening, World } from "./memory/world.js"
 
 export { decides, given } from "./given/given.js"
 export type { Given, Happened, Then } from "./given/given.js"

@@ -1,3 +1,5 @@
+import type { Finding } from "../../../testing/src/oracle/session.js"
+
 /** What a run ends with when something is as it must never be. */
 export class Violation extends Error {
   constructor(
@@ -15,4 +17,13 @@ export class Violation extends Error {
 /** Ends the run unless something holds. Texts are made only when they are needed. */
 export const must = (holds: boolean, law: string, detail: () => string, evidence?: () => unknown): void => {
   if (!holds) throw new Violation(law, detail(), evidence?.())
+}
+
+/** Ends the run with a finding of the naive model, if there is one. */
+export const failOn = (
+  finding: Finding | null | undefined,
+  where: () => string,
+  evidence?: () => unknown,
+): void => {
+  if (finding) throw new Violation(finding.law, `${where()}: ${finding.detail}`, evidence?.())
 }

@@ -46,6 +46,11 @@ export function must(condition: boolean, wrong: () => string): asserts condition
   if (!condition) throw new Broken(wrong())
 }
 
+/** Fails with a finding of the naive model, if there is one; `where` says in which session or at which message. */
+export const failOn = (finding: { readonly detail: string } | null | undefined, where?: () => string): void => {
+  if (finding) throw new Broken(where === undefined ? finding.detail : `${where()}: ${finding.detail}`)
+}
+
 const sorted = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !("toJSON" in value)
     ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -5,32 +5,13 @@ import {
   EventLog,
   InMemoryEventLog,
   Memory,
-  type Strategy,
   type Summarizer,
   TokenCounter,
 } from "@memfold/core"
 import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope, Stream } from "effect"
-import type * as fc from "fast-check"
 import { quarter } from "../fakes/counter.js"
-import type { LogLayer } from "../log/input.js"
+import type { MemoryPropertiesOptions } from "./input.js"
 import { VirtualClock } from "./VirtualClock.js"
-
-/**
- * What the laws of a memory are told.
- *
- * - `layer`: the log, empty each time it is built, or a function that gives such a layer; in memory by default
- * - `memory`: the engine; memfold's own by default
- * - `strategies`: those to try; any policy by default
- * - `numRuns` (50): how often each law is tried
- */
-export interface MemoryPropertiesOptions {
-  readonly layer?: LogLayer | (() => LogLayer) | undefined
-  readonly memory?:
-    | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
-    | undefined
-  readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
-  readonly numRuns?: number | undefined
-}
 
 /** How a process opens a memory. */
 export interface Opening extends Memory.Options {

@@ -1,7 +1,7 @@
 /** L4, L10 and L13: what contexts show, now and of the past. */
 import { Session } from "@memfold/core"
-import { type Law, must, same } from "../../law/Law.js"
-import { placesOf, shownIn } from "../../oracle/shown.js"
+import { failOn, type Law, same } from "../../law/Law.js"
+import { contentsFinding, layoutFinding, prefixFinding } from "../../oracle/context.js"
 import type { Kit } from "../input.js"
 
 export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
@@ -13,16 +13,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
       "Pinned messages stand before the summary besides.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
-        placesOf(state, context).forEach((places, index) => {
-          must(
-            places.length === 1,
-            () =>
-              `with ${state.total} messages, message ${index} is ${places.length === 0 ? "nowhere" : places.join(" and ")}`,
-          )
-          must((places[0] === "summary") === index < state.through, () => {
-            return `message ${index} is ${places[0]}, and coverage ends at ${state.through}`
-          })
-        })
+        failOn(layoutFinding(state, context), () => `with ${state.total} messages`)
       }
     },
   }),
@@ -34,13 +25,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
       "between them. Results may move, behind the calls they answer.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
-        const { expected, found } = shownIn(state, context)
-        same(found.said, expected.said, () => `with ${state.total} messages, the context says something else`)
-        same(
-          found.outputs,
-          expected.outputs,
-          () => `with ${state.total} messages, other tool outputs are shown`,
-        )
+        failOn(contentsFinding(state, context), () => `with ${state.total} messages`)
       }
     },
   }),
@@ -78,12 +63,9 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
         const now = moments[position]!
         const compacted = changes.some((seq) => seq > now.state.version && seq <= next.state.version)
         if (compacted || next.state.raw.length > maxMessages) return
-        const { messages } = now.context
-        same(
-          next.context.messages.slice(0, messages.length),
-          messages,
-          () =>
-            `from ${now.state.total} to ${next.state.total} messages, the context changed without a compaction`,
+        failOn(
+          prefixFinding(now.context, next.context),
+          () => `from ${now.state.total} to ${next.state.total} messages`,
         )
       })
     },

@@ -1,42 +1,54 @@
 /**
- * A session read the naive way: all of its events, from the start, with everything kept. It is written from the design
- * and shares nothing with the fold; what the two say is held against each other.
+ * The naive model of a session: all of its events are read from the first one, and everything is kept. It is written
+ * from the design and shares no code with the fold, so each can be checked against the other.
  */
-import type { Event, EventCodec, Message } from "../../src/index.js"
-import * as oracles from "../../../testing/src/oracle/groups.js"
+import type { Event, EventCodec, Message, Session, Wording } from "@memfold/core"
+import { canonical } from "../law/Law.js"
+import * as groups from "./groups.js"
+
+/** Something that breaks a law, and the law it breaks. */
+export interface Finding {
+  readonly law: string
+  readonly detail: string
+}
 
 interface NaiveSummary {
   readonly id: string
   readonly through: number
   readonly segments: ReadonlyArray<Event.Segment>
+  readonly files: NonNullable<Event.SummaryCommitted["files"]>
+  readonly wording: Wording.Wording
 }
 
 /** A session since its start or its last clear. */
-export interface Naive {
+export interface NaiveSession {
+  /** The number of events. */
+  readonly version: number
+  /** Each message as it stands in the log, with the position of its event. */
   readonly messages: ReadonlyArray<{ readonly seq: number; readonly message: Message.Message }>
   readonly active: NaiveSummary | null
   readonly running: Event.CompactionStarted | null
-  /** The ranges that were dropped without a word. */
+  /** The ranges that a summary covers without a text. */
   readonly dropped: ReadonlyArray<{ readonly from: number; readonly to: number }>
   readonly pruned: ReadonlyArray<Event.PrunedOutput>
-  /** The positions at which no group is cut. */
+  /** The message indices at which no group is cut. */
   readonly boundaries: ReadonlyArray<number>
-  /** What must not be, at the event where it shows. */
-  readonly problems: ReadonlyArray<{ readonly seq: number; readonly law: string; readonly detail: string }>
+  /** Laws that the events themselves break, each at the event where it shows. */
+  readonly problems: ReadonlyArray<Finding & { readonly seq: number }>
 }
 
-/** Reads a session. Events that count as never made are told by later ones. */
-export const naive = (events: ReadonlyArray<EventCodec.Recorded>): Naive => {
+/** Reads a session from its first event. An event that a later one declares invalid has no effect. */
+export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSession => {
   const voids = new Set(
     events.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
   )
-  const problems: Array<Naive["problems"][number]> = []
-  let messages: Array<Naive["messages"][number]> = []
+  const problems: Array<NaiveSession["problems"][number]> = []
+  let messages: Array<NaiveSession["messages"][number]> = []
   let active: NaiveSummary | null = null
   let running: Event.CompactionStarted | null = null
-  let dropped: Array<Naive["dropped"][number]> = []
+  let dropped: Array<NaiveSession["dropped"][number]> = []
   let pruned: Array<Event.PrunedOutput> = []
-  /** The summary that has given way, until it is marked so. */
+  /** The summary that was replaced, until an event marks it as superseded. */
   let unmarked: { readonly summary: string; readonly by: string } | null = null
 
   for (const { event, seq, at } of events) {
@@ -91,6 +103,8 @@ export const naive = (events: ReadonlyArray<EventCodec.Recorded>): Naive => {
           id: event.summary,
           through: event.through,
           segments: [...before.slice(0, carried), ...segments],
+          files: event.files ?? { read: [], modified: [] },
+          wording: event.wording,
         }
         let end = 0
         for (const { from, to } of active.segments) {
@@ -103,7 +117,7 @@ export const naive = (events: ReadonlyArray<EventCodec.Recorded>): Naive => {
         break
       }
       case "SummarySuperseded":
-        // What is taken back later was replaced all the same.
+        // A summary that is declared invalid later was replaced all the same.
         if (unmarked === null ? !voids.has(seq - 1) : unmarked.summary !== event.summary) {
           wrong("L1", `${event.summary} is superseded by ${event.by}, which did not replace it`)
         }
@@ -138,13 +152,12 @@ export const naive = (events: ReadonlyArray<EventCodec.Recorded>): Naive => {
       detail: `summary ${unmarked.summary} is still active beside another`,
     })
   }
-  // Dropped ranges that were read after all, when all was taken back, are told by the segments.
-  const boundaries = oracles.boundaries(messages.map(({ message }) => message))
-  return { messages, active, running, dropped, pruned, boundaries, problems }
+  const boundaries = groups.boundaries(messages.map(({ message }) => message))
+  return { version: events.length, messages, active, running, dropped, pruned, boundaries, problems }
 }
 
-/** The positions of the messages that are shown verbatim for ever: the pinned ones, each with its whole group. */
-export const shownForEver = ({ messages, boundaries }: Naive): ReadonlySet<number> => {
+/** The indices of the messages that are always shown verbatim: pinned ones and leading system messages, in whole groups. */
+export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet<number> => {
   const preamble = messages.findIndex(({ message }) => message.role !== "system")
   const isPinned = (index: number) =>
     messages[index]?.message.pinned === true || preamble === -1 || index < preamble
@@ -154,4 +167,68 @@ export const shownForEver = ({ messages, boundaries }: Naive): ReadonlySet<numbe
     if (group.some(isPinned)) for (const index of group) shown.add(index)
   })
   return shown
+}
+
+/** An output after a pruning: its two ends with the note between them; one that is short enough stays whole. */
+const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
+  output !== "" && head + tail >= output.length
+    ? output
+    : `${output.slice(0, head)}${note}${output.slice(output.length - tail)}`
+
+/** What a message says after all prunings, in the order they were made. */
+const partsAfterPruning = ({ messages, pruned }: NaiveSession, index: number): ReadonlyArray<Message.Part> => {
+  const { parts } = messages[index]!.message
+  const cuts = pruned.filter((cut) => cut.index === index)
+  if (cuts.length === 0) return parts
+  return parts.map((part, position) => {
+    if (part.type !== "tool-result") return part
+    const mine = cuts.filter((cut) => cut.part === position)
+    return { ...part, output: mine.reduce(cutOutput, part.output) }
+  })
+}
+
+/** The first difference between what the events say and a state that was folded from them (laws L4 and L6). */
+export const stateFinding = (read: NaiveSession, state: Session.SessionState): Finding | null => {
+  const { active, messages, running, boundaries } = read
+  const { session, summary, raw, pinned, structure } = state
+  const through = active?.through ?? 0
+  const openFrom = boundaries.at(-1) ?? 0
+  const expected = {
+    version: read.version,
+    total: messages.length,
+    through,
+    raw: [through, messages.length],
+    openFrom,
+    pinned: [...alwaysShown(read)].filter((index) => index < through),
+    summary: active,
+    running: running?.compaction,
+  }
+  const found = {
+    version: state.version,
+    total: state.total,
+    through: state.through,
+    raw: [raw.from, raw.to],
+    openFrom: structure.open?.from ?? state.total,
+    pinned: pinned.map(({ index }) => index),
+    summary: summary && {
+      id: summary.id,
+      through: summary.through,
+      segments: summary.segments,
+      files: summary.files,
+      wording: summary.wording,
+    },
+    running: state.running?.compaction,
+  }
+  const [one, other] = [canonical(found), canonical(expected)]
+  if (one !== other) {
+    return { law: "L6", detail: `the fold of ${session} is ${one}, its log says ${other}` }
+  }
+  for (const { index, message } of [...pinned, ...raw.slice()]) {
+    const parts = partsAfterPruning(read, index)
+    const same = message.parts === parts || canonical(message.parts) === canonical(parts)
+    if (!same || message.role !== messages[index]!.message.role) {
+      return { law: "L4", detail: `message ${index} of ${session} is not the one that was appended` }
+    }
+  }
+  return null
 }
