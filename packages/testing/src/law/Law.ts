@@ -47,7 +47,10 @@ export function must(condition: boolean, wrong: () => string): asserts condition
 }
 
 /** Fails with a finding of the naive model, if there is one; `where` says in which session or at which message. */
-export const failOn = (finding: { readonly detail: string } | null | undefined, where?: () => string): void => {
+export const failOn = (
+  finding: { readonly detail: string } | null | undefined,
+  where?: () => string,
+): void => {
   if (finding) throw new Broken(where === undefined ? finding.detail : `${where()}: ${finding.detail}`)
 }
 

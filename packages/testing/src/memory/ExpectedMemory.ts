@@ -56,7 +56,8 @@ export const compare = async (
   const { read, state, context } = await checkSession(world, memory, session)
   must(
     read.messages.length === known.messages.length,
-    () => `session ${session} has ${read.messages.length} messages, and ${known.messages.length} were appended`,
+    () =>
+      `session ${session} has ${read.messages.length} messages, and ${known.messages.length} were appended`,
   )
   known.messages.forEach(({ message, redacted }, index) => {
     const logged = read.messages[index]!.message

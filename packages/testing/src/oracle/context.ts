@@ -1,5 +1,13 @@
 /** What a context must show of a state: each message in its place, nothing lost, nothing changed. */
-import { type Message, orphans, type Render, type Session, Wording } from "@memfold/core"
+import {
+  type EventCodec,
+  type Message,
+  orphans,
+  type Render,
+  type Session,
+  type Strategy,
+  Wording,
+} from "@memfold/core"
 import { canonical } from "../law/Law.js"
 import type { Finding } from "./session.js"
 
@@ -115,4 +123,28 @@ export const prefixFinding = (earlier: Render.Context, later: Render.Context): F
       JSON.stringify(message) !== JSON.stringify(later.messages[position]),
   )
   return at === -1 ? null : { law: "L13", detail: `message ${at} changed without a compaction` }
+}
+
+const changing: ReadonlySet<string> = new Set(["SummaryCommitted", "ToolOutputsPruned"])
+
+/**
+ * The first context that is no prefix of the next one, although nothing was compacted between them and no cap left a
+ * message out (law L13).
+ */
+export const growthFinding = (
+  { context: { maxMessages = Number.POSITIVE_INFINITY } }: Strategy.Strategy,
+  events: ReadonlyArray<EventCodec.Recorded>,
+  moments: ReadonlyArray<{ readonly state: Session.SessionState; readonly context: Render.Context }>,
+): Finding | null => {
+  for (const [position, next] of moments.slice(1).entries()) {
+    const now = moments[position]!
+    const compacted = events
+      .slice(now.state.version, next.state.version)
+      .some(({ event }) => changing.has(event._tag))
+    const found = prefixFinding(now.context, next.context)
+    if (found === null || compacted || next.state.raw.length > maxMessages) continue
+    const where = `from ${now.state.total} to ${next.state.total} messages`
+    return { ...found, detail: `${where}, ${found.detail}` }
+  }
+  return null
 }

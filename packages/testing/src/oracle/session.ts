@@ -176,7 +176,10 @@ const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): st
     : `${output.slice(0, head)}${note}${output.slice(output.length - tail)}`
 
 /** What a message says after all prunings, in the order they were made. */
-const partsAfterPruning = ({ messages, pruned }: NaiveSession, index: number): ReadonlyArray<Message.Part> => {
+const partsAfterPruning = (
+  { messages, pruned }: NaiveSession,
+  index: number,
+): ReadonlyArray<Message.Part> => {
   const { parts } = messages[index]!.message
   const cuts = pruned.filter((cut) => cut.index === index)
   if (cuts.length === 0) return parts

@@ -1,7 +1,7 @@
 /** L4, L10 and L13: what contexts show, now and of the past. */
 import { Session } from "@memfold/core"
 import { failOn, type Law, same } from "../../law/Law.js"
-import { contentsFinding, layoutFinding, prefixFinding } from "../../oracle/context.js"
+import { contentsFinding, growthFinding, layoutFinding } from "../../oracle/context.js"
 import type { Kit } from "../input.js"
 
 export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
@@ -55,19 +55,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
       "change it, and a cap on raw messages that bites.",
     holds: (input, rehearse) => {
       const { moments, events, strategy } = rehearse(input)
-      const changes = events.flatMap(({ seq, event }) =>
-        event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" ? [seq] : [],
-      )
-      const { maxMessages = Number.POSITIVE_INFINITY } = strategy.context
-      moments.slice(1).forEach((next, position) => {
-        const now = moments[position]!
-        const compacted = changes.some((seq) => seq > now.state.version && seq <= next.state.version)
-        if (compacted || next.state.raw.length > maxMessages) return
-        failOn(
-          prefixFinding(now.context, next.context),
-          () => `from ${now.state.total} to ${next.state.total} messages`,
-        )
-      })
+      failOn(growthFinding(strategy, events, moments))
     },
   }),
 ]

@@ -1,0 +1,49 @@
+/** The stores that are shipped, by name. Redis has a suite of its own, since it takes a server. */
+import { InMemoryEventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { layer as sqlite } from "../../../store-sqlite/src/index.js"
+import { withDriver } from "../../../store-sqlite/test/support.js"
+import type { EventLogPropertiesOptions } from "../../src/index.js"
+
+let folder = ""
+let files = 0
+const newFile = (): string => {
+  if (folder === "") folder = mkdtempSync(join(tmpdir(), "memfold-laws-"))
+  return join(folder, `${files++}.db`)
+}
+afterAll(() => {
+  if (folder !== "") rmSync(folder, { recursive: true, force: true })
+})
+
+/** The summaries that the table in a file calls active. */
+const activeIn = (file: string) => (session: string) =>
+  Effect.sync(() =>
+    withDriver(file, (driver) =>
+      driver
+        .prepare("SELECT summary_id FROM summaries WHERE thread_id = ? AND status = 'active'")
+        .all(session),
+    ).map((row) => String(row["summary_id"])),
+  )
+
+/** The stores. */
+export const stores: ReadonlyMap<string, EventLogPropertiesOptions> = new Map<
+  string,
+  EventLogPropertiesOptions
+>([
+  ["memory", { layer: InMemoryEventLog.layer }],
+  [
+    "sqlite",
+    {
+      layer: () => sqlite({ filename: ":memory:" }),
+      reopen: () => sqlite({ filename: newFile() }),
+      projection: () => {
+        const filename = newFile()
+        return { layer: sqlite({ filename }), active: activeIn(filename) }
+      },
+    },
+  ],
+])
