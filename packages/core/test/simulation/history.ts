@@ -177,12 +177,10 @@ export class History {
     for (const _ of events) truth.written.push(this.world.now)
     this.messages(truth, events, commit)
     this.fold(truth, from)
-    const read = readSession(truth.events)
-    const problem = read.problems.find(({ seq }) => seq >= from)
-    // A copy comes all at once, with what was taken back and what took it back.
+    // A copy comes all at once: the compactions in it are those of another session.
     const copied = from === 1 && commit.startsWith("fork-")
-    if (problem !== undefined && !copied)
-      throw new Violation(problem.law, `${problem.detail} (event ${problem.seq})`)
+    const read = readSession(truth.events)
+    failOn(read.problems[0], () => session)
     this.coverage(truth, read, events)
     truth.naive = read
     for (const { event, seq } of events) {
@@ -309,6 +307,7 @@ export class History {
       ),
       "L12",
       () => `the batch ${commit} of ${session} is not stored as it was appended`,
+      () => ({ stored: appended.map(({ message }) => bare(message)), said: batch.messages.map(bare) }),
     )
     const from = appended[0]?.index ?? 0
     const version = events.at(-1)?.seq ?? 0

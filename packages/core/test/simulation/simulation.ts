@@ -108,7 +108,8 @@ class Run {
       }
       const action = draw.weighted(plan.weights)
       if (action === "pause") {
-        const pause = this.clients.subscribers.size > 0 ? 60_000 : draw.pick([5_000, 60_000, hour])
+        // A subscriber polls all the time, also one that comes back during the pause.
+        const pause = this.history.counts.has("subscriptions") ? 60_000 : draw.pick([5_000, 60_000, hour])
         world.later(null, draw.below(pause), "time has passed", next)
         return
       }
@@ -284,11 +285,19 @@ class Run {
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
     const { keepsTime } = this
     if (keepsTime) this.pass(6 * hour)
+    const tried = chosen.events.findLast(({ event }) => event._tag === "CompactionFailed")?.event
+    const failed = tried?._tag === "CompactionFailed" ? history.owners.get(tried.compaction)?.process : null
+    // The next append brings the next try of an engine that compacts inline, whatever the others know.
+    const waits = engines.some(
+      ({ process, plan: { options } }) => process === failed && options.compaction === "inline",
+    )
     for (const { process, plan } of engines) {
       const state = states.at(-1)!
       const { strategy } = plan.options
       const decision = Policy.decide(strategy, state, { now: process.time() })
-      const excused = !keepsTime && (state.failures !== null || strategy.when.dueAt !== undefined)
+      const excused =
+        (state.failures !== null && (waits || !keepsTime)) ||
+        (!keepsTime && strategy.when.dueAt !== undefined)
       must(
         excused || (decision._tag === "Idle" && decision.why !== "running" && decision.why !== "backing-off"),
         "L11",

@@ -37,6 +37,18 @@ export interface NaiveSession {
   readonly problems: ReadonlyArray<Finding & { readonly seq: number }>
 }
 
+/** How far the summary reaches after these events: that of the last valid summary since the last clear. */
+const coverageAfter = (events: ReadonlyArray<EventCodec.Recorded>): number => {
+  const voids = new Set(events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.seq : null)))
+  const cleared = events.findLastIndex(({ event }) => event._tag === "SessionCleared")
+  const ends = events
+    .slice(cleared + 1)
+    .flatMap(({ event, seq }) =>
+      event._tag === "SummaryCommitted" && !voids.has(seq) ? [event.through] : [],
+    )
+  return ends.at(-1) ?? 0
+}
+
 /** Reads a session from its first event. An event that a later one declares invalid has no effect. */
 export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSession => {
   const voids = new Set(
@@ -63,7 +75,8 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
         messages.push({ seq, message: event.message })
         break
       case "CompactionStarted": {
-        const through: number = active?.through ?? 0
+        // As it was then: a summary may be declared invalid after others have followed it.
+        const through = coverageAfter(events.slice(0, seq - 1))
         if (running !== null && at < running.leaseUntil) {
           wrong("L7", `compaction ${event.compaction} starts while ${running.compaction} runs`)
         }
