@@ -63,9 +63,11 @@ export class Subscriber {
   }
 
   private hear(recorded: EventCodec.Recorded): void {
-    this.heard = true
     const truth = this.history.of(this.session)
     const written = truth.events[recorded.seq - 1]?.id === recorded.id
+    // A subscriber that has heard nothing yet cannot tell one log from another: it hears whichever there is.
+    if (!this.heard && written) this.incarnation = truth.incarnation
+    this.heard = true
     // What was read before a deletion may be heard after it.
     if (written && truth.incarnation !== this.incarnation && recorded.seq === 1) {
       this.incarnation = truth.incarnation
