@@ -36,7 +36,7 @@ const input: fc.Arbitrary<Input> = fc.record({
   batches: batched(conversation),
 })
 
-/** One seed for all laws, so that they can look at the same runs. */
+/** One seed for all laws: they check the same runs. */
 const [seed] = fc.sample(fc.noBias(fc.integer()), 1)
 const runs = new Map<string, Promise<Run>>()
 

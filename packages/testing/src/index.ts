@@ -1,6 +1,6 @@
 /**
- * `@memfold/testing`: the laws of memfold as properties, for whoever writes a strategy or a store. What registers them
- * in Vitest is in `@memfold/testing/vitest`; nothing here needs a test runner.
+ * `@memfold/testing`: the laws of memfold as properties, to test a strategy or a store of your own. Nothing here needs a
+ * test runner; `@memfold/testing/vitest` registers the laws in Vitest.
  */
 export { check, examine, LawBroken, title } from "./law/check.js"
 export type { CheckOptions, Verdict } from "./law/check.js"

@@ -1,7 +1,6 @@
 /**
- * What really happened: every record that the log took, in the order it took them. Nobody's answer is needed for that,
- * so whoever claims something can be held to it. Each time the log has taken something, the laws that can be seen in
- * it are checked.
+ * What really happened: every record that the log took, in the order it took them. The answers of engines are compared
+ * with it. Each time the log has taken something, the laws that show in it are checked.
  */
 import { Effect, Either, Option, Stream } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -289,7 +288,7 @@ export class History {
     const batch = this.batches.get(commit)
     if (batch === undefined) {
       const isFork = events[0]?.seq === 1 && commit.startsWith("fork-")
-      must(isFork, "L12", () => `${truth.session} got messages that nobody appended, in commit ${commit}`)
+      must(isFork, "L12", () => `${truth.session} got messages that no client appended, in commit ${commit}`)
       this.count("forks")
       return
     }
@@ -401,7 +400,7 @@ export class History {
     truth.contexts.set(state.version, context)
   }
 
-  /** What was redacted is nowhere. */
+  /** Redacted text is in no record and in no snapshot. */
   private redacted(truth: Truth, records: ReadonlyArray<EventLog.LogRecord>): void {
     if (truth.forgotten.size === 0) return
     const { session, forgotten } = truth
@@ -436,7 +435,7 @@ export class History {
   }
 }
 
-/** Records in one form, so that they can be compared. */
+/** Records in one form, to compare them. */
 const tidy = ({
   session,
   seq,

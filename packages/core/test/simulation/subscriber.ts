@@ -89,7 +89,7 @@ export class Subscriber {
   /** Nothing that was written long enough ago is missing. */
   caughtUp(): void {
     const { session, incarnation, next, heard } = this
-    // Whoever has heard nothing cannot know that the session began anew.
+    // A subscriber that has heard nothing cannot know that the session began anew.
     if (!heard && next > 1) return
     const truth = this.history.of(session)
     const old = truth.written.findLastIndex((time) => time + every + 2_000 < this.world.now)

@@ -1,12 +1,12 @@
 import type { Finding } from "../../../testing/src/oracle/session.js"
 
-/** What a run ends with when something is as it must never be. */
+/** The end of a run that broke a law. */
 export class Violation extends Error {
   constructor(
     /** A law of the design by its number, or what else went wrong: `liveness` is something that never ended. */
     readonly law: string,
     readonly detail: string,
-    /** What it was and what it should have been, for whoever replays the run. */
+    /** What was found and what was expected, printed when the run is replayed. */
     readonly evidence?: unknown,
   ) {
     super(`${law}: ${detail}`)

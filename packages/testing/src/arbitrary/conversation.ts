@@ -1,6 +1,6 @@
 /**
  * Conversations as they really look: put together from small independent pieces (a question, a round of tool calls, a
- * late result), so that a failing one shrinks to the few pieces that matter.
+ * late result); a failing one shrinks to the few pieces that matter.
  */
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"

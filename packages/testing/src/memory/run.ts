@@ -1,6 +1,6 @@
 /**
- * Whole runs: a conversation that goes through a memory as it would in life, with everything written down that
- * could be seen from outside, so that laws can be held against it afterwards.
+ * Whole runs: a conversation goes through a memory, and everything that can be seen from outside is recorded; laws are
+ * checked on the recording.
  */
 import { Chunk, Effect, Layer, Random, Stream } from "effect"
 import {

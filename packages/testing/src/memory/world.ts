@@ -26,7 +26,7 @@ export interface World {
   readonly time: VirtualClock
   /** Runs something to its end in this world; what it died of is thrown. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
-  /** Runs something while the time stands still for whoever does not move it. */
+  /** Runs something while the time stands still, unless the program itself moves it. */
   readonly watch: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
   /** Another process opens a memory. It is closed with the world. */
   readonly open: (opening: Opening) => Promise<Memory.Service>

@@ -4,7 +4,7 @@ import { viewOf } from "../strategy/viewOf.js"
 import { boundaries } from "./groups.js"
 import type { Finding } from "./session.js"
 
-/** The tokens that are shown verbatim before a message, whatever is summarized: pinned messages with their groups. */
+/** The tokens of the pinned messages before a message, each with its group: a summary does not replace them. */
 const pinnedBefore = ({ pinned, raw }: Session.SessionState, before: number): number => {
   const earlier = [...raw].filter(({ index }) => index < before)
   const groups = new Set(earlier.filter((entry) => entry.pinned).map(({ group }) => group))

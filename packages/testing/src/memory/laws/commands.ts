@@ -1,4 +1,4 @@
-/** L4: whatever is done with a memory, it knows what was said. */
+/** L4: a memory knows every message, after any sequence of operations. */
 import * as fc from "fast-check"
 import { summarizers } from "../../fakes/summarizers.js"
 import { type Law, makeLaw } from "../../law/Law.js"
@@ -9,10 +9,10 @@ import { inWorld } from "../world.js"
 export const modelLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L4",
-    name: "whatever is done, it knows what was said",
+    name: "after any operations it knows every message",
     explanation:
-      "Appends, compactions, restarts, reverts, redactions and looks into the past, in any order, against a memory\n" +
-      "that keeps everything: each message is covered or raw, none is lost or doubled, and the past stays what it was.",
+      "Appends, compactions, restarts, reverts, redactions and looks into the past, in any order, against the\n" +
+      "messages that were appended: each is covered or uncovered, none is lost or doubled, and the past does not change.",
     numRuns,
     replay: "seed",
     arbitrary: fc.record({

@@ -54,8 +54,8 @@ export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law
     id: "L12",
     name: "an append that is tried again is applied once",
     explanation:
-      "Requests and answers between the memory and its log get lost or come late. Whoever appends with a commit id\n" +
-      "until it is acknowledged finds each message once, in order.",
+      "Requests and answers between the memory and its log get lost or come late. A caller that repeats an append\n" +
+      "with its commit id until it is acknowledged finds each message once, in order.",
     numRuns,
     arbitrary: fc.record({ strategy: strategies, faults: faultScript, batches: batched(conversation) }),
     describe: ({ strategy, faults, batches }) =>

@@ -15,10 +15,10 @@ import { inWorld } from "../world.js"
 export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L11",
-    name: "what came due while a compaction ran is looked at when it ends",
+    name: "what came due while a compaction ran is compacted after it",
     explanation:
       "Messages come while the summarizer is at work, and no more come afterwards. When the time has passed that all\n" +
-      "compactions take, nothing is due any more, without anybody asking.",
+      "compactions take, nothing is due any more.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,
@@ -48,12 +48,12 @@ export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           }),
         )
         const state = await world.run(memory.state(session))
-        // At the time of the last look: what has come due since, by the clock alone, is nobody's to find.
+        // At the time of the last decision: what the clock alone has made due since is not part of this law.
         const now = Math.max(state.compactedAt ?? 0, state.lastMessageAt ?? 0)
         const decision = Policy.decide(strategy, state, { now })
         must(decision._tag === "Idle" && decision.why !== "running", () =>
           decision._tag === "Due"
-            ? `[${decision.plan.from},${decision.plan.to}) is due (${decision.plan.reason}), and nobody looks`
+            ? `[${decision.plan.from},${decision.plan.to}) is due (${decision.plan.reason}), and it is never compacted`
             : "a compaction is still running",
         )
         await checkSession(world, memory, session)

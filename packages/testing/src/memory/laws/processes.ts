@@ -1,4 +1,4 @@
-/** L7: at most one compaction runs in a session, whatever other processes do. */
+/** L7: at most one compaction runs in a session, across processes. */
 import type { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
@@ -17,7 +17,7 @@ import { inWorld } from "../world.js"
 export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L7",
-    name: "at most one compaction runs, whoever else is at work",
+    name: "at most one compaction runs, across processes",
     explanation:
       "Two processes append to one session and compact it in the background, over logs that are slow and lose\n" +
       "answers, also for longer than a lease. One compaction runs at a time, and every message is there once.",

@@ -16,8 +16,8 @@ export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =
     id: "L15",
     name: "what is redacted is nowhere any more",
     explanation:
-      "After a redaction the words are in no record of the log, in no snapshot, and in no context, whatever had been\n" +
-      "made of them before.",
+      "After a redaction the words are in no record of the log, in no snapshot, and in no context,\n" +
+      "also if a summary had repeated them.",
     numRuns,
     arbitrary: fc.record({ strategy: strategies, batches: batched(conversation), which: fc.nat() }),
     describe: ({ strategy, batches, which }) =>

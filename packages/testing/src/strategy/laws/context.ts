@@ -7,9 +7,9 @@ import type { Kit } from "../input.js"
 export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L4",
-    name: "every message is covered or raw, exactly one of them",
+    name: "every message is either covered or uncovered",
     explanation:
-      "The layout of a context has each message once: in the summary, raw, in the gap that a cap leaves, or open.\n" +
+      "The layout of a context has each message once: in the summary, verbatim, in the gap that a cap leaves, or open.\n" +
       "Pinned messages stand before the summary besides.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
@@ -51,8 +51,8 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     id: "L13",
     name: "between compactions a context only grows",
     explanation:
-      "Each context is a prefix of the next one, so that provider prompt caches keep hitting. A compaction may\n" +
-      "change it, and a cap on raw messages that bites.",
+      "Each context is a prefix of the next one: then the provider's prompt cache hits. A compaction may change it,\n" +
+      "and so may a cap on uncovered messages.",
     holds: (input, rehearse) => {
       const { moments, events, strategy } = rehearse(input)
       failOn(growthFinding(strategy, events, moments))
