@@ -1,4 +1,4 @@
-/** Second processes for tests of stores: small scripts, bundled from the sources under test so that they start quickly. */
+/** Second processes for tests of stores: small scripts, bundled from the sources under test to start quickly. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -46,7 +46,7 @@ export const child = (running: ChildProcess): Child => {
   const { stdin, stdout } = running
   if (stdin === null || stdout === null) throw new Error("a child needs its standard input and output")
   const ended = once(running, "close")
-  // Whoever was killed reads no more.
+  // A killed process reads no more.
   stdin.on("error", () => {})
   onTestFinished(async () => {
     running.kill("SIGKILL")

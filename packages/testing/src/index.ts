@@ -1,6 +1,6 @@
 /**
- * `@memfold/testing`: the laws of memfold as properties, for whoever writes a strategy or a store. What registers them
- * in Vitest is in `@memfold/testing/vitest`; nothing here needs a test runner.
+ * `@memfold/testing`: the laws of memfold as properties, to test a strategy or a store of your own. Nothing here needs a
+ * test runner; `@memfold/testing/vitest` registers the laws in Vitest.
  */
 export { check, examine, LawBroken, title } from "./law/check.js"
 export type { CheckOptions, Verdict } from "./law/check.js"
@@ -17,9 +17,10 @@ export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"
 export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"
 export type { MemoryCommand, RealMemory } from "./memory/commands.js"
-export { NaiveMemory } from "./memory/NaiveMemory.js"
+export { ExpectedMemory } from "./memory/ExpectedMemory.js"
 export { inWorld } from "./memory/world.js"
-export type { MemoryPropertiesOptions, Opening, World } from "./memory/world.js"
+export type { MemoryPropertiesOptions } from "./memory/input.js"
+export type { Opening, World } from "./memory/world.js"
 
 export { decides, given } from "./given/given.js"
 export type { Given, Happened, Then } from "./given/given.js"

@@ -7,7 +7,7 @@ import type { Law } from "./law/Law.js"
 import { eventLogProperties } from "./log/eventLogProperties.js"
 import type { EventLogPropertiesOptions } from "./log/input.js"
 import { memoryProperties } from "./memory/memoryProperties.js"
-import type { MemoryPropertiesOptions } from "./memory/world.js"
+import type { MemoryPropertiesOptions } from "./memory/input.js"
 import { nameOf, type StrategyPropertiesOptions, type Subject } from "./strategy/input.js"
 import { strategyProperties } from "./strategy/strategyProperties.js"
 

@@ -8,7 +8,9 @@ import { describe, expect, it } from "vitest"
 import { often } from "../../core/test/depth.js"
 import { Arbitrary, eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
 import { lawSuite } from "../src/vitest.js"
-import { chosen, stores, strategies } from "./shipped.js"
+import { chosen } from "./shipped/chosen.js"
+import { stores } from "./shipped/stores.js"
+import { strategies } from "./shipped/strategies.js"
 
 const ofStrategies = chosen("strategy", strategies, process.env["MEMFOLD_STRATEGIES"])
 const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])

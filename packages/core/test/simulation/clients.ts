@@ -22,7 +22,7 @@ interface Pending {
   readonly faults: number
   gaveUp: boolean
   fiber: Fiber.RuntimeFiber<unknown, unknown> | null
-  /** Called when nobody will ever know how it ended. */
+  /** Called when its outcome can no longer be known. */
   readonly lost: () => void
 }
 
@@ -126,7 +126,11 @@ export class Clients {
     must(defect === undefined, "L8", () => `${what} ${session} died: ${told(defect)}`)
     const error = Option.getOrNull(Cause.failureOption(cause)) as { readonly _tag: string } | null
     if (error === null) {
-      must(gaveUp || engine.closing, "L8", () => `${what} ${session} was interrupted, and by nobody`)
+      must(
+        gaveUp || engine.closing,
+        "L8",
+        () => `${what} ${session} was interrupted, and no client gave it up`,
+      )
       return
     }
     if (expected.includes(error._tag)) return

@@ -82,7 +82,7 @@ export class Engine {
     return this.process.name
   }
 
-  /** Runs something in the engine's process. Whoever waits for it is told how it ended, unless the process dies. */
+  /** Runs something in the engine's process. `ended` is called with its exit, unless the process dies. */
   run<A, E>(effect: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void): Fiber.RuntimeFiber<A, E> {
     const fiber = Runtime.runFork(this.runtime)(effect, { scheduler: this.process.scheduler })
     fiber.addObserver((exit) => this.parts.world.guard(() => ended(exit)))

@@ -76,7 +76,7 @@ export const faultyLog = (
       )
       return Effect.sync(() => {
         waiting = false
-        // What was sent may get there, whoever waits for it.
+        // A request that was sent may arrive although its caller has given up.
         if (!writes || draw.chance(0.5)) world.cancel(sent)
       })
     })

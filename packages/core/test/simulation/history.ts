@@ -1,18 +1,17 @@
 /**
- * What really happened: every record that the log took, in the order it took them. Nobody's answer is needed for that,
- * so whoever claims something can be held to it. Each time the log has taken something, the laws that can be seen in
- * it are checked.
+ * What really happened: every record that the log took, in the order it took them. The answers of engines are compared
+ * with it. Each time the log has taken something, the laws that show in it are checked.
  */
 import { Effect, Either, Option, Stream } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
-import * as View from "../../src/policy/View.js"
 import * as Snapshot from "../../src/session/Snapshot.js"
-import { pinnedBefore } from "../../../testing/src/oracle/shown.js"
-import { checkContext, checkPrefix } from "./contexts.js"
-import { type Naive, naive } from "./naive.js"
+import { compactionFindings } from "../../../testing/src/oracle/compaction.js"
+import { contextFinding, prefixFinding } from "../../../testing/src/oracle/context.js"
+import { type NaiveSession, readSession, stateFinding } from "../../../testing/src/oracle/session.js"
+import { checkSegments } from "./segments.js"
 import { marksIn, marksOf } from "./talk.js"
-import { must, Violation } from "./violation.js"
+import { failOn, must, Violation } from "./violation.js"
 import type { Process, World } from "./world.js"
 
 /** The messages of an append, under the commit id its client gave. Where they stand is known once they do. */
@@ -44,7 +43,7 @@ export interface Truth {
   readonly through: Array<number>
   /** When each event was written, in the run's time. */
   readonly written: Array<number>
-  naive: Naive
+  naive: NaiveSession
   /** The contexts that were rendered, by version. */
   readonly contexts: Map<number, Render.Context>
   readonly commits: Set<string>
@@ -82,7 +81,7 @@ const begun = (session: string, incarnation: number): Truth => ({
   states: [Session.empty(session)],
   through: [0],
   written: [],
-  naive: naive([]),
+  naive: readSession([]),
   contexts: new Map(),
   commits: new Set(),
   forgotten: new Set(),
@@ -177,12 +176,10 @@ export class History {
     for (const _ of events) truth.written.push(this.world.now)
     this.messages(truth, events, commit)
     this.fold(truth, from)
-    const read = naive(truth.events)
-    const problem = read.problems.find(({ seq }) => seq >= from)
-    // A copy comes all at once, with what was taken back and what took it back.
+    // A copy comes all at once: the compactions in it are those of another session.
     const copied = from === 1 && commit.startsWith("fork-")
-    if (problem !== undefined && !copied)
-      throw new Violation(problem.law, `${problem.detail} (event ${problem.seq})`)
+    const read = readSession(truth.events)
+    failOn(read.problems[0], () => session)
     this.coverage(truth, read, events)
     truth.naive = read
     for (const { event, seq } of events) {
@@ -281,7 +278,7 @@ export class History {
     truth.events = truth.records.map((record) => Either.getOrThrow(EventCodec.decode(record)))
     truth.states = [Session.empty(session)]
     this.fold(truth, 1)
-    truth.naive = naive(truth.events)
+    truth.naive = readSession(truth.events)
   }
 
   /** Messages come from clients, each once, all of a batch together; or they are copied by a fork. */
@@ -291,7 +288,7 @@ export class History {
     const batch = this.batches.get(commit)
     if (batch === undefined) {
       const isFork = events[0]?.seq === 1 && commit.startsWith("fork-")
-      must(isFork, "L12", () => `${truth.session} got messages that nobody appended, in commit ${commit}`)
+      must(isFork, "L12", () => `${truth.session} got messages that no client appended, in commit ${commit}`)
       this.count("forks")
       return
     }
@@ -309,6 +306,7 @@ export class History {
       ),
       "L12",
       () => `the batch ${commit} of ${session} is not stored as it was appended`,
+      () => ({ stored: appended.map(({ message }) => bare(message)), said: batch.messages.map(bare) }),
     )
     const from = appended[0]?.index ?? 0
     const version = events.at(-1)?.seq ?? 0
@@ -328,7 +326,7 @@ export class History {
   }
 
   /** Coverage never moves back by itself. */
-  private coverage(truth: Truth, now: Naive, events: ReadonlyArray<EventCodec.Recorded>): void {
+  private coverage(truth: Truth, now: NaiveSession, events: ReadonlyArray<EventCodec.Recorded>): void {
     const through = now.active?.through ?? 0
     const before = truth.naive.active?.through ?? 0
     const meant = events.some(({ event }) => ["SummaryInvalidated", "SessionCleared"].includes(event._tag))
@@ -344,14 +342,10 @@ export class History {
   private plan(truth: Truth, seq: number): void {
     const recorded = truth.events[seq - 1]!
     const { event: started } = recorded
-    const { boundaries } = truth.naive
     if (started._tag !== "CompactionStarted") return
     const strategy = this.strategies.get(started.strategy)
     if (strategy === undefined) throw new Violation("L10", `no strategy is called ${started.strategy}`)
     const state = truth.states[seq - 1]!
-    const view = View.make(state, recorded.at)
-    const asked = Math.min(Math.max(Math.floor(strategy.keep.from(view)), state.through), state.total)
-    const tailFrom = Math.max(boundaries.findLast((boundary) => boundary <= asked) ?? 0, state.through)
     const { failures, heldUntil, total } = state
     const tooEarly =
       (failures !== null && recorded.at < failures.retryAt && total < failures.retryTotal) ||
@@ -361,61 +355,15 @@ export class History {
       "L9",
       () => `the compaction ${started.compaction} begins before its time`,
     )
-    const staying = view.tokens(tailFrom, state.total) + pinnedBefore(state, tailFrom)
-    const splits = strategy.split !== undefined && staying > strategy.split.above
-    must(
-      boundaries.includes(started.to),
-      "L5",
-      () => `the compaction ${started.compaction} ends at ${started.to}, within a group`,
-    )
-    must(
-      started.tailFrom === tailFrom,
-      "L2",
-      () => `the tail begins at ${tailFrom}, not at ${started.tailFrom}`,
-    )
-    must(
-      started.to <= tailFrom || (splits && started.parts.at(-1)?.kind === "turn-prefix"),
-      "L2",
-      () => `the compaction ${started.compaction} reaches to ${started.to}, the tail begins at ${tailFrom}`,
-    )
+    const messages = truth.naive.messages.map(({ message }) => message)
+    const [finding] = compactionFindings(strategy, state, recorded.at, messages, started)
+    failOn(finding, () => truth.session)
   }
 
-  /** The fold says what a naive reader says. */
-  private agree(truth: Truth): void {
-    const { session, naive: read, states, events } = truth
+  /** The fold and the naive model agree. */
+  private agree({ session, naive, states, events }: Truth): void {
     const state = states.at(-1)!
-    const expected = {
-      version: events.length,
-      total: read.messages.length,
-      through: read.active?.through ?? 0,
-      raw: [read.active?.through ?? 0, read.messages.length],
-      summary: read.active?.id,
-      segments: read.active?.segments,
-      running: read.running?.compaction,
-    }
-    const actual = {
-      version: state.version,
-      total: state.total,
-      through: state.through,
-      raw: [state.raw.from, state.raw.to],
-      summary: state.summary?.id,
-      segments: state.summary?.segments,
-      running: state.running?.compaction,
-    }
-    must(
-      same(actual, expected),
-      "L6",
-      () => `the fold of ${session} is ${JSON.stringify(actual)}, its log says ${JSON.stringify(expected)}`,
-    )
-    const cut = new Set(read.pruned.map(({ index }) => index))
-    for (const { index, message } of state.raw) {
-      const said = read.messages[index]?.message
-      must(
-        cut.has(index) || same(message, said),
-        "L4",
-        () => `message ${index} of ${session} is not what was said`,
-      )
-    }
+    failOn(stateFinding(naive, state), () => session)
     if (events.length % 8 !== 0) return
     const again = Session.fold(Session.empty(session), events)
     must(
@@ -430,7 +378,12 @@ export class History {
   private context(truth: Truth, before: number): void {
     const state = truth.states.at(-1)!
     const context = Render.render(state)
-    checkContext(truth.naive, state, context)
+    failOn(
+      contextFinding(state, context),
+      () => truth.session,
+      () => context.messages,
+    )
+    checkSegments(truth.session, truth.naive)
     const earlier = truth.contexts.get(before)
     const changed = truth.events
       .slice(before)
@@ -443,11 +396,11 @@ export class History {
           "MessageRedacted",
         ].includes(event._tag),
       )
-    if (earlier !== undefined && !changed) checkPrefix(truth.session, earlier, context)
+    if (earlier !== undefined && !changed) failOn(prefixFinding(earlier, context), () => truth.session)
     truth.contexts.set(state.version, context)
   }
 
-  /** What was redacted is nowhere. */
+  /** Redacted text is in no record and in no snapshot. */
   private redacted(truth: Truth, records: ReadonlyArray<EventLog.LogRecord>): void {
     if (truth.forgotten.size === 0) return
     const { session, forgotten } = truth
@@ -482,7 +435,7 @@ export class History {
   }
 }
 
-/** Records in one form, so that they can be compared. */
+/** Records in one form, to compare them. */
 const tidy = ({
   session,
   seq,

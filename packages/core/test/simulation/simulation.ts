@@ -225,7 +225,7 @@ class Run {
     this.drain()
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
-    // Whatever lease a dead process took, and whatever back-off was written down, is over; or somebody has to wait for it.
+    // Every lease of a dead process and every back-off is over; or a live engine has to wait for it.
     if (!this.keepsTime || this.draw.chance(0.5)) this.pass(6 * hour)
     this.goOn()
     this.settle()
@@ -246,7 +246,7 @@ class Run {
     this.world.now = Math.max(this.world.now, until)
   }
 
-  /** Lets things happen until nothing is left. Whoever still waits then waits for ever. */
+  /** Lets things happen until nothing is left. An operation that still waits then never ends. */
   private drain(): void {
     while (this.step());
     const [stuck] = this.clients.pending
@@ -276,7 +276,7 @@ class Run {
       if (draw.chance(0.3))
         later(() => clients.ask(engine, "compact", session, engine.memory.compact(session), {}))
     }
-    // What fails at first is tried again, though nobody says anything any more.
+    // What fails at first is tried again without a new message.
     world.mute = draw.chance(0.5)
     this.let(world.now + 5_000)
     world.mute = false
@@ -284,15 +284,23 @@ class Run {
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
     const { keepsTime } = this
     if (keepsTime) this.pass(6 * hour)
+    const tried = chosen.events.findLast(({ event }) => event._tag === "CompactionFailed")?.event
+    const failed = tried?._tag === "CompactionFailed" ? history.owners.get(tried.compaction)?.process : null
+    // An engine that compacts inline tries again with its next append; the other engines do not know of its failure.
+    const waits = engines.some(
+      ({ process, plan: { options } }) => process === failed && options.compaction === "inline",
+    )
     for (const { process, plan } of engines) {
       const state = states.at(-1)!
       const { strategy } = plan.options
       const decision = Policy.decide(strategy, state, { now: process.time() })
-      const excused = !keepsTime && (state.failures !== null || strategy.when.dueAt !== undefined)
+      const excused =
+        (state.failures !== null && (waits || !keepsTime)) ||
+        (!keepsTime && strategy.when.dueAt !== undefined)
       must(
         excused || (decision._tag === "Idle" && decision.why !== "running" && decision.why !== "backing-off"),
         "L11",
-        () => `nobody looks at ${session}: ${JSON.stringify(decision)}`,
+        () => `no engine compacts ${session}: ${JSON.stringify(decision)}`,
       )
     }
   }
@@ -321,7 +329,7 @@ class Run {
     this.drain()
   }
 
-  /** What a process that comes fresh makes of the log is what everybody made of it. */
+  /** A new process reads from the log what all others have seen. */
   private compare(): void {
     const { draw, history, log, plan } = this
     const reader = this.engine({ ...plan.engines[0]!, hook: null })

@@ -63,9 +63,11 @@ export class Subscriber {
   }
 
   private hear(recorded: EventCodec.Recorded): void {
-    this.heard = true
     const truth = this.history.of(this.session)
     const written = truth.events[recorded.seq - 1]?.id === recorded.id
+    // A subscriber that has heard nothing yet cannot tell one log from another: it hears whichever there is.
+    if (!this.heard && written) this.incarnation = truth.incarnation
+    this.heard = true
     // What was read before a deletion may be heard after it.
     if (written && truth.incarnation !== this.incarnation && recorded.seq === 1) {
       this.incarnation = truth.incarnation
@@ -87,7 +89,7 @@ export class Subscriber {
   /** Nothing that was written long enough ago is missing. */
   caughtUp(): void {
     const { session, incarnation, next, heard } = this
-    // Whoever has heard nothing cannot know that the session began anew.
+    // A subscriber that has heard nothing cannot know that the session began anew.
     if (!heard && next > 1) return
     const truth = this.history.of(session)
     const old = truth.written.findLastIndex((time) => time + every + 2_000 < this.world.now)

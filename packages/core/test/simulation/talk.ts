@@ -1,6 +1,6 @@
 /**
- * What is said in a run: conversations as they really look, in which every part has a mark of its own, so that it can
- * be found again wherever it went.
+ * What is said in a run: conversations with everything that real ones have, and a mark of its own in every part. By its
+ * mark a part is found again in a context, a summary, a snapshot or a record.
  */
 import type { Message } from "../../src/index.js"
 import type { Draw } from "./draw.js"
@@ -12,25 +12,6 @@ export const marksIn = (text: string): ReadonlyArray<string> => text.match(patte
 
 /** The marks of anything that was made of messages. */
 export const marksOf = (value: unknown): ReadonlyArray<string> => marksIn(JSON.stringify(value) ?? "")
-
-/** The marks of a message by what they stand in. */
-export interface Marks {
-  readonly all: ReadonlyArray<string>
-  /** Those in the results of tools, which contexts may put into another place. */
-  readonly results: ReadonlyArray<string>
-}
-
-const known = new WeakMap<Message.Message, Marks>()
-
-/** The marks of a message. */
-export const marksOfMessage = (message: Message.Message): Marks => {
-  const found = known.get(message) ?? {
-    all: marksOf(message.parts),
-    results: marksOf(message.parts.filter(({ type }) => type === "tool-result")),
-  }
-  known.set(message, found)
-  return found
-}
 
 const filler = "and so on it goes, one word after another, until enough of them have been said about it all "
 

@@ -93,7 +93,7 @@ export class World {
 
   constructor(
     readonly draw: Draw,
-    /** Takes down what happens; `null` when nobody reads it. */
+    /** Prints what happens; `null` for no trace. */
     private readonly tell: ((line: string) => void) | null,
   ) {}
 

@@ -1,6 +1,6 @@
 /**
  * Conversations as they really look: put together from small independent pieces (a question, a round of tool calls, a
- * late result), so that a failing one shrinks to the few pieces that matter.
+ * late result); a failing one shrinks to the few pieces that matter.
  */
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"
@@ -76,11 +76,16 @@ const reasoningPart = fc
     ...(signature === undefined ? {} : { signature }),
   }))
 
+/** An object as JSON has it: some that fast-check makes have no prototype. */
+const plain = <A extends object>(value: A): A => ({ ...value })
+
 const usage = onceIn(
   10,
-  fc.record({ input: fc.integer({ min: 1, max: 4_000 }), output: fc.integer({ min: 3, max: 200 }) }),
+  fc
+    .record({ input: fc.integer({ min: 1, max: 4_000 }), output: fc.integer({ min: 3, max: 200 }) })
+    .map(plain),
 )
-const metadata = onceIn(12, fc.dictionary(fc.constantFrom("trace", "model"), json, { maxKeys: 1 }))
+const metadata = onceIn(12, fc.dictionary(fc.constantFrom("trace", "model"), json, { maxKeys: 1 }).map(plain))
 
 type Piece = ReadonlyArray<Message.Message>
 

@@ -125,7 +125,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
 
 const unknown = fc.constant<EventCodec.UnknownEvent>({ _tag: "UnknownEvent", type: "Dreamt", version: 3 })
 
-/** A commit that nobody can read. */
+/** A summary that cannot be read. */
 export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
 
 /** An event as a log has it: also one that this memfold does not know, or cannot read. */

@@ -34,7 +34,7 @@ const text: fc.Arbitrary<string> = fc.oneof(
   },
 )
 
-/** Any record: it is stored as it is, whatever is in it. */
+/** Any record; a store keeps it unchanged. */
 export const record: fc.Arbitrary<EventLog.NewRecord> = fc
   .record({
     at: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4_102_444_800_000 })),

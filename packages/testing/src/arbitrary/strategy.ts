@@ -1,6 +1,5 @@
 /**
- * Policies nobody wrote: random compositions of the parts that strategies are made of. Each carries in its name what
- * it is made of, so that a counterexample can be read.
+ * Random compositions of the parts of a strategy. The name of each lists its parts, to read in a counterexample.
  */
 import { Fold, Keep, Notes, Pin, Prune, Split, Strategy, Take, Trigger } from "@memfold/core"
 import * as fc from "fast-check"

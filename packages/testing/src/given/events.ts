@@ -79,7 +79,7 @@ export const cleared = (index: number, options: Partial<Event.PrunedOutput> = {}
   ...options,
 })
 
-/** The declaration that the event at `seq` is a summary nobody can use. */
+/** The declaration that the event at `seq` is an unusable summary. */
 export const invalidated = (
   seq: number,
   options: Partial<Event.SummaryInvalidated> = {},

@@ -43,7 +43,7 @@ const eventsOf = (total: number, happened: ReadonlyArray<Happened>): ReadonlyArr
 }
 
 const then = <A>(found: A): Then<A> => ({
-  // A word of the sentence; nobody awaits it.
+  // A word of the sentence; it is never awaited.
   // oxlint-disable-next-line unicorn/no-thenable
   then: (check) => check(found),
 })

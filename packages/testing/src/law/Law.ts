@@ -11,7 +11,7 @@ export interface Law {
   /** Its number in the design: `L1` to `L16`. Several properties may belong to one law. */
   readonly id: string
   readonly name: string
-  /** What it says and why, for somebody whose part breaks it. */
+  /** What it says and why, for the author of a part that breaks it. */
   readonly explanation: string
   readonly property: fc.IAsyncProperty<unknown>
   /** How often it is tried unless asked otherwise. */
@@ -46,6 +46,14 @@ export function must(condition: boolean, wrong: () => string): asserts condition
   if (!condition) throw new Broken(wrong())
 }
 
+/** Fails with a finding of the naive model, if there is one; `where` says in which session or at which message. */
+export const failOn = (
+  finding: { readonly detail: string } | null | undefined,
+  where?: () => string,
+): void => {
+  if (finding) throw new Broken(where === undefined ? finding.detail : `${where()}: ${finding.detail}`)
+}
+
 const sorted = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !("toJSON" in value)
     ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
@@ -53,7 +61,7 @@ const sorted = (_key: string, value: unknown): unknown =>
       ? `${value}n`
       : value
 
-/** A value as text, the same for equal values whatever the order of their fields; `undefined` fields count as none. */
+/** A value as text, the same for equal values in any order of their fields; `undefined` fields are left out. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? String(value)
 
 const shortened = (text: string): string =>

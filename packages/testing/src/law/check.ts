@@ -1,6 +1,5 @@
 /**
- * Laws held against what they are about: run, shrunk, and reported so that a person can read what went wrong and run
- * exactly that again.
+ * Runs a law over generated inputs, shrinks a counterexample, and reports it with the seed that finds it again.
  */
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -88,8 +87,8 @@ const detailOf = (error: unknown): string =>
 const mostHanging = 3
 
 /**
- * A property each of whose runs ends: after so many milliseconds it has failed. What hangs goes on hanging, and
- * nobody waits for it.
+ * A property each of whose runs ends: after so many milliseconds it has failed. A run that
+ * hangs is left behind.
  */
 const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
   let hanging = 0

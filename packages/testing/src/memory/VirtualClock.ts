@@ -1,4 +1,4 @@
-/** A time of its own: it stands still while anybody is at work, and goes on to the next one who wakes. */
+/** Virtual time: it stands still while any fiber works, then jumps to the next one that wakes. */
 import { Clock, Duration, Effect, Fiber, Option } from "effect"
 import { startOfTime } from "../arbitrary/conversation.js"
 
@@ -12,7 +12,7 @@ const turns = 40
 
 const live = Clock.make()
 
-/** A clock that nobody but its owner moves. */
+/** A clock that only its owner moves. */
 export class VirtualClock {
   now = startOfTime
   private readonly sleepers = new Set<Sleeper>()
@@ -28,7 +28,7 @@ export class VirtualClock {
     sleep: (duration) =>
       Effect.async<void>((resume) => {
         const millis = Math.ceil(Duration.toMillis(duration))
-        // Who sleeps for ever need not be woken.
+        // An endless sleep needs no wake-up.
         const sleeper = { at: this.now + millis, wake: () => resume(Effect.void) }
         if (Number.isFinite(millis)) this.sleepers.add(sleeper)
         return Effect.sync(() => this.sleepers.delete(sleeper))

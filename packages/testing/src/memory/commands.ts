@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { oneMessage } from "../arbitrary/conversation.js"
 import { canonical, same } from "../law/Law.js"
 import { said } from "../strategy/picture.js"
-import { compare, NaiveMemory } from "./NaiveMemory.js"
+import { compare, ExpectedMemory } from "./ExpectedMemory.js"
 import type { World } from "./world.js"
 
 /** The memory under test, in its world. */
@@ -16,14 +16,14 @@ export interface RealMemory {
 }
 
 /** One thing done with a memory. */
-export type MemoryCommand = fc.AsyncCommand<NaiveMemory, RealMemory>
+export type MemoryCommand = fc.AsyncCommand<ExpectedMemory, RealMemory>
 
 const session = fc.constantFrom("s", "t")
 
 const command = (
   text: string,
   at: string,
-  run: (model: NaiveMemory, real: RealMemory) => Promise<void>,
+  run: (model: ExpectedMemory, real: RealMemory) => Promise<void>,
 ): MemoryCommand => ({
   check: () => true,
   run: async (model, real) => {
@@ -120,9 +120,9 @@ const others = [
   ),
 ]
 
-/** Everything that can be done with a memory, in any order, against {@link NaiveMemory}. */
+/** Everything that can be done with a memory, in any order, against {@link ExpectedMemory}. */
 export const memoryCommands = (maxCommands = 25): fc.Arbitrary<Iterable<MemoryCommand>> =>
-  fc.commands<NaiveMemory, RealMemory, false>(
+  fc.commands<ExpectedMemory, RealMemory, false>(
     // Appends come more often: all else needs something to work on.
     [append, append, append, append, ...others],
     { maxCommands, size: "max" },
@@ -130,5 +130,5 @@ export const memoryCommands = (maxCommands = 25): fc.Arbitrary<Iterable<MemoryCo
 
 /** Runs commands against a model of their own. */
 export const runCommands = async (commands: Iterable<MemoryCommand>, real: RealMemory): Promise<void> => {
-  await fc.asyncModelRun(() => ({ model: new NaiveMemory(), real }), commands)
+  await fc.asyncModelRun(() => ({ model: new ExpectedMemory(), real }), commands)
 }

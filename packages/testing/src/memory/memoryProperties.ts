@@ -1,6 +1,10 @@
 import type { Law } from "../law/Law.js"
-import { memoryLawsOf } from "./laws.js"
-import type { MemoryPropertiesOptions } from "./world.js"
+import { memoryKitOf, type MemoryPropertiesOptions } from "./input.js"
+import { modelLaw } from "./laws/commands.js"
+import { lostAnswersLaw, summarizerLaw } from "./laws/failures.js"
+import { pendingLaw } from "./laws/pending.js"
+import { leaseLaw, racesLaw } from "./laws/processes.js"
+import { redactionLaw } from "./laws/redaction.js"
 
 /**
  * The laws of a whole memory over a log, as properties for any test runner; `memoryLaws` of `@memfold/testing/vitest`
@@ -15,5 +19,9 @@ import type { MemoryPropertiesOptions } from "./world.js"
  * for (const law of memoryProperties({ strategies: [RollingBuffer({ bufferSize: 2 })] })) await check(law)
  * ```
  */
-export const memoryProperties = (options: MemoryPropertiesOptions = {}): ReadonlyArray<Law> =>
-  memoryLawsOf(options)
+export const memoryProperties = (options: MemoryPropertiesOptions = {}): ReadonlyArray<Law> => {
+  const kit = memoryKitOf(options)
+  return [modelLaw, summarizerLaw, lostAnswersLaw, racesLaw, leaseLaw, pendingLaw, redactionLaw].map((law) =>
+    law(kit),
+  )
+}

@@ -1,8 +1,8 @@
 /**
- * Whole runs: a conversation that goes through a memory as it would in life, with everything written down that
- * could be seen from outside, so that laws can be held against it afterwards.
+ * Whole runs: a conversation goes through a memory, and everything that can be seen from outside is recorded; laws are
+ * checked on the recording.
  */
-import { Chunk, Clock, Effect, Layer, Random, Stream } from "effect"
+import { Chunk, Effect, Layer, Random, Stream } from "effect"
 import {
   CurrentSummarizer,
   EchoSummarizer,
@@ -17,8 +17,8 @@ import {
   type Strategy,
   TokenCounter,
 } from "@memfold/core"
-import { startOfTime } from "../arbitrary/conversation.js"
 import { quarter } from "../fakes/counter.js"
+import { VirtualClock } from "./VirtualClock.js"
 
 /** What could be seen after an append, or after the settling that followed it. */
 export interface Moment {
@@ -42,20 +42,6 @@ export interface Run {
   readonly reopened: <A, E>(ask: (memory: Memory.Service) => Effect.Effect<A, E>) => Promise<A>
 }
 
-/** A clock that shows the time it was last set to. */
-const settableClock = () => {
-  let now = startOfTime
-  const clock: Clock.Clock = {
-    ...Clock.make(),
-    unsafeCurrentTimeMillis: () => now,
-    unsafeCurrentTimeNanos: () => BigInt(now) * 1_000_000n,
-    currentTimeMillis: Effect.sync(() => now),
-    currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
-  }
-  const moveTo = (millis: number | undefined) => Effect.sync(() => (now = Math.max(now, millis ?? now)))
-  return { clock, moveTo }
-}
-
 /** The session that runs take place in. */
 export const session = "s"
 
@@ -66,7 +52,7 @@ export const runOf = (
   strategy: Strategy.Strategy,
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
 ): Promise<Run> => {
-  const { clock, moveTo } = settableClock()
+  const time = new VirtualClock()
   const open = Memory.make({ strategy, compaction: "manual" })
   const program = Effect.gen(function* () {
     const log = yield* EventLog.EventLog
@@ -78,7 +64,7 @@ export const runOf = (
         seen.push({ settled, outcomes, context, version: yield* log.version(session) })
       })
     for (const batch of batches) {
-      yield* moveTo(batch.at(-1)?.at)
+      time.now = Math.max(time.now, batch.at(-1)?.at ?? time.now)
       yield* memory.append(session, batch)
       yield* look(false, [])
       yield* look(true, yield* memory.settle(session))
@@ -93,7 +79,7 @@ export const runOf = (
       Effect.flatMap(open, ask).pipe(
         Effect.scoped,
         Effect.provide(surroundings),
-        Effect.withClock(clock),
+        Effect.withClock(time.clock),
         Effect.runPromise,
       )
     return { strategy, messages: batches.flat(), events, moments, log, state, reopened }
@@ -106,7 +92,7 @@ export const runOf = (
   return program.pipe(
     Effect.scoped,
     Effect.provide(services),
-    Effect.withClock(clock),
+    Effect.withClock(time.clock),
     Effect.withRandom(Random.make("runs")),
     Effect.runPromise,
   )

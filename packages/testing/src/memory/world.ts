@@ -5,32 +5,13 @@ import {
   EventLog,
   InMemoryEventLog,
   Memory,
-  type Strategy,
   type Summarizer,
   TokenCounter,
 } from "@memfold/core"
 import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope, Stream } from "effect"
-import type * as fc from "fast-check"
 import { quarter } from "../fakes/counter.js"
-import type { LogLayer } from "../log/input.js"
+import type { MemoryPropertiesOptions } from "./input.js"
 import { VirtualClock } from "./VirtualClock.js"
-
-/**
- * What the laws of a memory are told.
- *
- * - `layer`: the log, empty each time it is built, or a function that gives such a layer; in memory by default
- * - `memory`: the engine; memfold's own by default
- * - `strategies`: those to try; any policy by default
- * - `numRuns` (50): how often each law is tried
- */
-export interface MemoryPropertiesOptions {
-  readonly layer?: LogLayer | (() => LogLayer) | undefined
-  readonly memory?:
-    | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
-    | undefined
-  readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
-  readonly numRuns?: number | undefined
-}
 
 /** How a process opens a memory. */
 export interface Opening extends Memory.Options {
@@ -45,7 +26,7 @@ export interface World {
   readonly time: VirtualClock
   /** Runs something to its end in this world; what it died of is thrown. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
-  /** Runs something while the time stands still for whoever does not move it. */
+  /** Runs something while the time stands still, unless the program itself moves it. */
   readonly watch: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
   /** Another process opens a memory. It is closed with the world. */
   readonly open: (opening: Opening) => Promise<Memory.Service>

@@ -1,6 +1,6 @@
 /**
- * What a strategy asks for, before the engine puts it right: the engine moves positions to boundaries and keeps them
- * out of the tail, so that a faulty strategy does no harm. It is a fault all the same, and here it can be seen.
+ * The answers of a strategy's parts, before the engine corrects them. The engine moves message indices to boundaries
+ * and out of the tail, and a faulty strategy does no harm; here the fault shows.
  */
 import type { Policy, Strategy } from "@memfold/core"
 

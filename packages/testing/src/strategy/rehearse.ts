@@ -24,7 +24,7 @@ export interface Decided extends Policy.Plan {
   /** When it was decided on, and the state it was decided on. */
   readonly now: number
   readonly before: Session.SessionState
-  /** Somebody asked for it by hand. */
+  /** Whether it was a compaction on demand. */
   readonly demanded: boolean
   readonly summary: ReadonlyArray<Summary.Segment>
 }
@@ -35,7 +35,7 @@ export interface Moment {
   readonly now: number
   readonly state: Session.SessionState
   readonly context: Render.Context
-  /** From when on the trigger says it is due, if nobody says anything; `null` if it names no time. */
+  /** The time at which the trigger says it comes due without a new message; `null` if it names none. */
   readonly dueAt: number | null
 }
 
@@ -56,7 +56,7 @@ export interface Rehearsal {
  * What a rehearsal is made with besides the strategy.
  *
  * - `decide`, `render`: the engine's, unless others are to be rehearsed
- * - `afterwards`: whether somebody looks again a day after the last message, and then asks for a compaction by hand
+ * - `afterwards`: whether to decide once more a day after the last message, and then to compact on demand
  */
 export interface RehearsalOptions {
   readonly decide?: typeof Policy.decide | undefined
@@ -64,10 +64,10 @@ export interface RehearsalOptions {
   readonly afterwards?: boolean | undefined
 }
 
-/** A summary takes so many tokens, whatever it covers. */
+/** The tokens of every summary. */
 export const summaryTokens = 5
 
-/** And so many takes a message whose outputs are pruned. */
+/** The tokens of a message whose outputs are pruned. */
 const prunedTokens = 5
 
 const day = 24 * 60 * 60_000

@@ -10,7 +10,7 @@ export interface Surroundings {
   readonly chance: number
 }
 
-/** Far apart, at each quarter of the day wherever somebody is, and with odd and even times among them. */
+/** Far apart, one in each quarter of the day in every time zone, with odd and even times. */
 export const worlds: ReadonlyArray<Surroundings> = [
   { now: 0, chance: 0 },
   { now: 1_700_028_000_001, chance: 0.25 },

@@ -1,4 +1,4 @@
-/** Things that notice when somebody changes them. */
+/** Values that throw when they are changed. */
 import type { Strategy } from "@memfold/core"
 
 /** Makes a value and everything in it unchangeable, as deep as it goes. */
@@ -17,12 +17,12 @@ export const frozenCopy = <A>(value: A): A => {
   ) as A
 }
 
-/** Somebody changed what was only lent to them. */
+/** A part changed a value it was only given to read. */
 export class Changed extends Error {
   override readonly name = "Changed"
 }
 
-/** A stand-in for an object that throws at whoever changes it, also where frozen objects would keep silent. */
+/** A proxy that throws when the object is changed, also where frozen objects ignore it. */
 const lent = <A extends object>(what: string, value: A): A => {
   const refuse = (doing: string) => (_target: A, key: string | symbol) => {
     throw new Changed(`it ${doing} \`${String(key)}\` of ${what}`)

@@ -21,7 +21,7 @@ const withOptions = (name: string, law: string, options: Partial<EventLogPropert
   laws: () => eventLogProperties({ layer: InMemoryEventLog.layer, ...options }),
 })
 
-/** Appends at the version there is, whatever was expected. */
+/** Appends at the current version and ignores the expected one. */
 const regardless =
   (log: Log): Log["append"] =>
   (session, records, { commit }) =>
@@ -45,7 +45,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         appended.duplicate ? { ...appended, from: appended.from + 1 } : appended,
       ),
   })),
-  store("tears batches", "L12: nobody sees half a batch", (log) => ({
+  store("tears batches", "L12: no reader sees half a batch", (log) => ({
     append: (session, [first, ...rest], options) =>
       Effect.gen(function* () {
         const appended = yield* log.append(session, [first], options)

@@ -128,7 +128,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "a commit id is applied once",
     explanation:
-      "A caller who never saw the acknowledgement asks again with the same commit id, whatever has happened since:\n" +
+      "A caller that got no acknowledgement asks again with the same commit id, perhaps after other appends:\n" +
       "nothing is written, and the answer is the first one, marked as a duplicate. Ids are known by session.",
     arbitrary: fc.record({
       sizes,

@@ -2,9 +2,10 @@
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { batch } from "../../arbitrary/record.js"
-import { type Law, makeLaw, must, same } from "../../law/Law.js"
+import { batch, numbered } from "../../arbitrary/record.js"
+import { type Law, makeLaw, same } from "../../law/Law.js"
 import { answerOf, listed, type LogKit, readAll, snapshotOf, withLog } from "../input.js"
+import { NaiveLog } from "../naiveLog.js"
 
 export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): ReadonlyArray<Law> =>
   reopen === undefined
@@ -25,54 +26,34 @@ export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): Readon
             lives.map((batches, life) => `opened ${life + 1}: ${JSON.stringify(batches)}`).join("\n"),
           holds: async (lives) => {
             const place = reopen()
-            const written: Array<Omit<EventLog.LogRecord, "session">> = []
-            let commits = 0
-            let snapshot: EventLog.Snapshot | null = null
+            const model = new NaiveLog()
             const look = (log: EventLog.Service) =>
               Effect.gen(function* () {
-                const found = yield* readAll(log, "s")
-                same(
-                  found,
-                  written.map((record) => ({ ...record, session: "s" })),
-                  () => "the records, opened again",
-                )
-                same(yield* log.version("s"), written.length, () => "the version, opened again")
-                same(
-                  (yield* listed(log)).map(({ version }) => version),
-                  [written.length],
-                  () => "the sessions",
-                )
+                same(yield* readAll(log, "s"), model.read("s"), () => "the records, opened again")
+                same(yield* log.version("s"), model.version("s"), () => "the version, opened again")
+                same(yield* listed(log), model.sessions(), () => "the sessions")
                 const kept = yield* snapshotOf(log, "s")
-                if (kept !== null) same(kept, snapshot, () => "the snapshot, opened again")
-                const first = written[0]!
-                const repeated = yield* answerOf(
-                  log.append("s", [{ at: 0, type: "Again", version: 1, data: "" }], {
-                    expected: 99,
-                    commit: first.commit,
-                  }),
-                )
-                must(
-                  repeated !== "VersionConflict" && repeated.duplicate,
-                  () => "a commit id of before is forgotten",
+                if (kept !== null) same(kept, model.loadSnapshot("s"), () => "the snapshot, opened again")
+                const again = { expected: 99, commit: "0.0" }
+                const expected = model.append("s", numbered(1), again)
+                same(
+                  yield* answerOf(log.append("s", numbered(1), again)),
+                  expected,
+                  () => "the first batch, again",
                 )
               })
             for (const [life, batches] of lives.entries()) {
               await withLog(place, (log) =>
                 Effect.gen(function* () {
                   if (life > 0) yield* look(log)
-                  for (const records of batches) {
-                    const commit = `c${commits++}`
-                    const appended = yield* log.append("s", records, { expected: written.length, commit })
-                    records.forEach((record, at) =>
-                      written.push({ ...record, seq: appended.from + at, commit }),
-                    )
+                  for (const [position, records] of batches.entries()) {
+                    const options = { expected: model.version("s"), commit: `${life}.${position}` }
+                    const expected = model.append("s", records, options)
+                    same(yield* answerOf(log.append("s", records, options)), expected, () => "an append")
                   }
-                  snapshot = {
-                    fold: 1,
-                    version: written.length,
-                    commit: `c${commits - 1}`,
-                    data: `life ${life}`,
-                  }
+                  const [version, commit] = [model.version("s"), model.lastCommit("s") ?? ""]
+                  const snapshot = { fold: 1, version, commit, data: `life ${life}` }
+                  model.saveSnapshot("s", snapshot)
                   yield* log.saveSnapshot("s", snapshot)
                 }),
               )

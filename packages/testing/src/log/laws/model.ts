@@ -1,4 +1,4 @@
-/** Everything at once: whatever is done in whatever order, a store answers as a list in memory would. */
+/** All operations in any order: a store answers as a list in memory does. */
 import type { EventLog } from "@memfold/core"
 import { Cause, Effect, Exit } from "effect"
 import * as fc from "fast-check"
@@ -134,7 +134,7 @@ const commands = fc.commands<NaiveLog, Real, false>(
 export const modelLaws = ({ options, numRuns }: LogKit): ReadonlyArray<Law> => [
   makeLaw({
     id: "L12",
-    name: "whatever is done, it answers as a list in memory would",
+    name: "in any order of operations it answers as a list in memory does",
     explanation:
       "Appends, rewrites, reads, snapshots and deletions in any order, against the simplest log there is.",
     numRuns,

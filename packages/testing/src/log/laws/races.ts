@@ -1,4 +1,4 @@
-/** L12 among many: whoever is first wins, nothing is lost, and nobody sees half a batch. */
+/** L12 with concurrent writers: the first one wins, nothing is lost, and no reader sees half a batch. */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -115,8 +115,8 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "nobody sees half a batch",
-    explanation: "All records of a batch are there, or none: for whoever reads while others write, too.",
+    name: "no reader sees half a batch",
+    explanation: "A reader finds all records of a batch or none, also while others write.",
     numRuns: Math.min(numRuns, 50),
     arbitrary: fc.record({
       sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),

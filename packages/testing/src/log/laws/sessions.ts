@@ -9,7 +9,7 @@ import { listed, type LogKit, readAll, snapshotOf } from "../input.js"
 export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
-    name: "sessions are kept apart, whatever their ids look like",
+    name: "sessions are kept apart, however similar their ids are",
     explanation:
       "A session has its own sequence numbers, commits and snapshot. Ids may hold any text, and differ in nothing\n" +
       "but case, blanks or accents.",

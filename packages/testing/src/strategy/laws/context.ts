@@ -1,28 +1,19 @@
 /** L4, L10 and L13: what contexts show, now and of the past. */
 import { Session } from "@memfold/core"
-import { type Law, must, same } from "../../law/Law.js"
-import { placesOf, shownIn } from "../../oracle/shown.js"
+import { failOn, type Law, same } from "../../law/Law.js"
+import { contentsFinding, growthFinding, layoutFinding } from "../../oracle/context.js"
 import type { Kit } from "../input.js"
 
 export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L4",
-    name: "every message is covered or raw, exactly one of them",
+    name: "every message is either covered or uncovered",
     explanation:
-      "The layout of a context has each message once: in the summary, raw, in the gap that a cap leaves, or open.\n" +
+      "The layout of a context has each message once: in the summary, verbatim, in the gap that a cap leaves, or open.\n" +
       "Pinned messages stand before the summary besides.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
-        placesOf(state, context).forEach((places, index) => {
-          must(
-            places.length === 1,
-            () =>
-              `with ${state.total} messages, message ${index} is ${places.length === 0 ? "nowhere" : places.join(" and ")}`,
-          )
-          must((places[0] === "summary") === index < state.through, () => {
-            return `message ${index} is ${places[0]}, and coverage ends at ${state.through}`
-          })
-        })
+        failOn(layoutFinding(state, context), () => `with ${state.total} messages`)
       }
     },
   }),
@@ -34,13 +25,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
       "between them. Results may move, behind the calls they answer.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
-        const { expected, found } = shownIn(state, context)
-        same(found.said, expected.said, () => `with ${state.total} messages, the context says something else`)
-        same(
-          found.outputs,
-          expected.outputs,
-          () => `with ${state.total} messages, other tool outputs are shown`,
-        )
+        failOn(contentsFinding(state, context), () => `with ${state.total} messages`)
       }
     },
   }),
@@ -66,26 +51,11 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     id: "L13",
     name: "between compactions a context only grows",
     explanation:
-      "Each context is a prefix of the next one, so that provider prompt caches keep hitting. A compaction may\n" +
-      "change it, and a cap on raw messages that bites.",
+      "Each context is a prefix of the next one: then the provider's prompt cache hits. A compaction may change it,\n" +
+      "and so may a cap on uncovered messages.",
     holds: (input, rehearse) => {
       const { moments, events, strategy } = rehearse(input)
-      const changes = events.flatMap(({ seq, event }) =>
-        event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned" ? [seq] : [],
-      )
-      const { maxMessages = Number.POSITIVE_INFINITY } = strategy.context
-      moments.slice(1).forEach((next, position) => {
-        const now = moments[position]!
-        const compacted = changes.some((seq) => seq > now.state.version && seq <= next.state.version)
-        if (compacted || next.state.raw.length > maxMessages) return
-        const { messages } = now.context
-        same(
-          next.context.messages.slice(0, messages.length),
-          messages,
-          () =>
-            `from ${now.state.total} to ${next.state.total} messages, the context changed without a compaction`,
-        )
-      })
+      failOn(growthFinding(strategy, events, moments))
     },
   }),
 ]

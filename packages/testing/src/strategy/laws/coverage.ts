@@ -1,5 +1,6 @@
 /** L3: coverage starts at 0, has no holes, and never moves back. */
-import { type Law, must, same } from "../../law/Law.js"
+import { failOn, type Law, must, same } from "../../law/Law.js"
+import { readSession } from "../../oracle/session.js"
 import { type Ask, malformed, overheard, wrongPlan } from "../asks.js"
 import type { Kit } from "../input.js"
 
@@ -11,15 +12,9 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
       "The first compaction begins with message 0, and each one where the one before it ended. What lies between\n" +
       "two would be lost; what is folded twice would be told twice.",
     holds: (input, rehearse) => {
-      let through = 0
-      rehearse(input).decided.forEach(({ from, to, parts }, position) => {
-        const ordinal = `compaction ${position + 1} covers [${from},${to})`
-        must(from >= through, () => `${ordinal}, and coverage had got to ${through} already: it goes back`)
-        must(from === through, () => `${ordinal}, and coverage ended at ${through}: there is a hole`)
-        must(to >= through, () => `${ordinal}, and coverage ended at ${through}: it goes back`)
-        must(parts.length === 0 || to > from, () => `${ordinal}: it folds nothing`)
-        through = to
-      })
+      const { problems } = readSession(rehearse(input).events)
+      const found = problems.find((problem) => problem.law === "L3")
+      failOn(found, () => `at event ${found?.seq}`)
     },
   }),
   law({

@@ -41,7 +41,7 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     name: "neither the wall clock nor chance decides",
     explanation:
       "The only time is `view.now`: with other answers of Date, performance.now and Math.random the decisions are\n" +
-      "the same. Whoever replays a log a year later must come to what was decided then.",
+      "the same. A log that is replayed a year later must give the same decisions.",
     holds: (input, rehearse) => {
       const [first, ...others] = worlds.map((world) => ({
         world,

@@ -1,58 +1,16 @@
 /** L2: the tail is never compacted; where a policy splits it, only its beginning is. */
-import type { Message } from "@memfold/core"
-import { type Law, must } from "../../law/Law.js"
-import { boundaries, boundaryBefore } from "../../oracle/groups.js"
-import { pinnedBefore } from "../../oracle/shown.js"
+import { failOn, type Law, must } from "../../law/Law.js"
+import { compactionFindings } from "../../oracle/compaction.js"
 import { type Ask, overheard } from "../asks.js"
 import type { Kit } from "../input.js"
-import type { Decided, Rehearsal } from "../rehearse.js"
-import { viewOf } from "../viewOf.js"
+import type { Rehearsal } from "../rehearse.js"
 
-const range = ({ from, to }: { readonly from: number; readonly to: number }) => `[${from},${to})`
-
-/** Where the tail begins by the words of the design, found without the engine. */
-const tailStart = (
-  messages: ReadonlyArray<Message.Message>,
-  { total, through }: Decided["before"],
-  asked: number,
-): number => {
-  const within = Math.min(Math.max(Math.floor(Number.isNaN(asked) ? through : asked), through), total)
-  return Math.max(boundaryBefore(messages.slice(0, total), within), through)
-}
-
-const checkTail = ({ strategy, messages }: Rehearsal, plan: Decided): void => {
-  const { before, now, to, parts } = plan
-  const { total } = before
-  const view = viewOf(before, now)
-  const tailFrom = tailStart(messages, before, strategy.keep.from(view))
-  must(
-    plan.tailFrom === tailFrom,
-    () =>
-      `with ${total} messages, the tail is said to begin at ${plan.tailFrom}; what is kept begins at ${tailFrom}`,
-  )
-  if (to <= tailFrom) return
-  const tail = { messages: total - tailFrom, tokens: view.tokens(tailFrom, total) }
-  const { split } = strategy
-  must(
-    split !== undefined && tail.tokens + pinnedBefore(before, tailFrom) > split.above,
-    () => `with ${total} messages, ${range(plan)} is folded, and the tail begins at ${tailFrom}`,
-  )
-  const said = messages.slice(0, total)
-  must(
-    parts.at(-1)?.kind === "turn-prefix",
-    () => `the tail is split, and what is split off is no turn prefix`,
-  )
-  const firstGroup = boundaries(said).find((boundary) => boundary > tailFrom)
-  const most = split.prefix(tail)
-  must(
-    to === firstGroup || view.tokens(tailFrom, to) <= most,
-    () =>
-      `of the tail, [${tailFrom},${to}) goes: ${view.tokens(tailFrom, to)} tokens, and ${most} is the most`,
-  )
-  must(
-    to <= boundaryBefore(said, total - 1),
-    () => `with ${total} messages, ${range(plan)} is folded, and the newest group is in it`,
-  )
+/** Holds every compaction of a rehearsal against a law about where compactions end. */
+export const checkCompactions = (law: "L2" | "L5", { strategy, messages, decided }: Rehearsal): void => {
+  for (const plan of decided) {
+    const said = messages.slice(0, plan.total)
+    failOn(compactionFindings(strategy, plan.before, plan.now, said, plan).find((one) => one.law === law))
+  }
 }
 
 export const tailLaws = ({ law }: Kit): ReadonlyArray<Law> => [
@@ -62,10 +20,7 @@ export const tailLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     explanation:
       "What the policy keeps stays as it was said. Only a policy that splits tails may fold the beginning of one\n" +
       "that is too large, as a turn prefix, and never the newest group.",
-    holds: (input, rehearse) => {
-      const rehearsal = rehearse(input)
-      for (const plan of rehearsal.decided) checkTail(rehearsal, plan)
-    },
+    holds: (input, rehearse) => checkCompactions("L2", rehearse(input)),
   }),
   law({
     id: "L2",

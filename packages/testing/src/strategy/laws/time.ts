@@ -10,9 +10,9 @@ export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L11",
     name: "it comes due when it says",
     explanation:
-      "What comes due by the clock alone is found only by who knows when to look: a memory that compacts in the\n" +
-      "background looks at the time that `dueAt` names. So while the trigger is not due, that is a time or null, it\n" +
-      "does not move while nobody says anything, `due` answers null before it, and a reason when it has come.",
+      "A memory that compacts in the background checks the trigger again at the time that `dueAt` names. While the\n" +
+      "trigger is not due, `dueAt` answers a time or null, and the same one until the next message. Before that time\n" +
+      "`due` answers null, and from then on a reason.",
     holds: (input, rehearse) => {
       const { strategy, moments } = rehearse(input)
       const { when, keep } = strategy

@@ -1,0 +1,73 @@
+/** What a memory was told, and what it must know because of that. */
+import type { Memory, Message } from "@memfold/core"
+import { must, same } from "../law/Law.js"
+import { contentsOf } from "../oracle/context.js"
+import { checkSession } from "./checkSession.js"
+import type { World } from "./world.js"
+
+/** What one session must know. */
+export interface ExpectedSession {
+  messages: Array<{ readonly message: Message.Message; redacted: boolean }>
+  /** The contexts there were, by version: the past must be rendered the same again. */
+  readonly contexts: Map<number, string>
+  /** The idempotency keys that were used, each with the range it was answered. */
+  readonly keys: Map<string, { readonly from: number; readonly to: number }>
+}
+
+/** Every message that was appended to a memory. The commands of {@link memoryCommands} compare the memory with it. */
+export class ExpectedMemory {
+  private readonly sessions = new Map<string, ExpectedSession>()
+
+  /** A session; one that is not known yet is empty. */
+  of(session: string): ExpectedSession {
+    const known = this.sessions.get(session) ?? { messages: [], contexts: new Map(), keys: new Map() }
+    this.sessions.set(session, known)
+    return known
+  }
+
+  append(session: string, messages: ReadonlyArray<Message.Message>, key: string) {
+    const known = this.of(session)
+    const before = known.keys.get(key)
+    if (before !== undefined) return { ...before, duplicate: true }
+    const from = known.messages.length
+    known.messages.push(...messages.map((message) => ({ message, redacted: false })))
+    const appended = { from, to: known.messages.length }
+    known.keys.set(key, appended)
+    return { ...appended, duplicate: false }
+  }
+
+  clear(session: string): void {
+    this.of(session).messages = []
+  }
+
+  delete(session: string): void {
+    this.sessions.delete(session)
+  }
+}
+
+/** Checks a session with the naive model, and that it has the messages that were appended. */
+export const compare = async (
+  world: World,
+  memory: Memory.Service,
+  expected: ExpectedMemory,
+  session: string,
+): Promise<void> => {
+  const known = expected.of(session)
+  const { read, state, context } = await checkSession(world, memory, session)
+  must(
+    read.messages.length === known.messages.length,
+    () =>
+      `session ${session} has ${read.messages.length} messages, and ${known.messages.length} were appended`,
+  )
+  known.messages.forEach(({ message, redacted }, index) => {
+    const logged = read.messages[index]!.message
+    if (!redacted) same(contentsOf([logged]), contentsOf([message]), () => `message ${index} of ${session}`)
+  })
+  for (const { from, to, text } of state.summary?.segments ?? []) {
+    must(
+      text.startsWith(`[${from},${to})`),
+      () => `the segment [${from},${to}) of ${session} says that it covers ${text.slice(0, 20)}`,
+    )
+  }
+  known.contexts.set(state.version, context)
+}

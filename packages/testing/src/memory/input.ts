@@ -1,0 +1,64 @@
+/** What the laws of a memory are made with. */
+import type { EventLog, Memory, Message, Strategy } from "@memfold/core"
+import { Effect, type Layer } from "effect"
+import * as fc from "fast-check"
+import { strategy as anyStrategy } from "../arbitrary/strategy.js"
+import type { LogLayer } from "../log/input.js"
+import { said } from "../strategy/picture.js"
+
+/**
+ * What the laws of a memory are told.
+ *
+ * - `layer`: the log, empty each time it is built, or a function that gives such a layer; in memory by default
+ * - `memory`: the engine; memfold's own by default
+ * - `strategies`: those to try; any policy by default
+ * - `numRuns` (50): how often each law is tried
+ */
+export interface MemoryPropertiesOptions {
+  readonly layer?: LogLayer | (() => LogLayer) | undefined
+  readonly memory?:
+    | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
+    | undefined
+  readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
+  readonly numRuns?: number | undefined
+}
+
+/** Everything that the laws of a memory share. */
+export interface MemoryKit {
+  readonly options: MemoryPropertiesOptions
+  readonly strategies: fc.Arbitrary<Strategy.Strategy>
+  readonly numRuns: number
+}
+
+/** Everything that the laws of a memory share. */
+export const memoryKitOf = (options: MemoryPropertiesOptions): MemoryKit => {
+  const { strategies = anyStrategy, numRuns = 50 } = options
+  return {
+    options,
+    numRuns,
+    strategies: "generate" in strategies ? strategies : fc.constantFrom(...strategies),
+  }
+}
+
+/** The session that the laws of a memory work on. */
+export const session = "s"
+
+/** Messages in the batches they are appended in. */
+export type Batches = ReadonlyArray<ReadonlyArray<Message.Message>>
+
+/** Batches, a message a line. */
+export const listOf = (batches: Batches): string =>
+  batches
+    .map((batch) => batch.map((message) => `  ${message.role} ${said(message)}`).join("\n"))
+    .join("\n  --\n")
+
+/** Appends batches one after another, each until it is acknowledged; `who` makes the idempotency keys. */
+export const appendAll = (memory: Memory.Service, batches: Batches, who: string) =>
+  Effect.forEach(
+    batches,
+    (batch, position) =>
+      memory
+        .append(session, batch, { commit: `${who}${position}` })
+        .pipe(Effect.retry({ while: (error) => error._tag === "LogError", times: 100 })),
+    { discard: true },
+  )

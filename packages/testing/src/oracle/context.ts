@@ -1,0 +1,150 @@
+/** What a context must show of a state: each message in its place, nothing lost, nothing changed. */
+import {
+  type EventCodec,
+  type Message,
+  orphans,
+  type Render,
+  type Session,
+  type Strategy,
+  Wording,
+} from "@memfold/core"
+import { canonical } from "../law/Law.js"
+import type { Finding } from "./session.js"
+
+const noResult = "(No result: the call was interrupted.)"
+const lateResult = "(A tool result that no open call asked for)\n"
+
+/** The contents of messages: in order, but for the outputs of tools, which a context may move. */
+export interface Contents {
+  readonly said: ReadonlyArray<string>
+  readonly outputs: ReadonlyArray<string>
+}
+
+/** The contents of messages. */
+export const contentsOf = (messages: ReadonlyArray<Message.Message>): Contents => {
+  const said: Array<string> = []
+  const outputs: Array<string> = []
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    switch (part.type) {
+      case "text":
+        if (part.text.startsWith(lateResult)) outputs.push(part.text.slice(lateResult.length))
+        else said.push(part.text)
+        break
+      case "reasoning":
+        said.push(part.text)
+        break
+      case "tool-call":
+        said.push(`${part.name} ${part.arguments}`)
+        break
+      case "tool-result":
+        if (part.output !== noResult) outputs.push(part.output)
+        break
+      case "file":
+        said.push(part.uri)
+        break
+      case "opaque":
+        said.push(JSON.stringify(part.data) ?? "")
+        break
+    }
+  }
+  return { said, outputs: outputs.toSorted() }
+}
+
+/** The first call without its result, or result without its call (law L5). */
+export const orphanFinding = ({ messages }: Render.Context): Finding | null => {
+  const [orphan] = orphans(messages)
+  return orphan === undefined ? null : { law: "L5", detail: orphan }
+}
+
+/**
+ * The first message that the layout does not have in exactly one section, or in the wrong one (law L4). A message that
+ * is covered and pinned is shown besides the summary.
+ */
+export const layoutFinding = (
+  { total, through, structure }: Session.SessionState,
+  { layout }: Render.Context,
+): Finding | null => {
+  const openFrom = structure.open?.from ?? total
+  for (let index = 0; index < total; index++) {
+    const sections = layout.flatMap(({ section, from, to }) =>
+      index < from || index >= to || (section === "pinned" && index < through) ? [] : [section],
+    )
+    const [section] = sections
+    const wrong =
+      section === undefined
+        ? "is in no section"
+        : sections.length > 1
+          ? `is in ${sections.join(" and ")}`
+          : (section === "summary") !== index < through
+            ? `is ${section}, and the summary covers [0,${through})`
+            : (section === "open") !== index >= openFrom
+              ? `is ${section}, and the open group begins at ${openFrom}`
+              : null
+    if (wrong !== null) return { law: "L4", detail: `message ${index} ${wrong}` }
+  }
+  return null
+}
+
+/** The first difference between what a context says and what its layout says that it shows (law L4). */
+export const contentsFinding = (
+  { pinned, raw, summary }: Session.SessionState,
+  { layout, messages }: Render.Context,
+): Finding | null => {
+  const known = new Map([...pinned, ...raw].map(({ index, message }) => [index, message]))
+  const within = (names: ReadonlyArray<Render.SectionName>) =>
+    layout
+      .filter(({ section }) => names.includes(section))
+      .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => known.get(from + at)))
+      .filter((message) => message !== undefined)
+  const text = summary === null ? "" : Wording.write(summary.wording, summary)
+  const summaryMessage: ReadonlyArray<Message.Message> =
+    text === "" ? [] : [{ role: "system", parts: [{ type: "text", text }] }]
+  const expected = contentsOf([...within(["pinned"]), ...summaryMessage, ...within(["raw", "current"])])
+  const found = contentsOf(messages)
+  for (const what of ["said", "outputs"] as const) {
+    if (canonical(found[what]) === canonical(expected[what])) continue
+    const differs = found[what].findIndex((one, position) => one !== expected[what][position])
+    const at = differs === -1 ? found[what].length : differs
+    const [shown, wanted] = [found, expected].map((all) => canonical(all[what][at]).slice(0, 200))
+    return { law: "L4", detail: `the context shows ${shown} in place of ${wanted} (${what}, ${at})` }
+  }
+  return null
+}
+
+/** The first thing that is wrong with a context of a state (laws L4 and L5). */
+export const contextFinding = (state: Session.SessionState, context: Render.Context): Finding | null =>
+  orphanFinding(context) ?? layoutFinding(state, context) ?? contentsFinding(state, context)
+
+/** The first message of a context that a later one has changed (law L13). */
+export const prefixFinding = (earlier: Render.Context, later: Render.Context): Finding | null => {
+  const at = earlier.messages.findIndex(
+    (message, position) =>
+      message !== later.messages[position] &&
+      JSON.stringify(message) !== JSON.stringify(later.messages[position]),
+  )
+  return at === -1 ? null : { law: "L13", detail: `message ${at} changed without a compaction` }
+}
+
+const changing: ReadonlySet<string> = new Set(["SummaryCommitted", "ToolOutputsPruned"])
+
+/**
+ * The first context that is no prefix of the next one, although nothing was compacted between them and no cap left a
+ * message out (law L13).
+ */
+export const growthFinding = (
+  { context: { maxMessages = Number.POSITIVE_INFINITY } }: Strategy.Strategy,
+  events: ReadonlyArray<EventCodec.Recorded>,
+  moments: ReadonlyArray<{ readonly state: Session.SessionState; readonly context: Render.Context }>,
+): Finding | null => {
+  for (const [position, next] of moments.slice(1).entries()) {
+    const now = moments[position]!
+    const compacted = events
+      .slice(now.state.version, next.state.version)
+      .some(({ event }) => changing.has(event._tag))
+    const found = prefixFinding(now.context, next.context)
+    if (found === null || compacted || next.state.raw.length > maxMessages) continue
+    const where = `from ${now.state.total} to ${next.state.total} messages`
+    return { ...found, detail: `${where}, ${found.detail}` }
+  }
+  return null
+}

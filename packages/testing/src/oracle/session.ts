@@ -1,0 +1,250 @@
+/**
+ * The naive model of a session: all of its events are read from the first one, and everything is kept. It is written
+ * from the design and shares no code with the fold, so each can be checked against the other.
+ */
+import type { Event, EventCodec, Message, Session, Summary, Wording } from "@memfold/core"
+import { canonical } from "../law/Law.js"
+import * as groups from "./groups.js"
+
+/** Something that breaks a law, and the law it breaks. */
+export interface Finding {
+  readonly law: string
+  readonly detail: string
+}
+
+interface NaiveSummary {
+  readonly id: string
+  readonly through: number
+  readonly segments: ReadonlyArray<Summary.Segment>
+  readonly files: NonNullable<Event.SummaryCommitted["files"]>
+  readonly wording: Wording.Wording
+}
+
+/** A session since its start or its last clear. */
+export interface NaiveSession {
+  /** The number of events. */
+  readonly version: number
+  /** Each message as it stands in the log, with the position of its event. */
+  readonly messages: ReadonlyArray<{ readonly seq: number; readonly message: Message.Message }>
+  readonly active: NaiveSummary | null
+  readonly running: Event.CompactionStarted | null
+  /** The ranges that a summary covers without a text. */
+  readonly dropped: ReadonlyArray<{ readonly from: number; readonly to: number }>
+  readonly pruned: ReadonlyArray<Event.PrunedOutput>
+  /** The message indices at which no group is cut. */
+  readonly boundaries: ReadonlyArray<number>
+  /** Laws that the events themselves break, each at the event where it shows. */
+  readonly problems: ReadonlyArray<Finding & { readonly seq: number }>
+}
+
+/** How far the summary reaches after these events: that of the last valid summary since the last clear. */
+const coverageAfter = (events: ReadonlyArray<EventCodec.Recorded>): number => {
+  const voids = new Set(events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.seq : null)))
+  const cleared = events.findLastIndex(({ event }) => event._tag === "SessionCleared")
+  const ends = events
+    .slice(cleared + 1)
+    .flatMap(({ event, seq }) =>
+      event._tag === "SummaryCommitted" && !voids.has(seq) ? [event.through] : [],
+    )
+  return ends.at(-1) ?? 0
+}
+
+/** Reads a session from its first event. An event that a later one declares invalid has no effect. */
+export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSession => {
+  const voids = new Set(
+    events.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
+  )
+  const problems: Array<NaiveSession["problems"][number]> = []
+  let messages: Array<NaiveSession["messages"][number]> = []
+  let active: NaiveSummary | null = null
+  let running: Event.CompactionStarted | null = null
+  let dropped: Array<NaiveSession["dropped"][number]> = []
+  let pruned: Array<Event.PrunedOutput> = []
+  /** The summary that was replaced, until an event marks it as superseded. */
+  let unmarked: { readonly summary: string; readonly by: string } | null = null
+
+  for (const { event, seq, at } of events) {
+    const wrong = (law: string, detail: string) => problems.push({ seq, law, detail })
+    if (unmarked !== null && event._tag !== "SummarySuperseded") {
+      wrong("L1", `summary ${unmarked.summary} is still active beside ${unmarked.by}`)
+      unmarked = null
+    }
+    switch (event._tag) {
+      case "MessageAppended":
+        if (event.index !== messages.length) wrong("L12", `message ${event.index} follows ${messages.length}`)
+        messages.push({ seq, message: event.message })
+        break
+      case "CompactionStarted": {
+        // As it was then: a summary may be declared invalid after others have followed it.
+        const through = coverageAfter(events.slice(0, seq - 1))
+        if (running !== null && at < running.leaseUntil) {
+          wrong("L7", `compaction ${event.compaction} starts while ${running.compaction} runs`)
+        }
+        if (event.from !== through) wrong("L3", `it starts at ${event.from}, coverage ends at ${through}`)
+        running = event
+        break
+      }
+      case "CompactionFailed":
+      case "CompactionReleased":
+        if (running?.compaction === event.compaction) running = null
+        break
+      case "ToolOutputsPruned":
+        if (running?.compaction !== event.compaction) {
+          wrong("L7", `compaction ${event.compaction} prunes and is not running`)
+          break
+        }
+        if (!voids.has(seq)) pruned.push(...event.outputs)
+        if (running.from === running.to) running = null
+        break
+      case "SummaryCommitted": {
+        if (running?.compaction !== event.compaction) {
+          wrong("L7", `compaction ${event.compaction} commits and is not running`)
+          break
+        }
+        const planned: number = running.to
+        running = null
+        if (voids.has(seq)) break
+        const through: number = active?.through ?? 0
+        const { segments, carried } = event
+        if (event.through <= through) wrong("L3", `coverage goes from ${through} to ${event.through}`)
+        if (event.through > planned) wrong("L3", `it covers ${event.through}, planned was ${planned}`)
+        if (event.through > messages.length) wrong("L3", `it covers ${event.through} of ${messages.length}`)
+        if (segments.length === 0) dropped.push({ from: through, to: event.through })
+        if (active !== null) unmarked = { summary: active.id, by: event.summary }
+        const before: ReadonlyArray<Summary.Segment> = active?.segments ?? []
+        active = {
+          id: event.summary,
+          through: event.through,
+          segments: [...before.slice(0, carried), ...segments],
+          files: event.files ?? { read: [], modified: [] },
+          wording: event.wording,
+        }
+        let end = 0
+        for (const { from, to } of active.segments) {
+          if (from !== end) wrong("L3", `a segment begins at ${from}, the one before ends at ${end}`)
+          end = to
+        }
+        if (segments.length > 0 && end !== event.through) {
+          wrong("L3", `its segments end at ${end}, it covers ${event.through}`)
+        }
+        break
+      }
+      case "SummarySuperseded":
+        // A summary that is declared invalid later was replaced all the same.
+        if (unmarked === null ? !voids.has(seq - 1) : unmarked.summary !== event.summary) {
+          wrong("L1", `${event.summary} is superseded by ${event.by}, which did not replace it`)
+        }
+        unmarked = null
+        break
+      case "SessionCleared":
+        messages = []
+        active = null
+        running = null
+        dropped = []
+        pruned = []
+        break
+      case "DamagedSummary":
+        wrong("decodable", event.detail)
+        break
+      case "UnknownEvent":
+        wrong("decodable", `an event of the unknown type ${event.type}`)
+        break
+      case "SummaryInvalidated":
+      case "CompactionsHeld":
+      case "MessageRedacted":
+      case "FactsLearned":
+      case "FactRetired":
+        break
+    }
+  }
+  const last = events.at(-1)
+  if (unmarked !== null && last !== undefined) {
+    problems.push({
+      seq: last.seq,
+      law: "L1",
+      detail: `summary ${unmarked.summary} is still active beside another`,
+    })
+  }
+  const boundaries = groups.boundaries(messages.map(({ message }) => message))
+  return { version: events.length, messages, active, running, dropped, pruned, boundaries, problems }
+}
+
+/** The indices of the messages that are always shown verbatim: pinned ones and leading system messages, in whole groups. */
+export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet<number> => {
+  const preamble = messages.findIndex(({ message }) => message.role !== "system")
+  const isPinned = (index: number) =>
+    messages[index]?.message.pinned === true || preamble === -1 || index < preamble
+  const shown = new Set<number>()
+  boundaries.slice(1).forEach((to, position) => {
+    const group = Array.from({ length: to - boundaries[position]! }, (_, at) => boundaries[position]! + at)
+    if (group.some(isPinned)) for (const index of group) shown.add(index)
+  })
+  return shown
+}
+
+/** An output after a pruning: its two ends with the note between them; one that is short enough stays whole. */
+const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
+  output !== "" && head + tail >= output.length
+    ? output
+    : `${output.slice(0, head)}${note}${output.slice(output.length - tail)}`
+
+/** What a message says after all prunings, in the order they were made. */
+const partsAfterPruning = (
+  { messages, pruned }: NaiveSession,
+  index: number,
+): ReadonlyArray<Message.Part> => {
+  const { parts } = messages[index]!.message
+  const cuts = pruned.filter((cut) => cut.index === index)
+  if (cuts.length === 0) return parts
+  return parts.map((part, position) => {
+    if (part.type !== "tool-result") return part
+    const mine = cuts.filter((cut) => cut.part === position)
+    return { ...part, output: mine.reduce(cutOutput, part.output) }
+  })
+}
+
+/** The first difference between what the events say and a state that was folded from them (laws L4 and L6). */
+export const stateFinding = (read: NaiveSession, state: Session.SessionState): Finding | null => {
+  const { active, messages, running, boundaries } = read
+  const { session, summary, raw, pinned, structure } = state
+  const through = active?.through ?? 0
+  const openFrom = boundaries.at(-1) ?? 0
+  const expected = {
+    version: read.version,
+    total: messages.length,
+    through,
+    raw: [through, messages.length],
+    openFrom,
+    pinned: [...alwaysShown(read)].filter((index) => index < through),
+    summary: active,
+    running: running?.compaction,
+  }
+  const found = {
+    version: state.version,
+    total: state.total,
+    through: state.through,
+    raw: [raw.from, raw.to],
+    openFrom: structure.open?.from ?? state.total,
+    pinned: pinned.map(({ index }) => index),
+    summary: summary && {
+      id: summary.id,
+      through: summary.through,
+      segments: summary.segments,
+      files: summary.files,
+      wording: summary.wording,
+    },
+    running: state.running?.compaction,
+  }
+  const [one, other] = [canonical(found), canonical(expected)]
+  if (one !== other) {
+    return { law: "L6", detail: `the fold of ${session} is ${one}, its log says ${other}` }
+  }
+  for (const { index, message } of [...pinned, ...raw.slice()]) {
+    const parts = partsAfterPruning(read, index)
+    const same = message.parts === parts || canonical(message.parts) === canonical(parts)
+    if (!same || message.role !== messages[index]!.message.role) {
+      return { law: "L4", detail: `message ${index} of ${session} is not the one that was appended` }
+    }
+  }
+  return null
+}

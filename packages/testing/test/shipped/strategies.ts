@@ -1,0 +1,70 @@
+/** The strategies that are shipped, by name, with settings that suit short conversations. */
+import type { Strategy } from "@memfold/core"
+import * as fc from "fast-check"
+import {
+  RollingBuffer,
+  SummaryBuffer,
+  TokenBuffer,
+  Window,
+} from "../../../strategies/rolling-buffer/src/index.js"
+import { Rounds } from "../../../strategies/rounds/src/index.js"
+import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
+import { SplitTurn } from "../../../strategies/split-turn/src/index.js"
+import { type Law, strategyProperties, type StrategyPropertiesOptions } from "../../src/index.js"
+
+const upTo = (max: number) => fc.integer({ min: 1, max })
+
+/** A strategy that is shipped, with settings small enough for short conversations. */
+export interface ShippedStrategy {
+  readonly laws: (options: Pick<StrategyPropertiesOptions, "numRuns" | "conversations">) => ReadonlyArray<Law>
+  /** The same with its defaults. */
+  readonly defaults: ShippedStrategy["laws"]
+  /** The strategy with any such settings; its name says which. */
+  readonly strategies: fc.Arbitrary<Strategy.Strategy>
+}
+
+const shipped = <Settings>(
+  definition: Strategy.Definition<Settings>,
+  options: fc.Arbitrary<Partial<Settings>>,
+  rounds?: (settings: Settings) => { readonly keep: number; readonly take: number },
+): readonly [string, ShippedStrategy] => [
+  definition.strategyName,
+  {
+    laws: (others) => strategyProperties(definition, { ...others, options, rounds }),
+    defaults: (others) => strategyProperties(definition, { ...others, rounds }),
+    strategies: options.map((settings) => ({
+      ...definition(settings),
+      name: `${definition.strategyName} ${JSON.stringify(settings)}`,
+    })),
+  },
+]
+
+export const strategies: ReadonlyMap<string, ShippedStrategy> = new Map([
+  shipped(
+    SlidingWindow,
+    fc.record({
+      tailKeepSize: fc.nat({ max: 6 }),
+      compressionWindowSize: upTo(5),
+      compressionHardLimit: upTo(8),
+      contextSize: fc.integer({ min: 7, max: 30 }),
+    }),
+  ),
+  shipped(
+    Rounds,
+    fc.record({ fullContextTurns: upTo(3), cachedContextTurns: upTo(3) }),
+    ({ fullContextTurns, cachedContextTurns }) => ({ keep: fullContextTurns, take: cachedContextTurns }),
+  ),
+  shipped(
+    SplitTurn,
+    fc.record({
+      contextLimit: fc.integer({ min: 20, max: 400 }),
+      adaptiveSplit: fc.boolean(),
+      pruneToolOutputs: fc.constantFrom("off", "soft-trim", "hard-clear"),
+      toolFailures: fc.nat({ max: 2 }),
+    }),
+  ),
+  shipped(RollingBuffer, fc.record({ bufferSize: upTo(5) })),
+  shipped(Window, fc.record({ windowSize: upTo(8) })),
+  shipped(TokenBuffer, fc.record({ maxTokens: upTo(200) })),
+  shipped(SummaryBuffer, fc.record({ maxTokens: upTo(200) })),
+])
