@@ -8,7 +8,7 @@ import type { EventLog } from "@memfold/core"
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { Connection } from "./Connection.js"
 import { keysUnder, type SessionKeys, sessionLists } from "./keys.js"
-import { fromStored, toHead } from "./stored.js"
+import { fromStored, fromHead } from "./stored.js"
 
 /** How many ids are taken from one bucket at a time. */
 const pageSize = 64
@@ -28,13 +28,7 @@ const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) 
       Effect.map(([head, created]) => {
         // Deleted since its id was read.
         if (head == null) return Option.none()
-        const { version, updated } = toHead(head)
-        return Option.some<EventLog.SessionInfo>({
-          session,
-          version,
-          createdAt: Number(created),
-          updatedAt: updated,
-        })
+        return Option.some<EventLog.SessionInfo>({ session, ...fromHead(head), createdAt: Number(created) })
       }),
     )
 
