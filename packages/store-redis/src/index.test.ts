@@ -20,14 +20,11 @@ beforeAll(async () => {
 
 /** The laws for a store with these options. Every log is a tenant of its own. */
 const laws = (name: string, numRuns: number, options: () => Options) => {
-  const ofTenant = (prefix: string) => Layer.suspend(() => layer({ ...options(), prefix }))
-  eventLogLaws({
-    name,
-    numRuns,
-    timeout: 120_000,
-    layer: () => ofTenant(tenant()),
-    reopen: () => ofTenant(tenant()),
-  })
+  const fresh = () => {
+    const prefix = tenant()
+    return Layer.suspend(() => layer({ ...options(), prefix }))
+  }
+  eventLogLaws({ name, numRuns, timeout: 120_000, layer: fresh, reopen: fresh })
 }
 
 laws("Redis, appendfsync always", often(6, 100), () => ({ url: always.url, require: "fsync" }))

@@ -53,12 +53,12 @@ if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'c
 -- Another program's key in place of the list has to fail before anything is written.
 if version == '0' then redis.call('ZCARD', sessions) end
 
-local active, rows, changed
+local active, rows, becomes, changed
 if first > 5 then
   rows = tonumber(ARGV[6])
   redis.call('HLEN', summaries)
   active = ARGV[5] == '' and redis.call('HGET', meta, 'active') or ''
-  local becomes = {}
+  becomes = {}
   for at = 7, 6 + 3 * rows, 3 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
   if becomes[active] == false then active = '' end
   for row, is in pairs(becomes) do
@@ -111,8 +111,13 @@ redis.call('HSET', meta,
   '=' .. batch, from .. '-' .. version)
 if active then
   redis.call('HSET', meta, 'active', active)
-  if ARGV[5] ~= '' then redis.call('UNLINK', summaries) end
   for at = 7, 6 + 3 * rows, 3 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 2]) end
+  if ARGV[5] ~= '' then
+    -- Field by field: in a slot that is being moved, a script may not use a key again that it has removed.
+    for _, row in ipairs(redis.call('HKEYS', summaries)) do
+      if becomes[row] == nil then redis.call('HDEL', summaries, row) end
+    end
+  end
 end
 if expected == '0' then
   redis.call('HSET', meta, 'created', string.match(ARGV[first], '^%S+'))

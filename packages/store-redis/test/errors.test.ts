@@ -184,6 +184,7 @@ describe("a server that goes away", () => {
           log.version("s"),
           log.loadSnapshot("s"),
           log.saveSnapshot("s", { fold: 1, version: 1, commit: "a", data: "{}" }),
+          log.summaries("s"),
           log.delete("s"),
         ]
         for (const effect of failing) {
