@@ -1,0 +1,52 @@
+/** The laws that every store keeps, on real servers. */
+import type { EventLog } from "@memfold/core"
+import { Effect, Layer } from "effect"
+import { beforeAll } from "vitest"
+import { eventLogLaws } from "../../testing/src/vitest.js"
+import { type Cluster, type Server, servers } from "../test/servers.js"
+import { often, tenant } from "../test/support.js"
+import { keysOf, layer, type Options } from "./index.js"
+import { fromStored } from "./stored.js"
+
+const { server, cluster } = servers()
+let always: Server
+let everysec: Server
+let three: Cluster
+beforeAll(async () => {
+  ;[always, everysec, three] = await Promise.all([
+    server({ config: ["appendonly yes", "appendfsync always"] }),
+    server({ config: ["appendonly yes", "appendfsync everysec"] }),
+    cluster(["appendonly yes", "appendfsync everysec"]),
+  ])
+}, 60_000)
+
+/** The laws for a store that is reached so; every log is a tenant of its own. */
+const laws = (name: string, numRuns: number, options: () => Options, nodes: () => ReadonlyArray<Server>) => {
+  const ofTenant = (prefix: string) => Layer.suspend(() => layer({ ...options(), prefix }))
+  eventLogLaws({
+    name,
+    numRuns,
+    timeout: 120_000,
+    layer: () => ofTenant(tenant()),
+    reopen: () => ofTenant(tenant()),
+  })
+}
+
+laws(
+  "Redis, appendfsync always",
+  often(6, 100),
+  () => ({ url: always.url, require: "fsync" }),
+  () => [always],
+)
+laws(
+  "Redis, appendfsync everysec",
+  often(6, 100),
+  () => ({ url: everysec.url, require: "everysec" }),
+  () => [everysec],
+)
+laws(
+  "a Redis Cluster of three masters",
+  often(4, 100),
+  () => ({ cluster: three.addresses, require: "everysec" }),
+  () => three.nodes,
+)

@@ -1,0 +1,92 @@
+/**
+ * The list of all sessions, in order, a little at a time.
+ *
+ * Each bucket's list is true at every moment, since the scripts that write sessions write it; all of them together are
+ * read in pages, so that no server is held up, however many there are.
+ */
+import type { EventLog } from "@memfold/core"
+import { Chunk, Effect, Option, Stream } from "effect"
+import type { Connection } from "./Connection.js"
+import { keysUnder, type SessionKeys, sessionLists } from "./keys.js"
+import { fromStored, toHead } from "./stored.js"
+
+/** How many ids are taken from one bucket at a time. */
+const pageSize = 64
+
+/** How many requests are on their way at a time. */
+const concurrency = 512
+
+const about = { operation: "sessions" }
+
+/** By the bytes of their UTF-8, as Redis orders them. */
+const byBytes = (one: Buffer, other: Buffer): number => Buffer.compare(one, other)
+
+const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) =>
+  connection
+    .ask(about, (client) => client.hmget(meta, "head", "created"))
+    .pipe(
+      Effect.map(([head, created]) => {
+        // Deleted since its id was read.
+        if (head == null) return Option.none()
+        const { version, updated } = toHead(head)
+        return Option.some<EventLog.SessionInfo>({
+          session,
+          version,
+          createdAt: Number(created),
+          updatedAt: updated,
+        })
+      }),
+    )
+
+/** Every session of a prefix, ordered by the bytes of its id. */
+export const sessions = (
+  connection: Connection,
+  prefix: string,
+): Stream.Stream<EventLog.SessionInfo, EventLog.LogError> => {
+  const keysOf = keysUnder(prefix)
+  const page = (list: string, after: Buffer | null) =>
+    connection.ask(about, (client) =>
+      client.zrangebylexBuffer(
+        list,
+        after === null ? "-" : Buffer.concat([Buffer.from("("), after]),
+        "+",
+        "LIMIT",
+        0,
+        pageSize,
+      ),
+    )
+  return Stream.paginateChunkEffect(
+    { lists: sessionLists(prefix), after: null as Buffer | null },
+    ({ lists, after }) =>
+      Effect.gen(function* () {
+        const pages = yield* Effect.forEach(
+          lists,
+          (list) => Effect.map(page(list, after), (ids) => ({ list, ids, more: ids.length === pageSize })),
+          { concurrency },
+        )
+        // Up to here nothing can come in between any more; what was read beyond is read again.
+        const [until] = pages.flatMap(({ ids, more }) => (more ? ids.slice(-1) : [])).toSorted(byBytes)
+        const ids = pages
+          .flatMap(({ ids }) => ids)
+          .filter((id) => until === undefined || byBytes(id, until) <= 0)
+          .toSorted(byBytes)
+        const infos = yield* Effect.forEach(
+          ids,
+          (id) => {
+            const session = fromStored(id.toString())
+            return infoOf(connection, keysOf(session), session)
+          },
+          { concurrency },
+        )
+        const left = pages
+          .filter(
+            ({ ids, more }) => more || (until !== undefined && ids.some((id) => byBytes(id, until) > 0)),
+          )
+          .map(({ list }) => list)
+        return [
+          Chunk.fromIterable(infos.flatMap(Option.toArray)),
+          until === undefined ? Option.none() : Option.some({ lists: left, after: until }),
+        ] as const
+      }),
+  )
+}
