@@ -1,4 +1,4 @@
-/** The connection to a server, a cluster, or a master behind sentinels; what fails is tried again, within bounds. */
+/** The connection to a server, a cluster, or a master behind sentinels. Failed requests are tried again within bounds. */
 import { EventLog } from "@memfold/core"
 import { Duration, Effect, Schedule, type Scope } from "effect"
 import { Cluster, Redis } from "ioredis"
@@ -7,19 +7,19 @@ import { bare, describe, type Failure, isNoScript } from "./failures.js"
 import type { Options, Target } from "./Options.js"
 import type { Script } from "./scripts.js"
 
-/** A request about something: its name and session stand in errors. */
+/** The operation and the session that a request belongs to, as errors name them. */
 export interface About {
   readonly operation: string
   readonly session?: string
 }
 
 export interface Connection {
-  /** Sends a request, and again while what went wrong may pass. It has to be safe to send twice. */
+  /** Sends a request, and again for `retryFor` while its failure may pass. It has to be safe to send twice. */
   readonly ask: <A>(
     about: About,
     request: (client: Client) => Promise<A>,
   ) => Effect.Effect<A, EventLog.LogError>
-  /** Runs a script; `replicas` are waited for on the same connection, and their number is the second answer. */
+  /** Runs a script, and then waits for `replicas`; the second answer is how many of them have its writes. */
   readonly run: (
     about: About,
     script: Script,
@@ -27,30 +27,29 @@ export interface Connection {
     args: ReadonlyArray<string>,
     replicas?: { readonly count: number; readonly millis: number },
   ) => Effect.Effect<readonly [answer: unknown, replicas: number], EventLog.LogError>
-  /** The servers by themselves: of a cluster all that are known, else the one. */
+  /** Every known server of a cluster; otherwise the one server. */
   readonly servers: () => ReadonlyArray<{
     readonly server: Redis
     readonly name: string
     readonly replica: boolean
   }>
-  /** Another connection to the same, for listening; closed with the scope. */
+  /** Another connection to the same servers, for subscriptions; closed with the scope. */
   readonly listener: Effect.Effect<Client, never, Scope.Scope>
 }
 
-/** Why a request failed. */
 interface Failed extends Failure {
   readonly cause: Error
 }
 
-/** Waits longer each time, up to a second, with a little chance in it. */
+/** Waits longer each time, up to a second, with jitter. */
 export const backoff = Schedule.exponential("20 millis").pipe(
   Schedule.union(Schedule.spaced("1 second")),
   Schedule.jittered,
 )
 
 /**
- * What is asked in one turn of the event loop goes out in one write, and comes back in one read, for all sessions
- * together. A request by itself does not wait for others.
+ * Collects the requests of one turn of the event loop, from all sessions, and sends them with one write to the socket. A
+ * single request does not wait for others.
  */
 const gathering = (client: Client): (() => void) => {
   let gathers = false
@@ -66,10 +65,10 @@ const gathering = (client: Client): (() => void) => {
   }
 }
 
-/** What a server by itself has to be. The client says nothing when it finds itself in another database. */
+/** Fails if a single server is one of a cluster, or has no such database; the client itself ignores a refused SELECT. */
 const checkAlone = async (server: Redis, db: number): Promise<void> => {
   if (db !== 0) await server.select(db)
-  // Not everyone may ask.
+  // Not every user may ask.
   const about = (await server.call("HELLO").catch(() => [])) as ReadonlyArray<unknown>
   if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
 }
@@ -81,7 +80,7 @@ export const open = (
 ): Effect.Effect<Connection, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const retryFor = Duration.decode(options.retryFor ?? "15 seconds")
-    /** Why there is no connection; says more than the requests that fail for want of one. */
+    /** Why there is no connection. Requests fail only with "not connected", which does not say why. */
     let trouble: unknown
     const client = yield* opened(target, options, false, (error) => {
       const last =
@@ -94,7 +93,7 @@ export const open = (
     const failed = (error: unknown): Failed => {
       const failure = describe(error, target.name)
       const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
-      // What one session is answered says nothing about the connection of all others.
+      // An answer to one session is no reason why the connection of all sessions is gone.
       if (!unsent) trouble = failure.passing ? error : undefined
       if (!unsent || trouble === undefined) return { ...failure, cause: bare(error) }
       const behind = describe(trouble, target.name)
@@ -123,19 +122,12 @@ export const open = (
         },
         catch: failed,
       })
-      /** Tries as long as it may pass; `before` is how a first try has failed already. */
-      const patiently = (before?: Failed) => {
-        const tries = Effect.timeoutFail(once, patience)
-        let next = before === undefined ? tries : Effect.fail(before)
-        return Effect.suspend(() => {
-          const now = next
-          next = tries
-          return now
-        }).pipe(Effect.retry(again))
-      }
-      // Nearly all requests are answered at the first try, and spared the timers.
+      const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
+      // Almost every request is answered at the first try, which needs no timers.
       const answered = Effect.suspend(() =>
-        client.status === "ready" ? Effect.catchAll(once, patiently) : patiently(),
+        client.status === "ready"
+          ? Effect.catchAll(once, (failure) => (failure.passing ? patiently() : Effect.fail(failure)))
+          : patiently(),
       )
       return Effect.mapError(
         answered,
@@ -149,62 +141,42 @@ export const open = (
       )
     }
 
-    const evaluate = (
-      to: Client,
-      { sha, source }: Script,
-      keys: ReadonlyArray<string>,
-      args: ReadonlyArray<string>,
-    ): Promise<readonly [unknown, number]> =>
-      to.evalsha(sha, keys.length, ...keys, ...args).then(
-        (answer) => [answer, 0],
-        async (error: unknown) => {
-          if (!isNoScript(error)) throw error
-          return [await to.eval(source, keys.length, ...keys, ...args), 0]
-        },
-      )
-
-    /** WAIT is about the writes of its own connection, so both go down the same one, one behind the other. */
-    const evaluateAndWait = async (
-      to: Client,
-      { sha, source }: Script,
-      keys: ReadonlyArray<string>,
-      args: ReadonlyArray<string>,
-      { count, millis }: { readonly count: number; readonly millis: number },
-    ): Promise<readonly [unknown, number]> => {
-      const both = async (name: "evalsha" | "eval", script: string) => {
+    const run: Connection["run"] = (about, { sha, source }, keys, args, replicas) => {
+      const send = (to: Client, command: "evalsha" | "eval", script: string) =>
+        to[command](script, keys.length, ...keys, ...args).then((answer) => [answer, 0] as const)
+      /** WAIT is about the writes of its own connection: both go down the same one, one behind the other. */
+      const sendAndWait = async (
+        to: Client,
+        command: "evalsha" | "eval",
+        script: string,
+        { count, millis }: NonNullable<typeof replicas>,
+      ) => {
         const pipeline = to.pipeline()
-        pipeline[name](script, keys.length, ...keys, ...args)
+        pipeline[command](script, keys.length, ...keys, ...args)
         pipeline.wait(count, millis)
         const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
-        const error = ran?.[0] ?? waited?.[0] ?? undefined
-        if (error !== undefined) throw error
-        return [ran?.[1], Number(waited?.[1])] as const
-      }
-      try {
-        return await both("evalsha", sha).catch((error: unknown) => {
-          if (isNoScript(error)) return both("eval", source)
-          throw error
-        })
-      } catch (error) {
-        // A redirection is followed only for single commands; one of those makes the client look for the session.
-        if (to instanceof Cluster) await to.exists(keys[0] ?? "").catch(() => undefined)
+        const error = ran?.[0] ?? waited?.[0]
+        if (!error) return [ran?.[1], Number(waited?.[1])] as const
+        // The client follows a redirection only for single commands; one of those makes it look for the session.
+        if (to instanceof Cluster && !isNoScript(error)) await to.exists(keys[0] ?? "").catch(() => undefined)
         throw error
       }
-    }
-
-    const run: Connection["run"] = (about, script, keys, args, replicas) =>
-      ask(about, (to) =>
-        replicas === undefined
-          ? evaluate(to, script, keys, args)
-          : evaluateAndWait(to, script, keys, args, replicas),
+      const sent = (to: Client, command: "evalsha" | "eval", script: string) =>
+        replicas === undefined ? send(to, command, script) : sendAndWait(to, command, script, replicas)
+      return ask(about, (to) =>
+        sent(to, "evalsha", sha).catch((error: unknown) => {
+          if (isNoScript(error)) return sent(to, "eval", source)
+          throw error
+        }),
       )
+    }
 
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())
     if (client instanceof Redis) yield* ask({ operation: "open" }, () => checkAlone(client, target.db))
 
     const interval = options.clusterOptions?.slotsRefreshInterval
-    // The client's own timer begins anew when it is closed while it looks, and then never ends.
+    // The client's own timer starts again when it is closed during a refresh, and then never ends.
     if (client instanceof Cluster && interval !== undefined) {
       const refreshing = Effect.sync(() => void refreshSlots(client))
       yield* Effect.forkScoped(Effect.repeat(refreshing, Schedule.spaced(Duration.millis(interval))))

@@ -1,126 +1,102 @@
-/** Hearing at once that a session was written to, by whatever process. */
+/** Tells listeners at once that any process has written to a session. */
 import { EventLog } from "@memfold/core"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
-import { Cluster, type Redis } from "ioredis"
-import { refreshSlots } from "./client.js"
+import { Cluster } from "ioredis"
+import { type Client, refreshSlots } from "./client.js"
 import { backoff, type Connection } from "./Connection.js"
 import { bare, describe } from "./failures.js"
 import { keysUnder, slotOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
-/** Tells that something may have changed; several changes may be told as one. */
+/** Emits when a session may have changed; several changes may be merged into one. Fails with a `LogError`. */
 export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError>
 
-/** So often a listener looks whether it is still heard; in a cluster, which masters have what it listens to. */
-const lookEvery = "2 seconds"
-
-/** The master that has a channel, as far as is known. */
-const ownerOf = (client: Cluster, channel: string): string | undefined => client.slots[slotOf(channel)]?.[0]
+/** How often subscriptions are checked: the connection still answers, and the master of each slot is the same. */
+const checkEvery = "2 seconds"
 
 /**
- * Listens for changes, on one connection for all sessions (in a cluster, one for each master), which is opened when the
- * first is listened to. Each stream tells once when it has begun to listen, and again whenever a connection had been
- * lost: something may have been missed then.
+ * Listens for changes on one connection for all sessions (in a cluster, one for each master), which opens with the first
+ * listener. A stream emits once it listens, and again after each lost connection, because messages may be missing then.
  */
 export const listen = (connection: Connection, target: Target): Effect.Effect<Changes, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const keysOf = keysUnder(target.prefix)
     const listeners = new Map<string, Set<Queue.Queue<void>>>()
-    const tell = (queues: Iterable<Queue.Queue<void>>) => {
-      for (const queue of queues) Queue.unsafeOffer(queue, undefined)
-    }
-    const tellAll = () => {
-      for (const queues of listeners.values()) tell(queues)
+    const tell = (channel: string) => {
+      for (const queue of listeners.get(channel) ?? []) Queue.unsafeOffer(queue, undefined)
     }
 
-    /** The master that each channel was last listened to at. */
-    const owners = new Map<string, string | undefined>()
-    const listenAt = async (client: Cluster, channel: string): Promise<void> => {
-      const owner = ownerOf(client, channel)
-      await client.ssubscribe(channel)
-      // Nobody may be listening any more.
-      if (listeners.has(channel)) owners.set(channel, owner)
+    /** How many connections to a single server were lost. */
+    let lost = 0
+    /** The place where a channel has to be subscribed to: the master of its slot, or the present connection. */
+    const placeOf = (client: Client, channel: string) =>
+      client instanceof Cluster ? client.slots[slotOf(channel)]?.[0] : lost
+    /** The place where each channel is subscribed to. */
+    const places = new Map<string, unknown>()
+
+    const subscribe = async (client: Client, channel: string): Promise<void> => {
+      const place = placeOf(client, channel)
+      await (client instanceof Cluster ? client.ssubscribe(channel) : client.subscribe(channel))
+      // The last listener may be gone by now.
+      if (listeners.has(channel)) places.set(channel, place)
     }
+
     /**
-     * A server ends the subscriptions of a slot that leaves it, and what is said until there are new ones is not heard.
-     * The client asks for new ones, but not again when a server refuses that does not know yet that it has the slot.
+     * Subscribes again where the connection or the master is another one. Redis ends the subscriptions of a slot that
+     * moves away; the client renews them, but does not try again if a server refuses because it does not know yet that
+     * it has the slot. Listeners are told after the subscription: before it, they could read too early.
      */
-    const followMoves = (client: Cluster) =>
-      Effect.suspend(() => {
-        // What it finds is for the next look: a server that hangs would hold up this one.
-        void refreshSlots(client)
-        return Effect.forEach(
-          listeners,
-          ([channel, queues]) => {
-            const owner = ownerOf(client, channel)
-            if (owner === undefined || owner === owners.get(channel)) return Effect.void
-            return Effect.tryPromise(() => listenAt(client, channel)).pipe(
-              Effect.map(() => tell(queues)),
-              // It is asked again at the next look.
-              Effect.timeout(lookEvery),
-              Effect.ignore,
-            )
-          },
-          { concurrency: "unbounded", discard: true },
-        )
-      }).pipe(Effect.repeat(Schedule.spaced(lookEvery)))
-
-    /** Whether the connection that there is now has all that is listened to. */
-    let whole = false
-    const listenAgain = async (client: Redis): Promise<void> => {
-      const channels = [...listeners.keys()]
-      if (channels.length > 0) await client.subscribe(...channels)
-      whole = true
-      // Not before: what is written between a look and the subscription would not be heard.
-      tellAll()
+    const renew = async (client: Client): Promise<void> => {
+      const moved = [...listeners.keys()].filter((channel) => {
+        const place = placeOf(client, channel)
+        return place !== undefined && place !== places.get(channel)
+      })
+      await Promise.allSettled(moved.map((channel) => subscribe(client, channel).then(() => tell(channel))))
     }
-    /** A connection that nothing comes through any more is noticed by asking for something; the client then closes it. */
-    const stayHeard = (client: Redis) =>
-      Effect.suspend(() =>
-        client.status === "ready"
-          ? Effect.ignore(
-              Effect.tryPromise((): Promise<unknown> => (whole ? client.ping() : listenAgain(client))),
-            )
-          : Effect.void,
-      ).pipe(Effect.repeat(Schedule.spaced(lookEvery)))
+
+    /** Does not wait for the answers: a server that hangs must not hold up the next check. */
+    const check = (client: Client) => {
+      if (client instanceof Cluster) void refreshSlots(client)
+      // The client closes a connection that does not answer.
+      else if (client.status === "ready") client.ping().catch(() => undefined)
+      void renew(client)
+    }
 
     const opening = yield* Effect.cached(
       connection.listener.pipe(
-        Effect.tap((client) =>
-          Effect.sync(() => {
-            const heard = (channel: string) => tell(listeners.get(channel) ?? [])
-            client.on("message", heard)
-            client.on("smessage", heard)
-            if (client instanceof Cluster) {
-              client.on("subscribersReady", () => {
-                // What the client has asked for anew may have been refused.
-                owners.clear()
-                tellAll()
-              })
-              return
-            }
-            client.on("close", () => void (whole = false))
-            client.on("ready", () => void listenAgain(client).catch(() => undefined))
-          }),
-        ),
-        Effect.tap((client) =>
-          Effect.forkIn(client instanceof Cluster ? followMoves(client) : stayHeard(client), scope),
-        ),
+        Effect.tap((client) => {
+          client.on("message", tell)
+          client.on("smessage", tell)
+          if (client instanceof Cluster) {
+            client.on("subscribersReady", () => {
+              // The client has subscribed again, which may have been refused.
+              places.clear()
+              for (const channel of listeners.keys()) tell(channel)
+            })
+          } else {
+            client.on("close", () => void lost++)
+            client.on("ready", () => void renew(client))
+          }
+          const checking = Effect.repeat(
+            Effect.sync(() => check(client)),
+            Schedule.spaced(checkEvery),
+          )
+          return Effect.forkIn(checking, scope)
+        }),
         Scope.extend(scope),
       ),
     )
 
-    const subscribe = (session: string, channel: string) =>
+    const subscribed = (session: string, channel: string) =>
       Effect.flatMap(opening, (client) =>
         Effect.tryPromise({
-          try: (): Promise<unknown> =>
-            client instanceof Cluster ? listenAt(client, channel) : client.subscribe(channel),
+          try: () => subscribe(client, channel),
           catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
         }).pipe(
-          // A server that is away is waited for; what it says is no is something else.
+          // A server that is away is waited for; one that refuses is an error.
           Effect.retry({ while: ({ passing }) => passing, schedule: backoff }),
-          // The client says in many ways that it is not connected yet.
+          // The client has many ways to say that it is not connected yet.
           Effect.retry({
             while: ({ code }) => code === "ERR",
             schedule: Schedule.exponential("50 millis").pipe(Schedule.intersect(Schedule.recurs(7))),
@@ -131,10 +107,10 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
         ),
       )
 
-    /** Nobody waits for it: a connection that is lost or closed has no subscriptions. */
+    /** Does not wait for the answer: a connection that is lost or closed has no subscriptions. */
     const unsubscribe = (channel: string) =>
       Effect.map(opening, (client) => {
-        owners.delete(channel)
+        places.delete(channel)
         const done = async () =>
           client instanceof Cluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)
         done().catch(() => undefined)
@@ -144,20 +120,21 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
       Stream.unwrapScoped(
         Effect.gen(function* () {
           const channel = keysOf(session).log
-          const queue = yield* Effect.acquireRelease(Queue.sliding<void>(1), (queue) =>
-            Effect.suspend(() => {
-              const others = listeners.get(channel)
-              others?.delete(queue)
-              const last = others?.size === 0
-              if (last) listeners.delete(channel)
-              return Queue.shutdown(queue).pipe(Effect.zipRight(last ? unsubscribe(channel) : Effect.void))
+          const queue = yield* Effect.acquireRelease(
+            Effect.tap(Queue.sliding<void>(1), (queue) => {
+              listeners.set(channel, (listeners.get(channel) ?? new Set()).add(queue))
             }),
+            (queue) =>
+              Effect.suspend(() => {
+                const others = listeners.get(channel)
+                others?.delete(queue)
+                const isLast = others?.size === 0
+                if (isLast) listeners.delete(channel)
+                return Effect.zipRight(Queue.shutdown(queue), isLast ? unsubscribe(channel) : Effect.void)
+              }),
           )
-          const others = listeners.get(channel)
-          if (others === undefined) listeners.set(channel, new Set([queue]))
-          else others.add(queue)
-          yield* subscribe(session, channel)
-          tell([queue])
+          yield* subscribed(session, channel)
+          Queue.unsafeOffer(queue, undefined)
           return Stream.fromQueue(queue)
         }),
       )

@@ -1,26 +1,26 @@
-/** What an acknowledgement means: read from the servers' own settings. */
+/** The meaning of an acknowledgement, read from the servers' own settings. */
 import { EventLog } from "@memfold/core"
 import { Duration, Effect } from "effect"
 import type { Redis } from "ioredis"
 import { late, refreshSlots } from "./client.js"
 import type { Connection } from "./Connection.js"
-import { describe } from "./failures.js"
+import { isForbidden } from "./failures.js"
 import type { Level, Target, WaitReplicas } from "./Options.js"
 
-/** What an acknowledged append has survived, as far as the servers' settings say. */
+/** What an acknowledged append survives, as far as the servers' settings tell. */
 export interface Durability {
-  /** The least that any server guarantees; `unknown` where settings may not be read. */
+  /** The least that any server guarantees; `unknown` if its settings may not be read. */
   readonly level: Level | "unknown"
-  /** How many replicas have it by then, too. */
+  /** How many replicas have the append, too, when it is acknowledged. */
   readonly replicas: number
   /** The same in a sentence, for logs. */
   readonly says: string
 }
 
-/** What one server says of itself. */
+/** The guarantee of one server. */
 interface Kept {
   readonly level: Level | "unknown"
-  /** The settings that say so. */
+  /** The settings that it follows from. */
   readonly because: string
   /** Whether the server throws data away when its memory is full. */
   readonly evicts: boolean
@@ -35,62 +35,44 @@ const names = [
   "maxmemory-policy",
 ] as const
 
-const setting = async (server: Redis, name: string): Promise<string> => {
-  const reply = (await server.config("GET", name)) as ReadonlyArray<string>
-  return reply[1] ?? ""
-}
-
-const levelOf = (settings: Readonly<Record<(typeof names)[number], string>>): Kept => {
-  const { appendonly, appendfsync } = settings
-  const evicts = settings["maxmemory-policy"].startsWith("allkeys-") && settings.maxmemory !== "0"
-  if (appendonly !== "yes") {
+const levelOf = (settings: ReadonlyMap<string, string>): Kept => {
+  const value = (name: (typeof names)[number]) => settings.get(name) ?? ""
+  const appendfsync = value("appendfsync")
+  const evicts = value("maxmemory-policy").startsWith("allkeys-") && value("maxmemory") !== "0"
+  if (value("appendonly") !== "yes") {
     const saves =
-      settings.save === "" ? "and nothing is saved" : `and it is saved now and then (save ${settings.save})`
+      value("save") === "" ? "and nothing is saved" : `and it is saved now and then (save ${value("save")})`
     return { level: "memory", because: `appendonly no, ${saves}`, evicts }
   }
   const because = `appendonly yes, appendfsync ${appendfsync}`
-  if (appendfsync === "always" && settings["no-appendfsync-on-rewrite"] === "yes") {
+  if (appendfsync === "always" && value("no-appendfsync-on-rewrite") === "yes") {
     return { level: "everysec", because: `${because}, but no-appendfsync-on-rewrite yes`, evicts }
   }
   if (appendfsync === "always") return { level: "fsync", because, evicts }
   return { level: appendfsync === "everysec" ? "everysec" : "memory", because, evicts }
 }
 
-/** Where settings may not be read, the server's own report tells no more than whether there is a file at all. */
-const reported = async (server: Redis): Promise<Kept> => {
-  const info = await server.info("persistence")
-  const on = /^aof_enabled:(\d)/m.exec(info)?.[1]
-  if (on === "0") return { level: "memory", because: "aof_enabled:0", evicts: false }
-  return { level: "unknown", because: "its settings may not be read (CONFIG GET)", evicts: false }
-}
+const unknown = (because: string): Kept => ({ level: "unknown", because, evicts: false })
 
-const hidden: Kept = { level: "unknown", because: "neither CONFIG GET nor INFO is allowed", evicts: false }
-
-const silent: Kept = { level: "unknown", because: "it did not answer", evicts: false }
+/** The answer of a command, or `null` if it is not allowed. */
+const ifAllowed = <A>(asked: Promise<A>): Promise<A | null> =>
+  asked.catch((error: unknown) => {
+    if (isForbidden(error)) return null
+    throw error
+  })
 
 const keptBy = async (server: Redis): Promise<Kept> => {
-  const forbidden = (error: unknown) => {
-    const { code } = describe(error, "")
-    // Where a service has taken the command away, it is not known.
-    if (code !== "NOPERM" && code !== "ERR") throw error
+  const reply = (await ifAllowed(server.config("GET", ...names))) as ReadonlyArray<string> | null
+  if (reply !== null) {
+    const isName = (_: string, at: number) => at % 2 === 0
+    return levelOf(new Map(reply.filter(isName).map((name, at) => [name, reply[2 * at + 1] ?? ""])))
   }
-  try {
-    const values = await Promise.all(names.map((name) => setting(server, name)))
-    return levelOf(
-      Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""])) as Record<
-        (typeof names)[number],
-        string
-      >,
-    )
-  } catch (error) {
-    forbidden(error)
-  }
-  try {
-    return await reported(server)
-  } catch (error) {
-    forbidden(error)
-  }
-  return hidden
+  // The server's report only says whether there is an append-only file.
+  const info = await ifAllowed(server.info("persistence"))
+  if (info === null) return unknown("neither CONFIG GET nor INFO is allowed")
+  return /^aof_enabled:0/m.test(info)
+    ? { level: "memory", because: "aof_enabled:0", evicts: false }
+    : unknown("its settings may not be read (CONFIG GET)")
 }
 
 const order: ReadonlyArray<Durability["level"]> = ["unknown", "memory", "everysec", "fsync"]
@@ -109,8 +91,8 @@ const wanted: Readonly<Record<Level, string>> = {
 }
 
 /**
- * Looks at the settings of every server; fails if one guarantees less than required. A replica counts, since it can
- * take over; one that does not answer does not.
+ * Reads the settings of every server; fails if one guarantees less than required. Replicas count, because they can take
+ * over; those that do not answer are left out.
  */
 export const look = (
   connection: Connection,
@@ -122,14 +104,14 @@ export const look = (
       const asked = connection.servers().map(async ({ server, name, replica }) => {
         const kept = keptBy(server)
         const required = target.require !== undefined && !replica
-        // What nobody requires is not waited for.
+        // Without a requirement, a server that does not answer is not waited for.
         const known = await (required ? kept : Promise.race([kept.catch(() => null), late(2_000)]))
-        return known === null && replica ? null : { ...(known ?? silent), name }
+        return known === null && replica ? null : { ...(known ?? unknown("it did not answer")), name }
       })
       try {
         return await Promise.all(asked)
       } catch (error) {
-        // A master that has gone does not come back by itself; another may have taken over.
+        // A master that is gone does not come back by itself; another may have taken over.
         await refreshSlots(client)
         throw error
       }

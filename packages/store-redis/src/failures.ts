@@ -1,146 +1,115 @@
-/** What can go wrong with a server, in words: what it is, what to do, and whether waiting may help. */
+/** The failures of a server in words: the reason, what to do about it, and whether waiting may help. */
 
-/** A reason, without anything that was sent: neither secrets nor messages. */
+/** A reason that contains nothing of what was sent: neither secrets nor messages. */
 export interface Failure {
   readonly reason: string
   /** Whether it may pass by itself: a failover, a restart, a lost connection. */
   readonly passing: boolean
-  /** What Redis or the client calls it. */
+  /** The name that Redis, Node or the client gives it. */
   readonly code: string
 }
 
-type Known = readonly [passing: boolean, reason: (where: string) => string]
+const start = "start it, or check the address and the network"
+const settle = "try again when it has settled"
 
-const away = (what: string): Known => [
-  true,
-  (where) => `${where} ${what}; start it, or check the address and the network`,
-]
-const moving = (what: string): Known => [true, (where) => `${where} ${what}; try again when it has settled`]
-
-/** By Redis' error codes, Node's, and the client's names. */
-const known: Readonly<Record<string, Known>> = {
-  ECONNREFUSED: away("refuses connections"),
-  ECONNRESET: away("closed the connection"),
-  EPIPE: away("closed the connection"),
-  CLOSED: away("closed the connection"),
-  UNREACHABLE: away("cannot be reached"),
-  EHOSTUNREACH: away("cannot be reached"),
-  ENETUNREACH: away("cannot be reached"),
-  ENOTFOUND: away("has a name that is not known"),
-  EAI_AGAIN: away("has a name that is not known"),
-  ETIMEDOUT: away("does not answer"),
-  TIMEOUT: away("does not answer in time"),
-  LOADING: moving("is still loading its data"),
-  BUSY: moving("is busy with somebody's script"),
-  MASTERDOWN: moving("is a replica that has lost its master"),
-  CLUSTERDOWN: moving("does not serve this part of its data: a master is down and no replica has taken over"),
-  TRYAGAIN: moving("is moving this session to another server"),
-  MOVED: moving("has moved this session to another server"),
-  ASK: moving("is moving this session to another server"),
-  UNKILLABLE: moving("is busy with somebody's script"),
-  READONLY: [
-    true,
-    (where) => `${where} is a replica, and takes no writes; name its master, a cluster, or sentinels`,
-  ],
-  NOREPLICAS: [
-    true,
-    (where) =>
-      `${where} takes no writes, since too few replicas follow it (min-replicas-to-write); bring them back`,
-  ],
-  OOM: [false, (where) => `${where} has no memory left; raise maxmemory, or delete sessions`],
-  MISCONF: [
-    false,
-    (where) =>
-      `${where} takes no writes, since it cannot save to its disk; make room there and look at its log`,
-  ],
-  NOAUTH: [false, (where) => `${where} wants a password; name one`],
-  WRONGPASS: [false, (where) => `${where} does not know this user with this password; check both`],
-  NOPERM: [
-    false,
-    (where) =>
-      `${where} does not allow this user to do it; grant the commands and keys that the README lists`,
-  ],
-  WRONGTYPE: [
-    false,
-    (where) => `${where} has something else at a key of this session; choose another prefix`,
-  ],
-  SENTINEL: moving("is not known to any sentinel that answers"),
-  NODATABASE: [
-    false,
-    (where) =>
-      `${where} has no database of that number; choose one that it has (\`databases\` in its settings)`,
-  ],
-  INCLUSTER: [
-    false,
-    (where) =>
-      `${where} is one server of a cluster; name it as one (\`cluster\`, or ?cluster=true in the URL)`,
-  ],
-  NOCLUSTER: [false, (where) => `${where} is no cluster; leave out \`cluster\``],
-  NOTLS: [
-    false,
-    (where) => `${where} cannot be reached by TLS; check its certificate, or whether it speaks TLS at all`,
-  ],
+/** Reasons that may pass, by the codes of Redis and Node and the client's names. Each follows the server's name. */
+const passing: Readonly<Record<string, string>> = {
+  ECONNREFUSED: `refuses connections; ${start}`,
+  ECONNRESET: `closed the connection; ${start}`,
+  EPIPE: `closed the connection; ${start}`,
+  CLOSED: `closed the connection; ${start}`,
+  UNREACHABLE: `cannot be reached; ${start}`,
+  EHOSTUNREACH: `cannot be reached; ${start}`,
+  ENETUNREACH: `cannot be reached; ${start}`,
+  ENOTFOUND: `has a name that is not known; ${start}`,
+  EAI_AGAIN: `has a name that is not known; ${start}`,
+  ETIMEDOUT: `does not answer; ${start}`,
+  TIMEOUT: `does not answer in time; ${start}`,
+  LOADING: `is still loading its data; ${settle}`,
+  BUSY: `is busy with another program's script; ${settle}`,
+  UNKILLABLE: `is busy with another program's script; ${settle}`,
+  MASTERDOWN: `is a replica that has lost its master; ${settle}`,
+  CLUSTERDOWN: `does not serve this part of its data: a master is down and no replica has taken over; ${settle}`,
+  TRYAGAIN: `is moving this session to another server; ${settle}`,
+  ASK: `is moving this session to another server; ${settle}`,
+  MOVED: `has moved this session to another server; ${settle}`,
+  SENTINEL: `is not known to any sentinel that answers; ${settle}`,
+  READONLY: "is a replica, and takes no writes; name its master, a cluster, or sentinels",
+  NOREPLICAS: "takes no writes, since too few replicas follow it (min-replicas-to-write); bring them back",
 }
+
+/** Reasons that do not pass by themselves. */
+const lasting: Readonly<Record<string, string>> = {
+  OOM: "has no memory left; raise maxmemory, or delete sessions",
+  MISCONF: "takes no writes, since it cannot save to its disk; make room there and look at its log",
+  NOAUTH: "wants a password; name one",
+  WRONGPASS: "does not know this user with this password; check both",
+  NOPERM: "does not allow this user to do it; grant the commands and keys that the README lists",
+  WRONGTYPE: "has something else at a key of this session; choose another prefix",
+  NODATABASE: "has no database of that number; choose one that it has (`databases` in its settings)",
+  INCLUSTER: "is one server of a cluster; name it as one (`cluster`, or ?cluster=true in the URL)",
+  NOCLUSTER: "is no cluster; leave out `cluster`",
+  NOTLS: "cannot be reached by TLS; check its certificate, or whether it speaks TLS at all",
+}
+
+/** The codes of failures that the client or Redis describes in words only. */
+const inWords: ReadonlyArray<readonly [words: RegExp, code: string]> = [
+  [/sentinels? (are|is) unreachable/i, "SENTINEL"],
+  [/timed? ?out/i, "TIMEOUT"],
+  [/invalid password|invalid username-password/, "WRONGPASS"],
+  [/DB index is out of range|SELECT is not allowed/, "NODATABASE"],
+  [/cluster support disabled/, "NOCLUSTER"],
+  [
+    /isn't writeable|isn't ready|Failed to refresh slots|None of startup nodes|max retries per request|is ended/,
+    "UNREACHABLE",
+  ],
+  [
+    /[Cc]onnection (is|was) (closed|aborted|discarded)|aborted due to connection close|disconnect|[Ss]ocket closed/,
+    "CLOSED",
+  ],
+]
+
+const isKnown = (code: string): boolean => Object.hasOwn(passing, code) || Object.hasOwn(lasting, code)
 
 const messageOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
 
-/** The client gives up after so many redirections, whatever the last answer was; that one counts. */
+/** After too many redirections the client's error contains the last answer, which is the reason. */
 const lastAnswer = (text: string): string =>
   /^Too many Cluster redirections\. Last error: \w+: (.*)$/s.exec(text)?.[1] ?? text
 
-/** What an error is called here. */
+/** The code of an error; one that is not known is the start of its message. */
 const codeOf = (error: unknown): string => {
   const text = lastAnswer(messageOf(error))
   const named = typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(named)) return "NOTLS"
-  if (Object.hasOwn(known, named)) return named
+  if (isKnown(named)) return named
   const [first = ""] = text.split(" ")
-  if (Object.hasOwn(known, first)) return first
-  if (/sentinels? (are|is) unreachable/i.test(text)) return "SENTINEL"
-  if (/timed? ?out/i.test(text)) return "TIMEOUT"
-  if (/invalid password|invalid username-password/.test(text)) return "WRONGPASS"
-  if (/DB index is out of range|SELECT is not allowed/.test(text)) return "NODATABASE"
-  if (/cluster support disabled/.test(text)) return "NOCLUSTER"
-  if (
-    /isn't writeable|isn't ready|Failed to refresh slots|None of startup nodes|max retries per request|is ended/.test(
-      text,
-    )
-  ) {
-    return "UNREACHABLE"
-  }
-  if (
-    /[Cc]onnection (is|was) (closed|aborted|discarded)|aborted due to connection close|disconnect|[Ss]ocket closed/.test(
-      text,
-    )
-  )
-    return "CLOSED"
+  if (isKnown(first)) return first
+  const found = inWords.find(([words]) => words.test(text))
+  if (found !== undefined) return found[1]
   // Redis repeats what it was sent in some of its other errors.
-  return (
-    text
-      .replace(/,? with args beginning with.*$/s, "")
-      .split("\n")[0]
-      ?.slice(0, 200) ?? ""
-  )
+  const [line = ""] = text.replace(/,? with args beginning with.*$/s, "").split("\n")
+  return line.slice(0, 200)
 }
 
-/** Whether a script is to be sent in full. */
+/** Whether the server does not have a script yet: it has to be sent in full. */
 export const isNoScript = (error: unknown): boolean => lastAnswer(messageOf(error)).startsWith("NOSCRIPT")
 
 /** An error in words. `where` names the server, without secrets. */
 export const describe = (error: unknown, where: string): Failure => {
   const code = codeOf(error)
-  const entry = Object.hasOwn(known, code) ? known[code] : undefined
-  if (entry === undefined) return { reason: `${where} said: ${code}`, passing: false, code: "ERR" }
-  const [passing, reason] = entry
-  return { reason: reason(where), passing, code }
+  if (!isKnown(code)) return { reason: `${where} said: ${code}`, passing: false, code: "ERR" }
+  const passes = Object.hasOwn(passing, code)
+  return { reason: `${where} ${(passes ? passing : lasting)[code]}`, passing: passes, code }
 }
 
-/** The error that goes on as a cause: by name, without the command it was the answer to. */
-export const bare = (error: unknown): Error => {
-  const name = codeOf(error)
-  return Object.assign(new Error(name), {
+/** Whether the user may not use a command, or a service has removed it. */
+export const isForbidden = (error: unknown): boolean => ["NOPERM", "ERR"].includes(describe(error, "").code)
+
+/** The error to pass on as a cause: its name, without the command that it answers. */
+export const bare = (error: unknown): Error =>
+  Object.assign(new Error(codeOf(error)), {
     name: error instanceof Error ? error.name : "Error",
     stack: undefined,
   })
-}

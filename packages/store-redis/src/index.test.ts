@@ -1,13 +1,11 @@
 /** The laws that every store keeps, on real servers. */
-import type { EventLog } from "@memfold/core"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { beforeAll } from "vitest"
 import { often } from "../../core/test/depth.js"
 import { eventLogLaws } from "../../testing/src/vitest.js"
 import { type Cluster, type Server, servers } from "../test/servers.js"
 import { tenant } from "../test/support.js"
-import { keysOf, layer, type Options } from "./index.js"
-import { fromStored } from "./stored.js"
+import { layer, type Options } from "./index.js"
 
 const { server, cluster } = servers()
 let always: Server
@@ -21,33 +19,18 @@ beforeAll(async () => {
   ])
 }, 60_000)
 
-/** The laws for a store that is reached so; every log is a tenant of its own. */
-const laws = (name: string, numRuns: number, options: () => Options, nodes: () => ReadonlyArray<Server>) => {
-  const ofTenant = (prefix: string) => Layer.suspend(() => layer({ ...options(), prefix }))
-  eventLogLaws({
-    name,
-    numRuns,
-    timeout: often(120_000, 600_000),
-    layer: () => ofTenant(tenant()),
-    reopen: () => ofTenant(tenant()),
-  })
+/** The laws for a store with these options. Every log is a tenant of its own. */
+const laws = (name: string, numRuns: number, options: () => Options) => {
+  const fresh = () => {
+    const prefix = tenant()
+    return Layer.suspend(() => layer({ ...options(), prefix }))
+  }
+  eventLogLaws({ name, numRuns, timeout: often(120_000, 600_000), layer: fresh, reopen: fresh })
 }
 
-laws(
-  "Redis, appendfsync always",
-  often(4, 100),
-  () => ({ url: always.url, require: "fsync" }),
-  () => [always],
-)
-laws(
-  "Redis, appendfsync everysec",
-  often(4, 100),
-  () => ({ url: everysec.url, require: "everysec" }),
-  () => [everysec],
-)
-laws(
-  "a Redis Cluster of three masters",
-  often(3, 100),
-  () => ({ cluster: three.addresses, require: "everysec" }),
-  () => three.nodes,
-)
+laws("Redis, appendfsync always", often(4, 100), () => ({ url: always.url, require: "fsync" }))
+laws("Redis, appendfsync everysec", often(4, 100), () => ({ url: everysec.url, require: "everysec" }))
+laws("a Redis Cluster of three masters", often(3, 100), () => ({
+  cluster: three.addresses,
+  require: "everysec",
+}))

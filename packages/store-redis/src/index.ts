@@ -14,39 +14,46 @@ import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
 import * as Scripts from "./scripts.js"
 import { sessions } from "./sessions.js"
-import { fromStored, toHead, toHeader, toRecord, toStored } from "./stored.js"
-import * as Summaries from "./summaries.js"
+import { fromHead, fromStored, toHeader, toRecord, toStored } from "./stored.js"
 
 export type { Changes } from "./changes.js"
 export type { Durability } from "./durability.js"
 export { keysOf, type SessionKeys } from "./keys.js"
 export type { Address, Level, Options, Sentinel, WaitReplicas } from "./Options.js"
 
-/** The event log in Redis, and what it can do beyond the port. */
+/** The event log in Redis, with what it offers beyond the port. */
 export interface RedisEventLog extends EventLog.Service {
-  /** What an acknowledgement meant by the servers' settings when the log was opened. */
+  /** What an acknowledged append survives, by the servers' settings when the log was opened. */
   readonly durability: Durability
-  /**
-   * Tells at once that a session was written to, by whatever process, and once when it begins to listen. Several
-   * writes may be told as one.
-   */
+  /** Emits at once when any process has written to a session, and once when listening starts. Writes may be merged. */
   readonly changes: Changes
 }
 
-/** The event log in Redis, for those who need to know that it is one. */
+/** The event log in Redis, for programs that use its `durability` or rely on `changes`. */
 export class RedisStore extends Context.Tag("@memfold/store-redis/RedisStore")<RedisStore, RedisEventLog>() {}
 
-/** How many records one read takes from the server at a time. */
+/** How many records one request reads. */
 const pageSize = 256
 
-/** So often a request is worked out anew when others write to the session meanwhile. */
-const mostPreparations = 100
+/** How often a deletion looks again at a session that others delete and start again meanwhile. */
+const mostLooks = 100
 
 /**
- * An event log in Redis. It is connected at once, and disconnected with the scope.
+ * An event log in Redis. It connects at once, and disconnects when the scope closes.
  *
- * Fails with a `LogError` that says why, if no server answers within `retryFor`, the user may not use it, or its
- * settings guarantee less than `require`.
+ * @param options - where the servers are, and what is required of them
+ * @returns the log. It fails with a `LogError` that says why if no server answers within `retryFor`, the user may not use
+ * it, or its settings guarantee less than `require`
+ *
+ * @example
+ * ```ts
+ * import { make } from "@memfold/store-redis"
+ * import { Effect } from "effect"
+ *
+ * export const program = Effect.scoped(
+ *   Effect.flatMap(make({ url: "redis://localhost:6379" }), (log) => log.version("chat-1")),
+ * )
+ * ```
  */
 export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -55,7 +62,6 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const keysOf = keysUnder(target.prefix)
     const durability = yield* look(connection, target, options.waitReplicas)
     const changes = yield* listen(connection, target)
-    // In a cluster a message stays on the servers that have the session; others need not hear of it.
     const scripts = Scripts.make(target.mode === "cluster" ? "SPUBLISH" : "PUBLISH")
     const replicas =
       options.waitReplicas === undefined
@@ -65,57 +71,8 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const failure = (operation: string, session: string, reason: string) =>
       new EventLog.LogError({ operation, session, reason })
 
-    /** What the server knows of a session's summaries; `null` of one that has not the expected version. */
-    const stored = (operation: string, session: string, expected: number) => {
-      const { meta, summary } = keysOf(session)
-      // Whatever is written between the two is noticed by the script.
-      return connection
-        .ask({ operation, session }, (client) =>
-          Promise.all([client.hmget(meta, "head", "running", "pruning"), client.hgetall(summary)]),
-        )
-        .pipe(
-          Effect.map(([[head, running, pruning], summary]): Summaries.Stored | null => {
-            const { version, commit, messages } = toHead(head ?? "")
-            return version !== expected
-              ? null
-              : { commit, running: running ?? "", pruning: pruning === "1", messages, summary }
-          }),
-        )
-    }
-
-    /** What a batch does to the summaries, and the commit of the log that this was worked out on. */
-    const prepare = (
-      operation: string,
-      session: string,
-      rewritten: ReadonlyArray<EventLog.Rewritten>,
-      records: ReadonlyArray<EventLog.NewRecord>,
-      { expected, commit }: EventLog.AppendOptions,
-    ) =>
-      Effect.gen(function* () {
-        const now = yield* stored(operation, session, expected)
-        if (now === null) return null
-        const following =
-          rewritten.length === 0
-            ? Summaries.follow(now, records, { session, version: expected, commit })
-            : null
-        if (following !== null) return { changes: following, on: now.commit }
-        const others = new Map(rewritten.map((one) => [one.seq, one]))
-        const added = records.map((record, at) => ({ ...record, session, commit, seq: expected + 1 + at }))
-        const before = read(session, { to: expected }).pipe(
-          Stream.map(({ checksum: _checksum, ...record }): EventLog.LogRecord => {
-            const other = others.get(record.seq)
-            if (other === undefined)
-              return _checksum === undefined ? record : { ...record, checksum: _checksum }
-            const { seq: _seq, ...change } = other
-            return { ...record, ...change }
-          }),
-        )
-        const changes = yield* Summaries.rebuild(Stream.concat(before, Stream.fromIterable(added)))
-        return { changes, on: now.commit }
-      })
-
-    /** What a script said of a batch, in the words of the port. */
-    const told = (
+    /** The result of an append, from the answer of its script. */
+    const toAppended = (
       operation: string,
       session: string,
       count: number,
@@ -123,57 +80,39 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       [answer, reached]: readonly [answer: unknown, replicas: number],
     ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> => {
       // The most frequent answer is the shortest.
-      const [said, first, second, third] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
-      const had = third === "full" ? 0 : reached
-      switch (said) {
+      const [outcome, first, second, third] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
+      const acknowledged = third === "full" ? 0 : reached
+      switch (outcome) {
         case "appended":
         case "duplicate":
-          return replicas !== undefined && had < replicas.count
+          return replicas !== undefined && acknowledged < replicas.count
             ? failure(
                 operation,
                 session,
-                `the master has it, but only ${had} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same commit id, and look after the replicas`,
+                `the master has it, but only ${acknowledged} of ${replicas.count} replicas had it within ${replicas.millis} ms; do it again with the same batch id, and check the replicas`,
               )
             : Effect.succeed(
-                said === "appended"
+                outcome === "appended"
                   ? { from: expected + 1, version: expected + count, duplicate: false }
                   : { from: Number(first), version: Number(second), duplicate: true },
               )
         case "conflict":
           return new EventLog.VersionConflict({ session, expected, actual: Number(first) })
-        case "second":
+        case "two active":
           return failure(
             operation,
             session,
-            `the batch would make a second summary active beside "${fromStored(first ?? "")}"; supersede or invalidate that one in the same batch`,
+            `the change would leave two active summaries, of versions ${first} and ${second}; nothing was written`,
           )
-        case "unprepared":
-          return failure(operation, session, "others write to it all the time; try again")
         default:
           return failure(
             operation,
             session,
-            `its keys do not belong together: ${first} records at version ${second}; somebody else has changed them, so restore them from a backup`,
+            `its keys do not belong together: ${first} records at version ${second}; another program has changed them, so restore them from a backup`,
           )
       }
     }
 
-    /** What the scripts are told of every batch. */
-    const batch = (
-      messages: number,
-      { expected, after, commit }: EventLog.AppendOptions,
-    ): ReadonlyArray<string> => [
-      toStored(commit),
-      String(expected),
-      after === undefined ? "" : `=${toStored(after)}`,
-      String(messages),
-    ]
-
-    /** The records of a batch. */
-    const entries = (records: ReadonlyArray<EventLog.NewRecord>): ReadonlyArray<string> =>
-      records.flatMap((record) => [toHeader(record), toStored(record.data)])
-
-    /** A batch that has to do with summaries, or with what was written before. */
     const write = (
       operation: "append" | "rewrite",
       session: string,
@@ -181,49 +120,44 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       records: ReadonlyArray<EventLog.NewRecord>,
       options: EventLog.AppendOptions,
     ) => {
-      const { log, meta, sessions, snapshot, summary, draft } = keysOf(session)
-      return Effect.gen(function* () {
-        for (let left = mostPreparations; ; left--) {
-          const prepared = yield* prepare(operation, session, rewritten, records, options)
-          const { list, messages, projection } = prepared?.changes ?? Summaries.nothing
-          const answer = yield* connection.run(
-            { operation, session },
-            scripts.write,
-            [log, meta, sessions, snapshot, summary, draft],
-            [
-              ...batch(messages, options),
-              prepared === null ? "" : `=${prepared.on}`,
-              JSON.stringify(list),
-              projection === null ? "" : JSON.stringify(projection),
-              String(rewritten.length),
+      const { expected, after, commit, summaries } = options
+      const { log, meta, sessions, summaries: rows, snapshot, draft } = keysOf(session)
+      const rewrites = rewritten.length > 0
+      const more =
+        summaries === undefined && !rewrites
+          ? []
+          : [
+              rewrites || summaries?.replace === true ? "1" : "",
+              String(summaries?.rows.length ?? 0),
+              ...(summaries?.rows ?? []).flatMap((row) => [
+                String(row.version),
+                row.status,
+                JSON.stringify(row),
+              ]),
               ...rewritten.flatMap(({ seq, checksum, data }) => [
                 String(seq),
                 String(checksum ?? "-"),
                 toStored(data),
               ]),
-              ...entries(records),
-            ],
-            replicas,
-          )
-          if (left > 0 && Array.isArray(answer[0]) && answer[0][0] === "unprepared") continue
-          return yield* told(operation, session, records.length, options, answer)
-        }
-      })
-    }
-
-    const append: EventLog.Service["append"] = (session, records, options) => {
-      if (Summaries.concern(records)) return write("append", session, [], records, options)
-      const { log, meta, sessions } = keysOf(session)
+            ]
+      const keys =
+        more.length > 0 ? [log, meta, sessions, rows] : expected === 0 ? [log, meta, sessions] : [log, meta]
       return Effect.flatMap(
         connection.run(
-          { operation: "append", session },
+          { operation, session },
           scripts.append,
-          // A session is put on the list with its first batch.
-          options.expected === 0 ? [log, meta, sessions] : [log, meta],
-          [...batch(Summaries.messagesOf(records), options), ...entries(records)],
+          rewrites ? [...keys, snapshot, draft] : keys,
+          [
+            toStored(commit),
+            String(expected),
+            after === undefined ? "" : `=${toStored(after)}`,
+            String(5 + more.length),
+            ...more,
+            ...records.flatMap((record) => [toHeader(record), toStored(record.data)]),
+          ],
           replicas,
         ),
-        (answer) => told("append", session, records.length, options, answer),
+        (answer) => toAppended(operation, session, records.length, options, answer),
       )
     }
 
@@ -263,18 +197,17 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const log: RedisEventLog = {
       durability,
       changes,
-      append,
+      append: (session, records, options) => write("append", session, [], records, options),
       rewrite: (session, rewritten, records, options) =>
-        write("rewrite", session, rewritten, records, options).pipe(
-          Effect.zipLeft(
-            rewritten.length === 0 ? Effect.void : forget(connection, session, keysOf(session).log),
-          ),
+        Effect.zipLeft(
+          write("rewrite", session, rewritten, records, options),
+          rewritten.length === 0 ? Effect.void : forget(connection, session, keysOf(session).log),
         ),
       read,
       version: (session) =>
         connection
           .ask({ operation: "version", session }, (client) => client.hget(keysOf(session).meta, "head"))
-          .pipe(Effect.map((head) => toHead(head ?? "").version)),
+          .pipe(Effect.map((head) => fromHead(head ?? "").version)),
       saveSnapshot: (session, { fold, version, commit, data }) => {
         const { meta, snapshot } = keysOf(session)
         return connection
@@ -290,43 +223,67 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         connection
           .ask({ operation: "loadSnapshot", session }, (client) => client.hgetall(keysOf(session).snapshot))
           .pipe(
-            Effect.map(({ fold, version, commit, data }) =>
-              fold === undefined || commit === undefined || data === undefined
+            Effect.map(({ fold, version, batch, data }) =>
+              fold === undefined || batch === undefined || data === undefined
                 ? Option.none()
                 : Option.some({
                     fold: Number(fold),
                     version: Number(version),
-                    commit: fromStored(commit),
+                    commit: fromStored(batch),
                     data: fromStored(data),
                   }),
             ),
           ),
+      summaries: (session) =>
+        connection
+          .ask({ operation: "summaries", session }, (client) => client.hvals(keysOf(session).summaries))
+          .pipe(
+            Effect.flatMap((rows) =>
+              Effect.try({
+                try: () => rows.map((row) => JSON.parse(row) as EventLog.SummaryRow),
+                // Without the parser's error, which repeats the text.
+                catch: () =>
+                  failure(
+                    "summaries",
+                    session,
+                    "a summary row is not JSON; another program has changed it, so restore it from a backup",
+                  ),
+              }),
+            ),
+            Effect.map((rows) => rows.toSorted((one, other) => one.version - other.version)),
+          ),
       sessions: sessions(connection, target.prefix),
       delete: (session) => {
-        const { log, meta, sessions, snapshot, summary } = keysOf(session)
+        const { log, meta, sessions, snapshot, summaries } = keysOf(session)
         const about = { operation: "delete", session }
-        return Effect.gen(function* () {
-          for (let left = mostPreparations; ; left--) {
-            const head = yield* connection.ask(about, (client) => client.hget(meta, "head"))
-            const [removed] = yield* connection.run(
-              about,
-              scripts.remove,
-              [log, meta, sessions, snapshot, summary],
-              [toStored(session), head ?? "", head === null ? "" : toHead(head).commit],
-            )
-            if (removed !== -1) return removed === 1
-            if (left === 0) {
-              return yield* failure("delete", session, "others begin it anew all the time; try again")
-            }
-          }
-        })
+        const restarted = failure("delete", session, "others start it again all the time; try again")
+        return connection
+          .ask(about, (client) => client.hget(meta, "head"))
+          .pipe(
+            Effect.flatMap((head) =>
+              connection.run(
+                about,
+                scripts.remove,
+                [log, meta, sessions, snapshot, summaries],
+                [toStored(session), head ?? ""],
+              ),
+            ),
+            Effect.filterOrFail(
+              ([removed]) => removed !== -1,
+              () => restarted,
+            ),
+            Effect.retry({ times: mostLooks, while: (error) => error === restarted }),
+            Effect.map(([removed]) => removed === 1),
+          )
       },
     }
     return log
   })
 
 /**
- * Provides the event log in Redis, as any event log and as the one it is.
+ * Provides the event log in Redis, as `EventLog` and as `RedisStore`.
+ *
+ * @param options - as for {@link make}, which also describes the errors
  *
  * @example
  * ```ts

@@ -1,20 +1,20 @@
 /**
- * How a session's keys are named: `PREFIX:{TAG}:KIND:SESSION`, for example `memfold:{62}:log:chat-1`.
+ * The names of a session's keys: `PREFIX:{TAG}:KIND:SESSION`, for example `memfold:{62}:log:chat-1`.
  *
- * The tag in braces is the only part of a key that a cluster hashes. It names one of {@link buckets} buckets, and
- * not the session, so that a session's keys and the list of all sessions of its bucket share a slot: one script can
- * keep them true together. The session stands last and may hold any character.
+ * A cluster hashes only the tag in braces. The tag stands for one of {@link buckets} buckets and not for the session:
+ * a session's keys and the list of all sessions in its bucket share a slot, and one script can change them together. The
+ * session comes last and may contain any character.
  */
 import { crc32 } from "node:zlib"
 import { toStored } from "./stored.js"
 
-/** Into so many parts the sessions of a prefix are spread; each lies in one slot, and so on one master. */
+/** The sessions of a prefix are spread over this many buckets. Each bucket is in one slot, and so on one master. */
 export const buckets = 256
 
-/** A cluster's number of slots. */
+/** The number of slots of every cluster. */
 const slots = 16_384
 
-/** The checksum that a cluster finds slots with (CRC-16/XMODEM). */
+/** The checksum that a cluster derives slots from (CRC-16/XMODEM). */
 const crc16 = (text: string): number => {
   let value = 0
   for (const byte of Buffer.from(text)) {
@@ -24,7 +24,7 @@ const crc16 = (text: string): number => {
   return value
 }
 
-/** One short tag for each bucket, with slots at even distances, so that every master gets its share. */
+/** One short tag for each bucket. Their slots are evenly spaced, which gives every master its share. */
 const tags: ReadonlyArray<string> = (() => {
   const found = new Map<number, string>()
   for (let number = 0; found.size < buckets; number++) {
@@ -35,58 +35,56 @@ const tags: ReadonlyArray<string> = (() => {
   return Array.from({ length: buckets }, (_, bucket) => found.get(bucket) ?? "")
 })()
 
-/** The keys of one session. Other programs may read them; see the package's README for what they hold. */
+/** The keys of one session. Other programs may read them; the package's README describes their content. */
 export interface SessionKeys {
-  /** A stream: the records, with the version as their id. */
+  /** A stream: the records. A record's version is its id. */
   readonly log: string
-  /** A hash: how far the session is, which summary is active, and for each commit id where its batch stands. */
+  /** A hash: the session's version, the version of the active summary row, and the range of each batch by its id. */
   readonly meta: string
-  /** A hash: the cached fold. */
+  /** A hash: the last snapshot. */
   readonly snapshot: string
-  /** A hash: the active summary. */
-  readonly summary: string
-  /** A sorted set: the ids of all sessions of the same bucket. */
+  /** A hash: the summary rows as JSON, by version. */
+  readonly summaries: string
+  /** A sorted set: the ids of all sessions in the same bucket. */
   readonly sessions: string
-  /** Where a log is written anew, within one script. */
+  /** A stream that exists only inside the script that rewrites a log. */
   readonly draft: string
 }
 
-/** A prefix as it stands in keys. Without braces of its own it ends where the tag begins: prefixes cannot overlap. */
+/** A prefix in the form it has in keys. Its braces are escaped: the first brace ends it, and prefixes cannot overlap. */
 export const prefixOf = (prefix: string): string =>
   toStored(prefix).replaceAll(/[%{}]/g, (brace) => `%${brace.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** Where a cluster has a key, by its tag. */
+/** The slot of a key in a cluster. */
 export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
 
-/** How all keys of a bucket begin. */
-const stemOf = (prefix: string, tag: string): string => `${prefixOf(prefix)}:{${tag}}:`
-
-/** The lists of sessions of a prefix, one for each bucket. */
+/** The keys of the lists of sessions of a prefix, one for each bucket. */
 export const sessionLists = (prefix: string): ReadonlyArray<string> =>
-  tags.map((tag) => `${stemOf(prefix, tag)}sessions`)
+  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:sessions`)
 
-const bucketOf = (name: string): number => crc32(name) % buckets
-
-const keysAt = (stem: string, name: string): SessionKeys => ({
-  log: `${stem}log:${name}`,
-  meta: `${stem}meta:${name}`,
-  snapshot: `${stem}snapshot:${name}`,
-  summary: `${stem}summary:${name}`,
-  sessions: `${stem}sessions`,
-  draft: `${stem}draft:${name}`,
-})
-
-/** The keys of every session of a prefix, for those who ask often. */
+/** The keys of every session of a prefix; the prefix is escaped once. */
 export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
-  const stems = tags.map((tag) => stemOf(prefix, tag))
+  const escaped = prefixOf(prefix)
   return (session) => {
     const name = toStored(session)
-    return keysAt(stems[bucketOf(name)] ?? "", name)
+    const start = `${escaped}:{${tags[crc32(name) % buckets] ?? ""}}:`
+    return {
+      log: `${start}log:${name}`,
+      meta: `${start}meta:${name}`,
+      snapshot: `${start}snapshot:${name}`,
+      summaries: `${start}summaries:${name}`,
+      sessions: `${start}sessions`,
+      draft: `${start}draft:${name}`,
+    }
   }
 }
 
 /**
  * The keys of a session.
+ *
+ * @param prefix - the `prefix` option of the log
+ * @param session - the id of the session
+ * @returns the names of its keys, whether they exist or not
  *
  * @example
  * ```ts
@@ -95,7 +93,4 @@ export const keysUnder = (prefix: string): ((session: string) => SessionKeys) =>
  * console.log(keysOf("memfold", "chat-1").log) // memfold:{…}:log:chat-1
  * ```
  */
-export const keysOf = (prefix: string, session: string): SessionKeys => {
-  const name = toStored(session)
-  return keysAt(stemOf(prefix, tags[bucketOf(name)] ?? ""), name)
-}
+export const keysOf = (prefix: string, session: string): SessionKeys => keysUnder(prefix)(session)

@@ -1,12 +1,12 @@
-/** How texts, records and the head of a session stand in Redis. */
+/** The form that texts, records and the head of a session have in Redis. */
 import type { EventLog } from "@memfold/core"
 
-/** Stands before a text that had to be written as JSON. */
+/** The first character of a text that is stored as JSON. */
 const mark = "\u0000"
 
 /**
- * A text as Redis keeps it: as it is, in UTF-8. Half a character has no UTF-8, and two texts that differ in nothing
- * else would become one; those are written as JSON behind a mark.
+ * A text in the form that Redis keeps: unchanged, in UTF-8. Half a surrogate pair has no UTF-8, so texts that differ only
+ * in such halves would become equal; they are stored as JSON behind a mark.
  */
 export const toStored = (text: string): string =>
   text.isWellFormed() && !text.startsWith(mark) ? text : mark + JSON.stringify(text)
@@ -17,50 +17,34 @@ export const fromStored = (stored: string): string =>
 
 type Envelope = Pick<EventLog.NewRecord, "at" | "type" | "version" | "checksum">
 
-/** What a record is, beside its commit and its data, as one field: `TIME VERSION CHECKSUM TYPE`. */
+/** All of a record but its batch and its data, as one field: `TIME SCHEMA CHECKSUM TYPE`. */
 export const toHeader = ({ at, type, version, checksum }: Envelope): string =>
   `${at} ${version} ${checksum ?? "-"} ${toStored(type)}`
 
 const fromHeader = (header: string): Envelope => {
-  const [at = "", version = "", checksum = ""] = header.split(" ", 3)
+  const [time = "", schema = "", checksum = ""] = header.split(" ", 3)
   return {
-    at: Number(at),
-    type: fromStored(header.slice(at.length + version.length + checksum.length + 3)),
-    version: Number(version),
+    at: Number(time),
+    type: fromStored(header.slice(time.length + schema.length + checksum.length + 3)),
+    version: Number(schema),
     ...(checksum === "-" ? {} : { checksum: Number(checksum) }),
   }
 }
 
-/** A record from its entry in the stream: `h` its header, `c` its commit, `d` its data. */
+/** A record from its entry in the stream: `h` is its header, `b` its batch id, `d` its data. */
 export const toRecord = (
   session: string,
-  [id, [, header = "", , commit = "", , data = ""]]: readonly [string, ReadonlyArray<string>],
+  [id, [, header = "", , batch = "", , data = ""]]: readonly [string, ReadonlyArray<string>],
 ): EventLog.LogRecord => ({
   session,
   seq: Number.parseInt(id, 10),
-  commit: fromStored(commit),
+  commit: fromStored(batch),
   ...fromHeader(header),
   data: fromStored(data),
 })
 
-/** How far a session is. */
-export interface Head {
-  readonly version: number
-  /** Messages behind the last clear. */
-  readonly messages: number
-  /** The time of the last record. */
-  readonly updated: number
-  /** The last commit, as it is stored. */
-  readonly commit: string
-}
-
-/** The field `head` of a session that there is; the scripts write it. */
-export const toHead = (stored: string): Head => {
-  const [version = "", messages = "", updated = ""] = stored.split(" ", 3)
-  return {
-    version: Number(version),
-    messages: Number(messages),
-    updated: Number(updated),
-    commit: stored.slice(version.length + messages.length + updated.length + 3),
-  }
+/** The start of the field `head` (`VERSION UPDATED BATCH`): a session's version and the time of its last record. */
+export const fromHead = (head: string): Pick<EventLog.SessionInfo, "version" | "updatedAt"> => {
+  const [version = "", updated = ""] = head.split(" ", 2)
+  return { version: Number(version), updatedAt: Number(updated) }
 }

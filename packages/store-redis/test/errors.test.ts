@@ -185,6 +185,7 @@ describe("a server that goes away", () => {
           log.version("s"),
           log.loadSnapshot("s"),
           log.saveSnapshot("s", { fold: 1, version: 1, commit: "a", data: "{}" }),
+          log.summaries("s"),
           log.delete("s"),
         ]
         for (const effect of failing) {
@@ -469,7 +470,7 @@ describe("errors in words", () => {
       ["TRYAGAIN Multiple keys request during rehashing of slot", true, /is moving this session/],
       ["CLUSTERDOWN Hash slot not served", true, /does not serve this part of its data/],
       ["MASTERDOWN Link with MASTER is down", true, /has lost its master/],
-      ["BUSY Redis is busy running a script", true, /busy with somebody's script/],
+      ["BUSY Redis is busy running a script", true, /busy with another program's script/],
       ["NOREPLICAS Not enough good replicas to write.", true, /too few replicas/],
       [
         "Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN The cluster is down",

@@ -69,7 +69,7 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
   })
 })
 
-describe("a server that is busy with somebody's script (-BUSY)", () => {
+describe("a server that is busy with another program's script (-BUSY)", () => {
   it("is waited for, within bounds; what was tried meanwhile is there once", async () => {
     const one = await server({ config: ["lua-time-limit 20"] })
     const { url } = one
@@ -87,7 +87,7 @@ describe("a server that is busy with somebody's script (-BUSY)", () => {
           brief.append("one", records(1, '"SECRET"'), { expected: 1, commit: "c" }),
         )
         expect(error).toMatchObject({ operation: "append", session: "one" })
-        expect(error.reason).toMatch(/is busy with somebody's script; try again when it has settled$/)
+        expect(error.reason).toMatch(/is busy with another program's script; try again when it has settled$/)
         expect((yield* logError(brief.version("one"))).reason).toBe(error.reason)
         expect(yield* Effect.promise(settle)).toMatch(/killed/i)
         for (const appended of yield* Effect.forEach(waiting, Fiber.join)) {

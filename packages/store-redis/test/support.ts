@@ -26,6 +26,21 @@ export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Arr
   return [record, ...Array.from({ length: count - 1 }, () => record)]
 }
 
+/** A summary row; active, unless the rest says otherwise. */
+export const row = (version: number, rest: Partial<EventLog.SummaryRow> = {}): EventLog.SummaryRow => ({
+  version,
+  id: `s${version}`,
+  status: "active",
+  supersededBy: null,
+  coveredTo: 2,
+  total: 9,
+  text: `summary ${version}`,
+  turnPrefix: null,
+  tokens: 7,
+  time: 1_700_000_000_000,
+  ...rest,
+})
+
 export const all = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<ReadonlyArray<A>, E> =>
   Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
