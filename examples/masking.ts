@@ -1,6 +1,6 @@
 import { Fold, Keep, Prune, Strategy, Trigger } from "@memfold/core"
 
-/** Summarizes nothing: above so many tokens, old outputs of tools give way to a note. */
+/** Summarizes nothing: above this many tokens, short notes replace old tool outputs. */
 export const masking = (tokens: number) =>
   Strategy.make({
     name: "masking",

@@ -1,7 +1,7 @@
 import { Fold, Keep, Memory, Strategy, Trigger } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
-/** Folds what nobody has added to for six hours. The newest round stays as it was said. */
+/** Compacts a session six hours after its last message. The newest complete turn stays verbatim. */
 export const nightly = Strategy.make({
   name: "nightly",
   when: Trigger.idle("6 hours"),
@@ -9,7 +9,7 @@ export const nightly = Strategy.make({
   fold: Fold.rolling,
 })
 
-/** Looks at every session, those included that nobody has opened since the process began. */
+/** Checks every session, even those that this process has not opened. */
 export const consolidate = Effect.flatMap(Memory.Memory, (memory) =>
   Stream.runForEach(memory.sessions, ({ session }) => memory.settle(session)),
 )

@@ -1,6 +1,6 @@
 import { Fold, Keep, Pin, Strategy, Trigger } from "@memfold/core"
 
-/** Keeps what the user asked for first in front of every context, word for word. */
+/** Keeps the first user message at the start of every context, word for word. */
 export const originalRequest = Strategy.make({
   name: "original-request",
   when: Trigger.backlog({ messages: 20 }),
