@@ -34,7 +34,8 @@ const laws = (name: string, numRuns: number, options: () => Options, nodes: () =
   eventLogLaws({
     name,
     numRuns,
-    timeout: often(120_000, 600_000),
+    timeout: often(120_000, 900_000),
+    timeLimit: 60_000,
     layer: () => ofTenant(tenant()),
     reopen: () => ofTenant(tenant()),
     projection: () => {
