@@ -36,7 +36,8 @@ const laws = (name: string, options: () => Parameters<typeof layer>[0]) =>
     name,
     layer: () => layer(options()),
     numRuns: often(8, 100),
-    timeout: often(60_000, 600_000),
+    timeout: often(120_000, 900_000),
+    timeLimit: 60_000,
   })
 
 laws("a file, synchronous full", () => ({ filename: newFile() }))

@@ -15,16 +15,16 @@ import { strategies } from "./shipped/strategies.js"
 const ofStrategies = chosen("strategy", strategies, process.env["MEMFOLD_STRATEGIES"])
 const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])
 
-/** Milliseconds that each law may take. */
-const deep = { timeout: often(60_000, 600_000) }
+/** Milliseconds that each law, and one input of it, may take; what hangs is found on a busy machine as well. */
+const limits = { timeout: often(120_000, 900_000), timeLimit: 60_000 }
 
 /** Several conversations one after another, for settings that are meant for long ones. */
 const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
-  lawSuite(`${name}: a strategy`, laws({ numRuns: often(8, 100) }), deep)
+  lawSuite(`${name}: a strategy`, laws({ numRuns: often(8, 100) }), limits)
   lawSuite(`${name} with its defaults`, defaults({ numRuns: often(1, 20), conversations: long }), {
-    ...deep,
+    ...limits,
     ...(name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {}),
   })
 }
@@ -32,21 +32,21 @@ for (const [name, { laws, defaults }] of ofStrategies) {
 lawSuite(
   "any composition of the parts",
   strategyProperties(Arbitrary.strategy, { numRuns: often(20, 200) }),
-  deep,
+  limits,
 )
 lawSuite(
   "policies that prune",
   strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(10, 100) }),
-  deep,
+  limits,
 )
 
 for (const [name, store] of ofStores) {
-  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(5, 100) }), deep)
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(5, 100) }), limits)
   for (const [strategy, { strategies: some }] of ofStrategies) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
       memoryProperties({ layer: store.layer, strategies: some, numRuns: often(2, 20) }),
-      deep,
+      limits,
     )
   }
 }
