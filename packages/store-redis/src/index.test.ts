@@ -25,25 +25,14 @@ const laws = (name: string, numRuns: number, options: () => Options) => {
     const prefix = tenant()
     return Layer.suspend(() => layer({ ...options(), prefix }))
   }
-<<<<<<< HEAD
-  eventLogLaws({ name, numRuns, timeout: often(120_000, 600_000), layer: fresh, reopen: fresh })
-=======
   eventLogLaws({
     name,
     numRuns,
     timeout: often(120_000, 900_000),
     timeLimit: 60_000,
-    layer: () => ofTenant(tenant()),
-    reopen: () => ofTenant(tenant()),
-    projection: () => {
-      const prefix = tenant()
-      return {
-        layer: ofTenant(prefix) as Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-        active: (session) => Effect.promise(() => summaryIn(prefix, session)),
-      }
-    },
+    layer: fresh,
+    reopen: fresh,
   })
->>>>>>> refs/heads/loop
 }
 
 laws("Redis, appendfsync always", often(4, 100), () => ({ url: always.url, require: "fsync" }))
