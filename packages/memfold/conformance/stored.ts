@@ -116,9 +116,11 @@ export const fillDisk = (file: string): void =>
 export const makeRoom = (file: string): void => change(file, "DROP TRIGGER disk_full")
 
 /** Makes a file's events unreadable, until {@link giveEvents}. */
-export const takeEvents = (file: string): void => change(file, "ALTER TABLE events RENAME TO taken")
+export const takeEvents = (file: string): void =>
+  change(file, "ALTER TABLE events RENAME COLUMN data TO taken")
 
-export const giveEvents = (file: string): void => change(file, "ALTER TABLE taken RENAME TO events")
+export const giveEvents = (file: string): void =>
+  change(file, "ALTER TABLE events RENAME COLUMN taken TO data")
 
 /**
  * Damages every stored summary of a file: the data of its event, set to what an SQL expression gives. The snapshots

@@ -97,49 +97,49 @@ const appendOne = (
   )
 }
 
-const insertRecord = `INSERT INTO events
-    (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
-  SELECT ?, ?, ?, ?, ?, id, ?, ?, ? FROM types WHERE name = ?`
+/** The number of a type, which is stored if it is new. */
+const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
+  Effect.gen(function* () {
+    const [known] = yield* run("SELECT id FROM types WHERE name = ?", [type])
+    const [row = {}] =
+      known === undefined ? yield* run("INSERT INTO types (name) VALUES (?) RETURNING id", [type]) : [known]
+    return integer(row, "id")
+  })
 
-/** Adds the records of a batch after the first `version` ones of a session. */
+/** Adds the records of a batch after the first `version` ones of a session. `types` has the numbers known so far. */
 const insertRecords = (
   run: Run,
   id: number,
   version: number,
   commit: string,
   records: ReadonlyArray<EventLog.NewRecord>,
-) => {
-  const knownTypes = new Set<string>()
-  return Effect.forEach(
-    records,
-    (record, position) => {
-      const { type } = record
-      const parameters = [
-        id,
-        version + 1 + position,
-        commit,
-        position === 0 ? batchHash(commit) : null,
-        record.at,
-        record.version,
-        record.data,
-        record.checksum ?? null,
-        type,
-      ]
-      if (knownTypes.has(type)) return run(insertRecord, parameters)
-      knownTypes.add(type)
-      // Inserts nothing if the type is new; then the type is stored first.
-      return Effect.flatMap(run(`${insertRecord} RETURNING version`, parameters), (inserted) =>
-        inserted.length > 0
-          ? Effect.void
-          : Effect.zipRight(
-              run("INSERT INTO types (name) VALUES (?)", [type]),
-              run(insertRecord, parameters),
-            ),
-      )
-    },
-    { discard: true },
-  )
-}
+  types: Map<string, number>,
+) =>
+  Effect.gen(function* () {
+    for (const { type } of records) {
+      if (!types.has(type)) types.set(type, yield* typeId(run, type))
+    }
+    yield* Effect.forEach(
+      records,
+      (record, position) =>
+        run(
+          `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          [
+            id,
+            version + 1 + position,
+            commit,
+            position === 0 ? batchHash(commit) : null,
+            record.at,
+            types.get(record.type),
+            record.version,
+            record.data,
+            record.checksum ?? null,
+          ],
+        ),
+      { discard: true },
+    )
+  })
 
 /** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
 const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.Rewritten>) =>
@@ -229,10 +229,11 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       const body = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
-            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
+            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied,
+               (SELECT id FROM types WHERE name = ?) AS first_type
              FROM sessions JOIN events AS last ON last.session = sessions.id
              WHERE sessions.name = ? ORDER BY last.version DESC LIMIT 1`,
-            [batchHash(commit), commit, session],
+            [batchHash(commit), commit, records[0].type, session],
           )
           const actual = known === undefined ? 0 : integer(known, "version")
           if (known !== undefined && known["applied"] !== null) {
@@ -257,7 +258,11 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 ])
               : [known]
           const id = integer(created ?? {}, "id")
-          yield* insertRecords(run, id, actual, commit, records)
+          const types = new Map<string, number>()
+          if (known !== undefined && known["first_type"] !== null) {
+            types.set(records[0].type, integer(known, "first_type"))
+          }
+          yield* insertRecords(run, id, actual, commit, records, types)
           if (rewritten.length > 0) yield* rewriteRecords(run, id, rewritten)
           if (summaries !== undefined) yield* changeSummaries(run, { id, name: session }, summaries)
           return { from: actual + 1, version: actual + records.length, duplicate: false }
