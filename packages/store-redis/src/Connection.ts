@@ -102,6 +102,16 @@ export const open = (
         : { ...behind, cause: bare(trouble) }
     }
 
+    // The client's own timeouts do not cover the time in which it has no connection.
+    const patience = {
+      duration: Duration.times(answerWithin(options), 2),
+      onTimeout: () => failed(new Error("timed out")),
+    }
+    const again = {
+      while: ({ passing }: Failure) => passing,
+      schedule: backoff.pipe(Schedule.upTo(retryFor)),
+    }
+
     const ask: Connection["ask"] = ({ operation, session }, request) => {
       const once = Effect.tryPromise({
         try: async () => {
@@ -112,23 +122,12 @@ export const open = (
         },
         catch: failed,
       })
-      // The client's own timeouts do not cover the time in which it has no connection.
-      const patiently = Effect.retry(
-        Effect.timeoutFail(once, {
-          duration: Duration.times(answerWithin(options), 2),
-          onTimeout: () => failed(new Error("timed out")),
-        }),
-        { while: ({ passing }) => passing, schedule: backoff.pipe(Schedule.upTo(retryFor)) },
-      )
+      const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
       // Almost every request is answered at the first try, which needs no timers.
       const answered = Effect.suspend(() =>
         client.status === "ready"
-          ? Effect.catchIf(
-              once,
-              ({ passing }) => passing,
-              () => patiently,
-            )
-          : patiently,
+          ? Effect.catchAll(once, (failure) => (failure.passing ? patiently() : Effect.fail(failure)))
+          : patiently(),
       )
       return Effect.mapError(
         answered,
@@ -142,32 +141,35 @@ export const open = (
       )
     }
 
-    const run: Connection["run"] = (about, { sha, source }, keys, args, replicas) =>
-      ask(about, async (to) => {
-        const send = async (command: "evalsha" | "eval", script: string) => {
-          if (replicas === undefined)
-            return [await to[command](script, keys.length, ...keys, ...args), 0] as const
-          // WAIT is about the writes of its own connection: both go down the same one, one behind the other.
-          const pipeline = to.pipeline()
-          pipeline[command](script, keys.length, ...keys, ...args)
-          pipeline.wait(replicas.count, replicas.millis)
-          const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
-          const error = ran?.[0] ?? waited?.[0]
-          if (error) throw error
-          return [ran?.[1], Number(waited?.[1])] as const
-        }
-        try {
-          return await send("evalsha", sha).catch((error: unknown) => {
-            if (isNoScript(error)) return send("eval", source)
-            throw error
-          })
-        } catch (error) {
-          // The client follows a redirection only for single commands; one of those makes it look for the session.
-          if (replicas !== undefined && to instanceof Cluster)
-            await to.exists(keys[0] ?? "").catch(() => undefined)
+    const run: Connection["run"] = (about, { sha, source }, keys, args, replicas) => {
+      const send = (to: Client, command: "evalsha" | "eval", script: string) =>
+        to[command](script, keys.length, ...keys, ...args).then((answer) => [answer, 0] as const)
+      /** WAIT is about the writes of its own connection: both go down the same one, one behind the other. */
+      const sendAndWait = async (
+        to: Client,
+        command: "evalsha" | "eval",
+        script: string,
+        { count, millis }: NonNullable<typeof replicas>,
+      ) => {
+        const pipeline = to.pipeline()
+        pipeline[command](script, keys.length, ...keys, ...args)
+        pipeline.wait(count, millis)
+        const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
+        const error = ran?.[0] ?? waited?.[0]
+        if (!error) return [ran?.[1], Number(waited?.[1])] as const
+        // The client follows a redirection only for single commands; one of those makes it look for the session.
+        if (to instanceof Cluster && !isNoScript(error)) await to.exists(keys[0] ?? "").catch(() => undefined)
+        throw error
+      }
+      const sent = (to: Client, command: "evalsha" | "eval", script: string) =>
+        replicas === undefined ? send(to, command, script) : sendAndWait(to, command, script, replicas)
+      return ask(about, (to) =>
+        sent(to, "evalsha", sha).catch((error: unknown) => {
+          if (isNoScript(error)) return sent(to, "eval", source)
           throw error
-        }
-      })
+        }),
+      )
+    }
 
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())

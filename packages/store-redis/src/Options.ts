@@ -1,30 +1,30 @@
-/** How a log is reached, and what is asked of it. */
+/** The options of a log: where its servers are, and what is required of them. */
 import { EventLog } from "@memfold/core"
 import { type Duration, Effect } from "effect"
 import type { ClusterOptions, NatMap } from "ioredis"
 import type { ConnectionOptions } from "node:tls"
 
-/** A server by its address. */
+/** The address of a server. */
 export interface Address {
   readonly host: string
   /** 6379 by default, 26379 for a sentinel. */
   readonly port?: number
 }
 
-/** A master that sentinels watch over. */
+/** A master that sentinels watch. */
 export interface Sentinel {
   /** The name the sentinels know the master by. */
   readonly name: string
   readonly nodes: ReadonlyArray<Address>
-  /** Who to be to the sentinels themselves, where they ask. */
+  /** The user and password for the sentinels themselves, if they want one. */
   readonly username?: string
   readonly password?: string
-  /** Whether the sentinels are reached by TLS. */
+  /** Whether the sentinels use TLS. */
   readonly tls?: boolean
 }
 
 /**
- * What an acknowledged append has to have survived:
+ * What an acknowledged append survives:
  *
  * - `fsync`: a power cut. The server waits for its disk at every append (`appendfsync always`).
  * - `everysec`: a killed server. A power cut can take the last second or two (`appendfsync everysec`).
@@ -32,48 +32,47 @@ export interface Sentinel {
  */
 export type Level = "fsync" | "everysec" | "memory"
 
-/** Replicas that have to have an append before it is acknowledged. */
+/** How many replicas must have an append before it is acknowledged. */
 export interface WaitReplicas {
   readonly count: number
-  /** How long they are waited for; then the append fails, although the master has it. */
+  /** How long to wait for them; then the append fails, although the master has it. */
   readonly timeout: Duration.DurationInput
 }
 
-/** How a log is reached. One of `url`, `cluster` and `sentinel` says where. */
+/** The options of a log. One of `url`, `cluster` and `sentinel` says where it is. */
 export interface Options {
   /**
-   * `redis://user:password@host:6379/0`, or `rediss://` for TLS. With `cluster` or `sentinel` it is not needed, and
-   * nothing but its user, password, TLS and database count.
+   * `redis://user:password@host:6379/0`, or `rediss://` for TLS. Optional with `cluster` or `sentinel`, which take only
+   * its user, password, TLS and database.
    *
-   * Settings may stand in it: `?prefix=tenant`, `?require=fsync`, and `?cluster=true` for a server that is one of a
-   * cluster.
+   * It may have the settings `?prefix=tenant`, `?require=fsync`, and `?cluster=true` for one server of a cluster.
    */
   readonly url?: string
   /** Some servers of a cluster, as addresses or URLs; the others are found through them. */
   readonly cluster?: ReadonlyArray<Address | string>
-  /** For clusters behind other addresses than they know themselves (`natMap`), and names that must stay names. */
+  /** `natMap`: for servers with other addresses than the cluster knows; `dnsLookup`: to keep host names for TLS. */
   readonly clusterOptions?: Pick<ClusterOptions, "natMap" | "dnsLookup" | "slotsRefreshInterval">
   readonly sentinel?: Sentinel & { readonly natMap?: NatMap }
-  /** In place of the ones in the URL. */
+  /** Replaces the user of the URL; `password` likewise. */
   readonly username?: string
   readonly password?: string
-  /** In place of 0, or the one in the URL. A cluster has no other than 0. */
+  /** Replaces the database of the URL; 0 by default. A cluster has only database 0. */
   readonly db?: number
-  /** TLS with these settings (a certificate authority of one's own, a client certificate). */
+  /** TLS with these settings, for example your own certificate authority or a client certificate. */
   readonly tls?: ConnectionOptions
-  /** Before every key; `memfold` by default. One for each tenant: no session id reaches beyond it. */
+  /** The start of every key; `memfold` by default. Use one for each tenant: no session id can reach another's keys. */
   readonly prefix?: string
   /** Opening fails unless the server's settings guarantee this much; by default nothing is required. */
   readonly require?: Level
-  /** Wait for replicas at each append; by default they are not waited for. */
+  /** Waits for replicas at each append; by default it does not. */
   readonly waitReplicas?: WaitReplicas
-  /** How long a server may take for one answer; 5 seconds by default. */
+  /** The longest time for one answer of a server; 5 seconds by default. */
   readonly timeout?: Duration.DurationInput
-  /** How long something is tried again while servers are away, fail over or load; 15 seconds by default. */
+  /** How long a request is tried again while servers are away, fail over or load; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput
 }
 
-/** Options that have been looked at. Holds secrets: never to be printed. */
+/** Checked options. They contain secrets: never print them. */
 export interface Target {
   readonly mode: "single" | "sentinel" | "cluster"
   readonly nodes: ReadonlyArray<Required<Address>>
@@ -83,7 +82,7 @@ export interface Target {
   readonly tls: ConnectionOptions | undefined
   readonly prefix: string
   readonly require: Level | undefined
-  /** Where this is, without secrets; stands in errors. */
+  /** The servers' name for errors, without secrets. */
   readonly name: string
 }
 
@@ -109,7 +108,7 @@ const anonymous = {
 
 const known = new Set(["prefix", "require", "cluster"])
 
-/** Nothing of a URL that is wrong may be shown: a secret could stand anywhere in it. */
+/** Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
 const parse = (text: string): Effect.Effect<Parsed, EventLog.LogError> =>
   Effect.suspend(() => {
     const form = "redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// for TLS"
@@ -152,7 +151,7 @@ const levels: ReadonlyArray<string> = ["fsync", "everysec", "memory"] satisfies 
 
 const text = ({ host, port }: Required<Address>) => `${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** Looks at options; fails if they do not say where a log is, or say it twice. */
+/** Checks options; fails if they do not say where the servers are, or say it twice. */
 export const targetOf = (options: Options): Effect.Effect<Target, EventLog.LogError> =>
   Effect.gen(function* () {
     const given = options.url === undefined ? undefined : yield* parse(options.url)

@@ -1,4 +1,4 @@
-/** The client of ioredis: how it is set up for each kind of target, and what it has to be kept from. */
+/** The ioredis client: its settings for each kind of target, and corrections of what it does by itself. */
 import { Duration, Effect, type Scope } from "effect"
 import { Cluster, type ClusterOptions, Redis } from "ioredis"
 import type { Options, Target } from "./Options.js"
@@ -7,15 +7,15 @@ export type Client = Redis | Cluster
 
 const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 1_000)
 
-/** How long an answer may take; a server that waits for replicas may use all of the time it has for that. */
+/** How long an answer may take, including the time that the server may wait for replicas. */
 export const answerWithin = ({ timeout, waitReplicas }: Options): Duration.Duration =>
   Duration.sum(timeout ?? "5 seconds", waitReplicas?.timeout ?? Duration.zero)
 
-/** Comes after so many milliseconds, and keeps no process alive for that. */
+/** Resolves after so many milliseconds; does not keep the process alive. */
 export const late = (millis: number): Promise<null> =>
   new Promise((resolve) => setTimeout(resolve, millis, null).unref())
 
-/** The client for a target. It connects when it is told to, and never queues what it cannot send. */
+/** The client for a target. It connects when told to, and never queues requests that it cannot send. */
 const clientOf = (target: Target, options: Options, listening: boolean): Client => {
   const millis = Duration.toMillis(options.timeout ?? "5 seconds")
   const answer = Duration.toMillis(answerWithin(options))
@@ -25,22 +25,22 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     ...(target.tls === undefined ? {} : { tls: target.tls }),
     db: target.db,
     connectTimeout: millis,
-    // Nothing is listened to for hours, too: who listens asks now and then, see changes.ts.
+    // A subscription may be silent for hours, so it sends a PING now and then: see changes.ts.
     commandTimeout: answer,
     socketTimeout: answer,
     connectionName: "memfold",
-    // A server that is loading says so by itself; the one that sentinels name is asked whether it is the master.
+    // A server that is loading says so by itself. One that sentinels name is asked whether it is the master.
     enableReadyCheck: target.mode === "sentinel",
     protocol: 2,
-    // A server that is loading may be done long before the time it had guessed.
+    // A server that is loading may be ready long before the time it estimates.
     maxLoadingRetryTime: 1_000,
-    // What could not be sent is tried again here, where its caller is still waiting, and not later by the client.
+    // Requests that fail are tried again in Connection.ts while their caller waits, not later by the client.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // The client would forget what to listen to when a connection breaks just then, and nobody would hear of a no.
+    // The client forgets subscriptions when a connection breaks meanwhile, and hides a refusal: see changes.ts.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    // A process that is done is not kept for this long.
+    // Otherwise closing keeps a process alive for two seconds.
     disconnectTimeout: 200,
     reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
     lazyConnect: true,
@@ -62,7 +62,7 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
             ...(sentinel.natMap === undefined ? {} : { natMap: sentinel.natMap }),
             sentinelRetryStrategy: pause,
             sentinelCommandTimeout: millis,
-            // A master that hangs closes no connection; the sentinels say that there is another.
+            // A master that hangs closes no connection; the sentinels announce the new one.
             failoverDetector: true,
           },
     )
@@ -82,7 +82,7 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
       shardedSubscribers: listening,
     },
   )
-  // Of a slot that nobody has, a listener knows no server, and throws where nobody can catch it, for all others too.
+  // Without a server for every slot, a listener throws an error for all slots that cannot be caught.
   if (listening) cluster.slots = Array.from({ length: 16_384 }, () => [`${first.host}:${first.port}`])
   return cluster
 }
@@ -92,7 +92,7 @@ const isRefusedSelect = (error: unknown): boolean =>
   error instanceof Error &&
   (error as { readonly command?: { readonly name: string } }).command?.name === "select"
 
-/** A client that is open as long as the scope. What it says about itself by events is heard by `onError`. */
+/** A client that is open as long as the scope. `onError` gets the errors that it emits as events. */
 export const opened = (
   target: Target,
   options: Options,
@@ -106,12 +106,11 @@ export const opened = (
       client.on("node error", onError)
       client.on("error", (error: unknown) => {
         onError(error)
-        // Whatever the answer to SELECT, the client takes itself for ready, in database 0. A server that is busy
-        // refuses it, and everything that is asked next would be asked of somebody else's database.
+        // The client becomes ready even if SELECT was refused, by a busy server for example, and would send the next
+        // requests to database 0.
         if (isRefusedSelect(error)) client.disconnect(true)
       })
-      // Whatever its settings, it gives up for good when sentinels announce a new master just while it is asking them
-      // for the master.
+      // Whatever its settings, the client ends when sentinels announce a new master while it asks them for the master.
       client.on("end", () => {
         const anew = () => {
           if (!closing) client.connect().catch(() => undefined)
@@ -121,7 +120,7 @@ export const opened = (
       return client
     })
     const close = (client: Client) =>
-      // What has been sent is answered before the connection closes; a server that is away is not waited for.
+      // QUIT waits for the answers to what was sent; a server that is away is not waited for.
       Effect.promise(async () => {
         closing = true
         if (!listening && client.status === "ready") {
@@ -132,7 +131,7 @@ export const opened = (
     return Effect.acquireRelease(open, close)
   })
 
-/** Looks which servers of a cluster have what, if there are any that can be asked. */
+/** Asks the servers of a cluster which of them has each slot. */
 export const refreshSlots = async (client: Client): Promise<void> => {
   if (!(client instanceof Cluster) || client.status !== "ready") return
   await new Promise((resolve) => client.refreshSlotsCache(resolve))

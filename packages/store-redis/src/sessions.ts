@@ -1,24 +1,24 @@
 /**
- * The list of all sessions, in order, a little at a time.
+ * The list of all sessions, in order, in pages.
  *
- * Each bucket's list is true at every moment, since the scripts that write sessions write it; all of them together are
- * read in pages, so that no server is held up, however many there are.
+ * Each bucket's list is always up to date, because the scripts that start and delete sessions change it. The lists of all
+ * buckets are read in pages and merged, which holds up no server, however many sessions there are.
  */
 import type { EventLog } from "@memfold/core"
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { Connection } from "./Connection.js"
 import { keysUnder, type SessionKeys, sessionLists } from "./keys.js"
-import { fromStored, fromHead } from "./stored.js"
+import { fromHead, fromStored } from "./stored.js"
 
-/** How many ids are taken from one bucket at a time. */
+/** How many ids one request reads from a bucket. */
 const pageSize = 64
 
-/** How many requests are on their way at a time. */
+/** How many requests run at a time. */
 const concurrency = 512
 
 const about = { operation: "sessions" }
 
-/** By the bytes of their UTF-8, as Redis orders them. */
+/** Compares ids by the bytes of their UTF-8, as Redis orders them. */
 const byBytes = (one: Buffer, other: Buffer): number => Buffer.compare(one, other)
 
 const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) =>
@@ -58,7 +58,7 @@ export const sessions = (
           (list) => Effect.map(page(list, after), (ids) => ({ list, ids, more: ids.length === pageSize })),
           { concurrency },
         )
-        // Up to here nothing can come in between any more; what was read beyond is read again.
+        // Every bucket was read up to this id. Ids after it are read again with the next page.
         const [until] = pages.flatMap(({ ids, more }) => (more ? ids.slice(-1) : [])).toSorted(byBytes)
         const ids = pages
           .flatMap(({ ids }) => ids)
