@@ -472,6 +472,7 @@ describe("phase 1: the summary store", () => {
       supersededBy: null,
       through: 14,
       total: 15,
+      carried: 0,
       segments: [
         { kind: "history", from: 0, to: 4, text: "[0,4)" },
         { kind: "turn-prefix", from: 4, to: 14, text: "[4,14)" },

@@ -164,21 +164,23 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       persistently,
     )
 
+  const reader = (session: string, most?: number) => (to?: number) => {
+    const end = to ?? most
+    return events(session, end === undefined ? {} : { to: end })
+  }
+
   /** Folds the log from its first event. */
   const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
-    Effect.gen(function* () {
-      const end = to ?? (yield* log.version(session))
-      const nothing = { start: () => undefined, step: () => undefined }
-      const { state, last } = yield* replay(session, events(session, { to: end }), nothing)
-      return { state, commit: last === null ? null : commitOf(last) }
-    }).pipe(persistently)
+    replay(session, reader(session, to), { start: () => undefined, step: () => undefined }).pipe(
+      Effect.map(({ state, last }) => ({ state, commit: last === null ? null : commitOf(last) })),
+      persistently,
+    )
+
+  const history: Sessions["history"] = (session) => persistently(historyOf(session, reader(session)))
 
   /** The history of a session up to a version, with more events behind it. */
   const historyWith = (session: string, to: number, more: ReadonlyArray<Recorded>) =>
-    persistently(historyOf(session, Stream.concat(events(session, { to }), Stream.fromIterable(more))))
-
-  const history: Sessions["history"] = (session) =>
-    Effect.flatMap(persistently(log.version(session)), (to) => historyWith(session, to, []))
+    persistently(historyOf(session, () => Stream.concat(events(session, { to }), Stream.fromIterable(more))))
 
   const unknown = (session: string): Known => ({ state: empty(session), commit: null })
 

@@ -3,7 +3,7 @@
  *
  * Folding goes forward in one pass. An event that invalidates an earlier commit is the exception: the fold has let go
  * of the messages that the commit covered. Then the range is read a second time, and this time the commit is skipped.
- * Two passes are always enough, because the range is fixed and its invalidations are all known after the first one.
+ * Two passes are always enough: the second one ends where the first one did, and all invalidations up to there are known.
  */
 import { Effect, Either, Stream } from "effect"
 import { DamagedEvent, decode, type Recorded } from "../event/EventCodec.js"
@@ -55,21 +55,21 @@ export interface Replayed<A> {
 
 const none: Invalidated = new Set()
 
-/**
- * Folds the events of a session from its first one. The stream may be run twice and has to end at the same event both
- * times.
- */
+/** Reads events from the first one, up to a version if one is given. */
+export type ReadTo<E, R = never> = (to?: number) => Stream.Stream<Recorded, E, R>
+
+/** Folds the events of a session from its first one. */
 export const replay = <A, E, R>(
   session: string,
-  events: Stream.Stream<Recorded, E, R>,
+  read: ReadTo<E, R>,
   { start, step }: Fold<A>,
 ): Effect.Effect<Replayed<A>, E, R> => {
-  const pass = (skip: Invalidated) =>
+  const pass = (skip: Invalidated, to?: number) =>
     Effect.suspend(() => {
       const invalidated = new Set<number>()
       let again = false
       return Stream.runFold(
-        events,
+        read(to),
         { state: empty(session), last: null, collected: start() } as Replayed<A>,
         ({ state, collected }, recorded): Replayed<A> => {
           const { event, seq } = recorded
@@ -84,6 +84,8 @@ export const replay = <A, E, R>(
       ).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))
     })
   return Effect.flatMap(pass(none), ({ replayed, invalidated, again }) =>
-    again ? Effect.map(pass(invalidated), (second) => second.replayed) : Effect.succeed(replayed),
+    again
+      ? Effect.map(pass(invalidated, replayed.state.version), (second) => second.replayed)
+      : Effect.succeed(replayed),
   )
 }

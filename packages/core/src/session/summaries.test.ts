@@ -8,7 +8,7 @@ import { appended, committed, failed, invalidated, started } from "../../../test
 import { type EventCodec, Session } from "../index.js"
 
 const ofRecorded = (events: ReadonlyArray<EventCodec.Recorded>) =>
-  Effect.runSync(Session.historyOf("s", Stream.fromIterable(events))).summaries
+  Effect.runSync(Session.historyOf("s", () => Stream.fromIterable(events))).summaries
 
 const summaries = (...events: ReadonlyArray<EventCodec.AnyEvent>) => ofRecorded(recorded(events))
 

@@ -8,7 +8,7 @@ import type { SummaryChanges, SummaryRow, SummaryStatus } from "../log/EventLog.
 import { type Files, noFiles, type Segment } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
 import { evolve } from "./evolve.js"
-import { replay } from "./replay.js"
+import { type ReadTo, replay } from "./replay.js"
 import type { SessionState, Summary } from "./SessionState.js"
 
 export type { SummaryStatus } from "../log/EventLog.js"
@@ -111,11 +111,8 @@ const commitsAfter = (commits: ReadonlyArray<Commit>, { event, seq }: Recorded, 
 }
 
 /** The past of a session, from its events. */
-export const historyOf = <E, R>(
-  session: string,
-  events: Stream.Stream<Recorded, E, R>,
-): Effect.Effect<History, E, R> =>
-  replay(session, events, {
+export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Effect<History, E, R> =>
+  replay(session, read, {
     start: () => ({ records: new Map<number, SummaryRecord>(), commits: [] as ReadonlyArray<Commit> }),
     step: ({ records, commits }, recorded, change) => {
       const isCommit = recorded.event._tag === "SummaryCommitted"
@@ -162,7 +159,8 @@ export const allRows = ({ summaries }: History): SummaryChanges => ({
 })
 
 /**
- * The rows for events that were not appended by the engine: a copy, an import.
+ * The rows for events that were not appended by the engine: a copy, an import. The stream may be read twice, and must
+ * end at the same event both times.
  *
  * @example
  * ```ts
@@ -175,7 +173,11 @@ export const allRows = ({ summaries }: History): SummaryChanges => ({
 export const summaryRows = <E, R>(
   session: string,
   events: Stream.Stream<Recorded, E, R>,
-): Effect.Effect<SummaryChanges, E, R> => Effect.map(historyOf(session, events), allRows)
+): Effect.Effect<SummaryChanges, E, R> =>
+  Effect.map(
+    historyOf(session, () => events),
+    allRows,
+  )
 
 /** The row of the active summary alone. */
 export const activeRow = ({ summary }: SessionState): SummaryChanges => ({
