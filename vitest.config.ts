@@ -37,5 +37,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // A process started by a test takes its time on a busy machine; what hangs is found all the same.
     testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })
