@@ -14,6 +14,8 @@ import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
 export type { Options } from "./Database.js"
 export * from "./maintenance.js"
 
+type Records = Parameters<EventLog.Service["append"]>[1]
+
 /** How many rows one query reads. */
 const pageSize = 512
 
@@ -69,34 +71,6 @@ const summaryOf = (row: Row): EventLog.SummaryRow => ({
 const batchOf = `SELECT version FROM events INDEXED BY events_by_batch
   WHERE session = sessions.id AND batch_hash = ? AND batch_id = ?`
 
-/**
- * Appends one record with a single statement, which is a transaction by itself. Nearly every append is of this kind.
- * `null` if nothing was written: the session or the type is new, the version is another one, or the batch is there.
- */
-const appendOne = (
-  run: Run,
-  session: string,
-  { at, type, version, data, checksum }: EventLog.NewRecord,
-  { expected, after, commit }: EventLog.AppendOptions,
-): Effect.Effect<EventLog.Appended | null, SqlError> => {
-  const hash = batchHash(commit)
-  return run(
-    `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
-     SELECT sessions.id, last.version + 1, ?, ?, ?, types.id, ?, ?, ?
-     FROM sessions JOIN events AS last ON last.session = sessions.id JOIN types
-     WHERE sessions.name = ? AND last.version = ? AND types.name = ?
-       AND last.batch_id = coalesce(?, last.batch_id)
-       AND NOT EXISTS (SELECT 1 FROM events WHERE session = sessions.id AND version = last.version + 1)
-       AND NOT EXISTS (${batchOf})
-     RETURNING version`,
-    [commit, hash, at, version, data, checksum ?? null, session, expected, type, after ?? null, hash, commit],
-  ).pipe(
-    Effect.map(([row]) =>
-      row === undefined ? null : { from: expected + 1, version: expected + 1, duplicate: false },
-    ),
-  )
-}
-
 /** The number of a type, which is stored if it is new. */
 const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
   Effect.gen(function* () {
@@ -106,14 +80,20 @@ const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
     return integer(row, "id")
   })
 
-/** Adds the records of a batch after the first `version` ones of a session. `types` has the numbers known so far. */
+/** Where records go: after the first `version` ones of a session. The first one gets the hash of the batch. */
+interface Place {
+  readonly id: number
+  readonly version: number
+  readonly commit: string
+  readonly hash: number | null
+}
+
+/** Inserts records one after the other. `types` has the numbers of types that are known already. */
 const insertRecords = (
   run: Run,
-  id: number,
-  version: number,
-  commit: string,
+  { id, version, commit, hash }: Place,
   records: ReadonlyArray<EventLog.NewRecord>,
-  types: Map<string, number>,
+  types = new Map<string, number>(),
 ) =>
   Effect.gen(function* () {
     for (const { type } of records) {
@@ -129,7 +109,7 @@ const insertRecords = (
             id,
             version + 1 + position,
             commit,
-            position === 0 ? batchHash(commit) : null,
+            position === 0 ? hash : null,
             record.at,
             types.get(record.type),
             record.version,
@@ -140,6 +120,54 @@ const insertRecords = (
       { discard: true },
     )
   })
+
+/**
+ * Appends a batch to a session that is as expected, which is the usual case. Its first statement checks that and inserts
+ * the first record; for one record it is all there is, and a transaction by itself. `null` if nothing was written: the
+ * session or the type is new, the version is another one, or the batch was appended before.
+ */
+const appendAsExpected = (
+  run: Run,
+  session: string,
+  [first, ...rest]: Records,
+  { expected, after, commit }: EventLog.AppendOptions,
+): Effect.Effect<EventLog.Appended | null, SqlError> => {
+  const hash = batchHash(commit)
+  const appended = { from: expected + 1, version: expected + 1 + rest.length, duplicate: false }
+  return Effect.flatMap(
+    run(
+      `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
+       SELECT sessions.id, last.version + 1, ?, ?, ?, types.id, ?, ?, ?
+       FROM sessions JOIN events AS last ON last.session = sessions.id JOIN types
+       WHERE sessions.name = ? AND last.version = ? AND types.name = ?
+         AND last.batch_id = coalesce(?, last.batch_id)
+         AND NOT EXISTS (SELECT 1 FROM events WHERE session = sessions.id AND version = last.version + 1)
+         AND NOT EXISTS (${batchOf})
+       RETURNING session, type`,
+      [
+        commit,
+        hash,
+        first.at,
+        first.version,
+        first.data,
+        first.checksum ?? null,
+        session,
+        expected,
+        first.type,
+        after ?? null,
+        hash,
+        commit,
+      ],
+    ),
+    ([row]) => {
+      if (row === undefined) return Effect.succeed(null)
+      if (rest.length === 0) return Effect.succeed(appended)
+      const place = { id: integer(row, "session"), version: expected + 1, commit, hash: null }
+      const types = new Map([[first.type, integer(row, "type")]])
+      return Effect.as(insertRecords(run, place, rest, types), appended)
+    },
+  )
+}
 
 /** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
 const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.Rewritten>) =>
@@ -222,18 +250,18 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       operation: "append" | "rewrite",
       session: string,
       rewritten: ReadonlyArray<EventLog.Rewritten>,
-      records: Parameters<EventLog.Service["append"]>[1],
+      records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
       const { expected, after, commit, summaries } = appendOptions
-      const body = (run: Run) =>
+      const hash = batchHash(commit)
+      const general = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
-            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied,
-               (SELECT id FROM types WHERE name = ?) AS first_type
+            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
              FROM sessions JOIN events AS last ON last.session = sessions.id
              WHERE sessions.name = ? ORDER BY last.version DESC LIMIT 1`,
-            [batchHash(commit), commit, records[0].type, session],
+            [hash, commit, session],
           )
           const actual = known === undefined ? 0 : integer(known, "version")
           if (known !== undefined && known["applied"] !== null) {
@@ -258,21 +286,20 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 ])
               : [known]
           const id = integer(created ?? {}, "id")
-          const types = new Map<string, number>()
-          if (known !== undefined && known["first_type"] !== null) {
-            types.set(records[0].type, integer(known, "first_type"))
-          }
-          yield* insertRecords(run, id, actual, commit, records, types)
+          yield* insertRecords(run, { id, version: actual, commit, hash }, records)
           if (rewritten.length > 0) yield* rewriteRecords(run, id, rewritten)
           if (summaries !== undefined) yield* changeSummaries(run, { id, name: session }, summaries)
           return { from: actual + 1, version: actual + records.length, duplicate: false }
         })
-      const isOne = records.length === 1 && rewritten.length === 0 && summaries === undefined
+      const asExpected = (run: Run) => appendAsExpected(run, session, records, appendOptions)
+      const expectedFirst = (run: Run) =>
+        Effect.flatMap(asExpected(run), (done) => (done === null ? general(run) : Effect.succeed(done)))
+      const isPlain = rewritten.length === 0 && summaries === undefined
       return database
         .write<EventLog.Appended, EventLog.VersionConflict>(
           operation,
-          body,
-          isOne ? (run) => appendOne(run, session, records[0], appendOptions) : undefined,
+          isPlain && records.length > 1 ? expectedFirst : general,
+          isPlain && records.length === 1 ? asExpected : undefined,
         )
         .pipe(named(session))
     }
