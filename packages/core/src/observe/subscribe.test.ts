@@ -107,6 +107,20 @@ describe("a subscription", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
+  it.effect("delivers no event twice that a retried append brings back after a deletion", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(2), { commit: "first" })
+      const seen = yield* memory.subscribe("s").pipe(Stream.take(3), Stream.runCollect, Effect.fork)
+      yield* TestClock.adjust("1 second")
+      yield* memory.delete("s")
+      yield* memory.append("s", said(2), { commit: "first" })
+      yield* memory.append("s", said(1, 2))
+      yield* TestClock.adjust("1 second")
+      expect(seqs(yield* Fiber.join(seen))).toEqual([1, 2, 3])
+    }).pipe(Effect.provide(withMemory(manual))),
+  )
+
   it.effect("says what is wrong with a session id", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

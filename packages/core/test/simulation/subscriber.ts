@@ -2,7 +2,7 @@
 import { Cause, Effect, Exit, type Fiber, Option, Stream } from "effect"
 import type { EventCodec } from "../../src/index.js"
 import { type Engine, interrupt } from "./engine.js"
-import type { History } from "./history.js"
+import type { History, Truth } from "./history.js"
 import { must } from "./violation.js"
 import type { World } from "./world.js"
 
@@ -18,6 +18,8 @@ export class Subscriber {
   private readonly world: World
   private readonly history: History
   private heard = false
+  /** The ids of the events heard in that life, up to the one before `next`. */
+  private readonly ids: Array<string> = []
   private fiber: Fiber.RuntimeFiber<unknown, unknown> | null = null
 
   constructor({
@@ -72,18 +74,31 @@ export class Subscriber {
     if (written && truth.incarnation !== this.incarnation && recorded.seq === 1) {
       this.incarnation = truth.incarnation
       this.next = 1
+      this.ids.length = 0
     }
+    if (written && this.heardAllOf(truth)) this.incarnation = truth.incarnation
     must(
       recorded.seq === this.next,
       "L10",
       () => `a subscriber of ${this.session} hears event ${recorded.seq} and waited for ${this.next}`,
     )
     this.next++
+    this.ids.push(recorded.id)
     must(written === (truth.incarnation === this.incarnation), "L10", () =>
       written
         ? `a subscriber of ${this.session} hears event ${recorded.seq}, and never heard how the session began anew`
         : `a subscriber of ${this.session} hears event ${recorded.seq}, which is another one in the log`,
     )
+  }
+
+  /**
+   * Whether the session, as it is now, begins with the very events that were heard. An append that is retried after a
+   * deletion brings the same events again: then nothing tells the new life from the old one, and nothing is missing.
+   */
+  private heardAllOf({ events }: Truth): boolean {
+    const { ids, next } = this
+    const first = next - 1 - ids.length
+    return ids.length > 0 && ids.every((id, position) => events[first + position]?.id === id)
   }
 
   /** Nothing that was written long enough ago is missing. */
@@ -94,7 +109,8 @@ export class Subscriber {
     const truth = this.history.of(session)
     const old = truth.written.findLastIndex((time) => time + every + 2_000 < this.world.now)
     must(
-      truth.records.length === 0 || (truth.incarnation === incarnation && next > old + 1),
+      truth.records.length === 0 ||
+        ((truth.incarnation === incarnation || this.heardAllOf(truth)) && next > old + 1),
       "L10",
       () => `a subscriber of ${session} waits for event ${next} and has not heard ${old + 1}`,
     )
