@@ -68,7 +68,7 @@ describe("nightly", () => {
         expect((yield* memory.state("chat")).summary).toBeNull()
         yield* TestClock.adjust("1 hour")
         yield* consolidate
-        expect(yield* memory.state("chat")).toMatchObject({ through: 8, total: 10 })
+        expect(yield* memory.state("chat")).toMatchObject({ coveredTo: 8, total: 10 })
         yield* consolidate
         expect(yield* memory.summaries("chat")).toHaveLength(1)
       }),
@@ -84,7 +84,7 @@ describe("betweenCalls", () => {
         expect((yield* memory.state("chat")).summary).toBeNull()
         yield* memory.append("chat", user("look at it ".repeat(60)))
         yield* memory.append("chat", call([{ id: "c1", name: "look", arguments: "{}" }]))
-        expect((yield* memory.state("chat")).through).toBe(12)
+        expect((yield* memory.state("chat")).coveredTo).toBe(12)
 
         yield* memory.append("chat", user("and once more ".repeat(10)))
         yield* memory.append("other", [...turns(6), call([{ id: "c1", name: "look", arguments: "{}" }])])
@@ -103,7 +103,7 @@ describe("originalRequest", () => {
       Effect.gen(function* () {
         yield* memory.append("chat", turns(25))
         const { messages, layout } = yield* memory.context("chat")
-        expect((yield* memory.state("chat")).through).toBe(30)
+        expect((yield* memory.state("chat")).coveredTo).toBe(30)
         expect(layout[0]).toMatchObject({ section: "pinned", from: 0, to: 1 })
         expect(Message.text(messages[0]!)).toBe("question 0 ".padEnd(40, "q"))
         expect(layout.filter(({ section }) => section === "pinned")).toHaveLength(1)
@@ -134,7 +134,7 @@ describe("masking", () => {
         expect(outputs.slice(9).every((output) => output.length > 1_000)).toBe(true)
         expect(messages.flatMap(Message.calls)).toHaveLength(14)
         expect(yield* memory.summaries("chat")).toEqual([])
-        expect((yield* memory.state("chat")).through).toBe(0)
+        expect((yield* memory.state("chat")).coveredTo).toBe(0)
       }),
     )
   })

@@ -1,4 +1,4 @@
-import { Fold, Keep, Prune, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Prune, Strategy, Trigger } from "@memfold/core"
 
 /** Summarizes nothing: above this many tokens, short notes replace old tool outputs. */
 export const masking = (tokens: number) =>
@@ -6,6 +6,6 @@ export const masking = (tokens: number) =>
     name: "masking",
     when: Trigger.contextAbove(tokens),
     keep: Keep.lastMessages(10),
-    fold: Fold.none,
+    summaryMode: SummaryMode.none,
     prune: [Prune.hardClear({ keep: Keep.lastMessages(10) })],
   })

@@ -3,7 +3,7 @@ import { EventCodec, type EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { claim, commitOf, event, median, milliseconds, told } from "./measure.js"
 
-const perRound = 128
+const perTurn = 128
 const sessionsAtOnce = 64
 
 export interface Comparison {
@@ -15,7 +15,7 @@ export interface Comparison {
     readonly name: string
     readonly write: (record: EventLog.NewRecord, index: number) => unknown
   }
-  readonly rounds: number
+  readonly turns: number
   /** The first ones compile the code, and are not counted. */
   readonly warmUp: number
   /** How many times as long as a bare write an append may take: of a single writer, and of many sessions at once. */
@@ -23,30 +23,30 @@ export interface Comparison {
 }
 
 /** Measures and prints, round by round in turn; answers whether the ratios are within their bounds. */
-export const appends = ({ name, log, bare, rounds, warmUp, bounds }: Comparison): Effect.Effect<boolean> =>
+export const appends = ({ name, log, bare, turns, warmUp, bounds }: Comparison): Effect.Effect<boolean> =>
   Effect.gen(function* () {
-    const records = Array.from({ length: rounds * perRound }, (_, index) => ({
-      at: 1_800_000_000_000 + index,
+    const records = Array.from({ length: turns * perTurn }, (_, index) => ({
+      time: 1_800_000_000_000 + index,
       ...EventCodec.encode(event(index)),
     }))
     const append = (session: string, version: number, position: number) =>
       log.append(session, [records[position]!], {
-        expected: version,
-        after: version === 0 ? undefined : commitOf(version - 1),
-        commit: commitOf(version),
+        expectedVersion: version,
+        lastBatchId: version === 0 ? undefined : commitOf(version - 1),
+        batchId: commitOf(version),
       })
-    const each = perRound / sessionsAtOnce
+    const each = perTurn / sessionsAtOnce
     const times = { bare: [] as Array<number>, single: [] as Array<number>, many: [] as Array<number> }
-    for (let round = 0; round < rounds; round++) {
-      const start = round * perRound
-      const positions = Array.from({ length: perRound }, (_, index) => start + index)
+    for (let turn = 0; turn < turns; turn++) {
+      const start = turn * perTurn
+      const positions = Array.from({ length: perTurn }, (_, index) => start + index)
       const single = Effect.forEach(positions, (index) => append("s", index, index), { discard: true })
       const many = Effect.forEach(
         Array.from({ length: sessionsAtOnce }, (_, session) => session),
         (session) =>
           Effect.forEach(
             Array.from({ length: each }, (_, index) => index),
-            (index) => append(`s${session}`, round * each + index, start + session * each + index),
+            (index) => append(`s${session}`, turn * each + index, start + session * each + index),
           ),
         { concurrency: "unbounded", discard: true },
       )
@@ -57,8 +57,8 @@ export const appends = ({ name, log, bare, rounds, warmUp, bounds }: Comparison)
         single: await milliseconds(() => Effect.runPromise(single)),
         many: await milliseconds(() => Effect.runPromise(many)),
       }))
-      if (round < warmUp) continue
-      for (const what of ["bare", "single", "many"] as const) times[what].push(took[what] / perRound)
+      if (turn < warmUp) continue
+      for (const what of ["bare", "single", "many"] as const) times[what].push(took[what] / perTurn)
     }
 
     const [alone, one, several] = [median(times.bare), median(times.single), median(times.many)]

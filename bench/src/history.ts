@@ -29,7 +29,7 @@ const prepare = (filename: string, size: number) =>
         "s",
         Array.from({ length: 50 }, (_, position) => turn(from + position)),
       )
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       if (from > 0 && from % 10_000 === 0)
         say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
     }
@@ -76,7 +76,7 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
       await other.close()
     })
     .add("append", () =>
-      Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.settle("s")))),
+      Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compactDue("s")))),
     )
   await bench.run()
   await close()

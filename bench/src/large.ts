@@ -21,7 +21,7 @@ const fill = (open: OpenLog, size: number): Promise<void> =>
         sessions.transact("s", () => ({ events, answer: undefined }))
       yield* add(Array.from({ length: batch }, (_, position) => event(from + position)))
       const to = from + batch - 40
-      const through = from === 0 ? 0 : from - 40
+      const coveredTo = from === 0 ? 0 : from - 40
       const names = { compaction: `k${from}`, summary: `m${from}` }
       yield* add([
         {
@@ -29,10 +29,10 @@ const fill = (open: OpenLog, size: number): Promise<void> =>
           compaction: names.compaction,
           strategy: "sliding-window",
           reason: "backlog",
-          from: through,
+          from: coveredTo,
           to,
           tailFrom: to,
-          parts: [{ kind: "history", from: through, to }],
+          parts: [{ kind: "history", from: coveredTo, to }],
           leaseUntil: 4_000_000_000_000,
         },
       ])
@@ -40,7 +40,7 @@ const fill = (open: OpenLog, size: number): Promise<void> =>
         {
           _tag: "SummaryCommitted",
           ...names,
-          through: to,
+          coveredTo: to,
           carried: 0,
           segments: [{ kind: "history", from: 0, to, text: "What was said so far. ".repeat(40) }],
           wording: Wording.conversationSummary,
@@ -61,8 +61,8 @@ const fill = (open: OpenLog, size: number): Promise<void> =>
             ]),
       ])
     }
-    const { through, total } = yield* sessions.load("s")
-    if (total !== size || through !== size - 40) throw new Error("the session is not what it should be")
+    const { coveredTo, total } = yield* sessions.load("s")
+    if (total !== size || coveredTo !== size - 40) throw new Error("the session is not what it should be")
   }).pipe(Effect.scoped, Effect.runPromise)
 
 /** A memory, and how to close it. */
@@ -82,7 +82,7 @@ const opened = async (open: OpenLog) => {
 /** Median milliseconds of opening a store for a first context, and of a context, for each of them in turn. */
 const reads = async (stores: ReadonlyArray<OpenLog>) => {
   const times = stores.map(() => ({ open: [] as Array<number>, context: [] as Array<number> }))
-  for (let round = 0; round < 120; round++) {
+  for (let turn = 0; turn < 120; turn++) {
     for (const [position, store] of stores.entries()) {
       let now: Awaited<ReturnType<typeof opened>> | undefined
       const open = await milliseconds(async () => {
@@ -91,7 +91,7 @@ const reads = async (stores: ReadonlyArray<OpenLog>) => {
       })
       const context = await milliseconds(() => Effect.runPromise(now!.memory.context("s")))
       await now?.close()
-      if (round < 20) continue
+      if (turn < 20) continue
       times[position]?.open.push(open)
       times[position]?.context.push(context)
     }

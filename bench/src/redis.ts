@@ -80,12 +80,12 @@ const against = (port: number, appendfsync: "always" | "everysec"): Promise<bool
       log: yield* RedisEventLog.make({ url: `redis://127.0.0.1:${port}`, prefix: "bench" }),
       bare: {
         name: "a bare XADD with ioredis",
-        write: ({ at, type, version, checksum = 0, data }, index) => {
-          const record = { t: type, v: version, a: at, c: commitOf(index), k: checksum, d: data }
+        write: ({ time, type, schemaVersion: version, checksum = 0, data }, index) => {
+          const record = { t: type, v: version, a: time, c: commitOf(index), k: checksum, d: data }
           return client.xadd("bare", `${index + 1}-0`, ...Object.entries(record).flat())
         },
       },
-      rounds: 160,
+      turns: 160,
       warmUp: 60,
       // On one machine, and without a wait for the disk, a bare XADD is next to nothing.
       bounds: appendfsync === "always" ? { single: 1.3, many: 1 } : { single: Infinity, many: Infinity },

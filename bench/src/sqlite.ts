@@ -45,10 +45,10 @@ const against = (folder: string, synchronous: "full" | "normal"): Promise<boolea
       log: yield* SqliteEventLog.make({ filename: join(folder, `${synchronous}.db`), synchronous }),
       bare: {
         name: "a bare insert with better-sqlite3",
-        write: ({ at, type, version, data, checksum }, index) =>
-          statement.run("s", index + 1, commitOf(index), at, type, version, data, checksum),
+        write: ({ time, type, schemaVersion: version, data, checksum }, index) =>
+          statement.run("s", index + 1, commitOf(index), time, type, version, data, checksum),
       },
-      rounds: 60,
+      turns: 60,
       warmUp: 20,
       // Without a wait for the disk there is nothing to share, and a bare insert is next to nothing.
       bounds: synchronous === "full" ? { single: 2, many: 1 } : { single: Infinity, many: Infinity },

@@ -6,6 +6,6 @@ export const atNight: Strategy.Strategy = {
   ...threeTurns,
   name: "at night",
   when: {
-    due: ({ tailFrom, through }) => (tailFrom > through && new Date().getHours() < 6 ? "night" : null),
+    due: ({ tailFrom, coveredTo }) => (tailFrom > coveredTo && new Date().getHours() < 6 ? "night" : null),
   },
 }

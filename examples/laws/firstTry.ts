@@ -1,9 +1,9 @@
-import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Strategy, Trigger } from "@memfold/core"
 
 /** Keeps the last three turns: a question and an answer each, so six messages. */
 export const firstTry = Strategy.make({
   name: "three turns",
-  when: Trigger.raw({ messages: 10 }),
+  when: Trigger.uncovered({ messages: 10 }),
   keep: Keep.lastMessages(6),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })

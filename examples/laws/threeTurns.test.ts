@@ -1,4 +1,4 @@
 import { strategyLaws } from "@memfold/testing/vitest"
 import { threeTurns } from "./threeTurns.js"
 
-strategyLaws(threeTurns, { rounds: 3 })
+strategyLaws(threeTurns, { turns: 3 })

@@ -25,7 +25,7 @@ describe("the tutorial", () => {
   })
 
   it("shows what the laws say of the first try", async () => {
-    expect(page).toContain(await reported(strategyProperties(firstTry, { rounds: 3 }), 7))
+    expect(page).toContain(await reported(strategyProperties(firstTry, { turns: 3 }), 7))
   })
 
   it("shows what they say of a strategy that goes by the clock on the wall", async () => {
@@ -37,7 +37,7 @@ describe("the tutorial", () => {
 
   it("finds the reported conversation again by its seed and path", async () => {
     const [, seed, path] = /MEMFOLD_SEED=(\d+):([\d:]+)/u.exec(page) ?? []
-    const law = strategyProperties(firstTry, { rounds: 3 }).find((one) => title(one).startsWith("L2: rounds"))
+    const law = strategyProperties(firstTry, { turns: 3 }).find((one) => title(one).startsWith("L2: rounds"))
     expect(law).toBeDefined()
     if (law === undefined) return
     await expect(check(law, { seed: Number(seed), path })).rejects.toThrow("0 complete rounds stay")

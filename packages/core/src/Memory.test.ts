@@ -4,7 +4,7 @@ import { echo, gated, pairs, said, withMemory } from "../test/engine.js"
 import {
   CurrentSummarizer,
   EventLog,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Keep,
   Memory,
@@ -21,7 +21,7 @@ const small = Strategy.make({
   name: "small",
   when: Trigger.backlog({ messages: 6 }),
   keep: Keep.lastMessages(4),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 /** A clock on which every sleep is over at once. */
@@ -55,9 +55,13 @@ describe("append", () => {
   it.effect("applies a commit id once, and answers as the first time did (L12)", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
-      const first = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], { commit: "mine" })
+      const first = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], {
+        idempotencyKey: "mine",
+      })
       yield* memory.append("s", Message.user("c"))
-      const again = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], { commit: "mine" })
+      const again = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], {
+        idempotencyKey: "mine",
+      })
       expect(again).toEqual({ ...first, duplicate: true })
       expect((yield* memory.state("s")).total).toBe(3)
     }).pipe(Effect.provide(manual)),
@@ -131,7 +135,7 @@ describe("append", () => {
           ),
         { concurrency: "unbounded" },
       )
-      yield* engines[0]!.settle("s")
+      yield* engines[0]!.compactDue("s")
       const texts = yield* engines[1]!.events("s").pipe(
         Stream.filterMap(({ event }) =>
           event._tag === "MessageAppended" ? Option.some(Message.text(event.message)) : Option.none(),
@@ -156,12 +160,12 @@ describe("the past", () => {
       const then: Array<readonly [version: number, context: unknown]> = []
       for (let turn = 0; turn < 40; turn++) {
         yield* memory.append("s", Message.user(`turn ${turn} with a few words to make it longer`))
-        yield* memory.settle("s")
+        yield* memory.compactDue("s")
         const { version } = yield* memory.state("s")
         then.push([version, yield* memory.context("s")])
       }
       for (const [version, context] of then)
-        expect(yield* memory.context("s", { at: version })).toEqual(context)
+        expect(yield* memory.context("s", { atVersion: version })).toEqual(context)
     }).pipe(Effect.provide(manual)),
   )
 })
@@ -174,7 +178,7 @@ describe("a session", () => {
       yield* memory.clear("s")
       expect((yield* memory.context("s")).messages).toEqual([])
       expect(yield* memory.append("s", Message.user("after"))).toMatchObject({ from: 0, to: 1 })
-      expect((yield* memory.context("s", { at: 2 })).messages).toHaveLength(2)
+      expect((yield* memory.context("s", { atVersion: 2 })).messages).toHaveLength(2)
       expect(yield* memory.delete("s")).toBe(true)
       expect(yield* memory.delete("s")).toBe(false)
       expect(yield* memory.append("s", Message.user("anew"))).toMatchObject({ from: 0, version: 1 })
@@ -194,7 +198,9 @@ describe("a session", () => {
       for (const name of names) {
         const state = yield* memory.state(name)
         expect(state).toMatchObject({ total: 12, session: name })
-        expect([...state.raw].every(({ message }) => Message.text(message).startsWith(`${name} `))).toBe(true)
+        expect(
+          [...state.uncovered].every(({ message }) => Message.text(message).startsWith(`${name} `)),
+        ).toBe(true)
       }
     }).pipe(Effect.provide(InMemoryEventLog.layer), Effect.scoped),
   )
@@ -208,13 +214,17 @@ describe("a damaged log", () => {
         const log = yield* EventLog.EventLog
         const memory = yield* Memory.Memory
         yield* memory.append("good", Message.user("fine"))
-        yield* log.append("bad", [{ at: 0, type: "MessageAppended", version: 1, data: '{"secret":"text"' }], {
-          expected: 0,
-          commit: "x",
-        })
+        yield* log.append(
+          "bad",
+          [{ time: 0, type: "MessageAppended", schemaVersion: 1, data: '{"secret":"text"' }],
+          {
+            expectedVersion: 0,
+            batchId: "x",
+          },
+        )
         const exit = yield* Effect.exit(memory.context("bad"))
         expect(exit).toEqual(
-          Exit.fail(expect.objectContaining({ _tag: "DamagedEvent", session: "bad", seq: 1 })),
+          Exit.fail(expect.objectContaining({ _tag: "DamagedEvent", session: "bad", version: 1 })),
         )
         expect(JSON.stringify(exit)).not.toContain("text")
         expect((yield* memory.context("good")).messages).toHaveLength(1)
@@ -228,8 +238,10 @@ describe("a store that contradicts itself", () => {
       const real = yield* InMemoryEventLog.make
       const log: EventLog.Service = {
         ...real,
-        append: (session, _records, { expected }) =>
-          Effect.fail(new EventLog.VersionConflict({ session, expected, actual: expected + 1 })),
+        append: (session, _records, { expectedVersion }) =>
+          Effect.fail(
+            new EventLog.VersionConflict({ session, expectedVersion, actualVersion: expectedVersion + 1 }),
+          ),
       }
       const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
         Effect.provideService(EventLog.EventLog, log),
@@ -275,12 +287,12 @@ describe("what was appended", () => {
       const when = new Date(0)
       yield* memory.append("s", Message.user("hello", { metadata: { list, when } }))
       list.push(2)
-      const live = [...(yield* memory.state("s")).raw][0]?.message
+      const live = [...(yield* memory.state("s")).uncovered][0]?.message
       expect(live?.metadata).toEqual({ list: [1], when: "1970-01-01T00:00:00.000Z" })
-      expect([...(yield* memory.state("s", { at: 1 })).raw][0]?.message).toEqual(live)
+      expect([...(yield* memory.state("s", { atVersion: 1 })).uncovered][0]?.message).toEqual(live)
       const error = yield* Effect.flip(memory.append("s", Message.user("x", { metadata: { big: 1n } })))
       expect(error._tag).toBe("InvalidInput")
-      const commit = yield* Effect.flip(memory.append("s", Message.user("x"), { commit: "" }))
+      const commit = yield* Effect.flip(memory.append("s", Message.user("x"), { idempotencyKey: "" }))
       expect(commit._tag).toBe("InvalidInput")
     }).pipe(Effect.provide(manual)),
   )
@@ -301,9 +313,9 @@ describe("a strategy that pins", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [Message.assistant("hello"), ...said(3)])
       yield* memory.append("s", said(6, 3))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       expect(yield* pinned).toEqual([1])
-      expect(yield* memory.state("s")).toMatchObject({ through: 8 })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8 })
       const { messages } = yield* memory.context("s")
       expect(messages.map(Message.text)).toEqual([
         Message.text(said(1)[0]!),
@@ -345,10 +357,10 @@ describe("a memory with a wording of its own", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       expect(yield* first).toBe("Summary of earlier conversation: [0,4)")
       yield* memory.append("s", said(4, 6))
-      yield* memory.settle("s", { strategy: { ...pairs, name: "other" } })
+      yield* memory.compactDue("s", { strategy: { ...pairs, name: "other" } })
       expect(yield* first).toBe("Summary of earlier conversation: [0,8)")
     }).pipe(
       Effect.provide(
@@ -367,12 +379,12 @@ describe("a memory with a wording of its own", () => {
         )
       const before = yield* engine({})
       yield* before.append("s", said(6))
-      yield* before.settle("s")
+      yield* before.compactDue("s")
       const context = yield* before.context("s")
       const after = yield* engine({ wording: Wording.sessionMemory })
       expect(yield* after.context("s")).toEqual(context)
       yield* after.append("s", said(4, 6))
-      yield* after.settle("s")
+      yield* after.compactDue("s")
       expect(Message.text((yield* before.context("s")).messages[0]!)).toBe("[Session Memory]\n[0,8)")
     }).pipe(Effect.scoped),
   )
@@ -381,9 +393,9 @@ describe("a memory with a wording of its own", () => {
 describe("a strategy for one request", () => {
   const eager = Strategy.make({
     name: "eager",
-    when: Trigger.raw({ messages: 1 }),
+    when: Trigger.uncovered({ messages: 1 }),
     keep: Keep.lastMessages(1),
-    fold: Fold.rolling,
+    summaryMode: SummaryMode.rolling,
     context: { maxMessages: 2 },
   })
   const names = Effect.gen(function* () {
@@ -396,11 +408,11 @@ describe("a strategy for one request", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(3))
-      expect(yield* memory.settle("s")).toEqual([])
-      expect(yield* memory.settle("s", { strategy: eager })).toHaveLength(1)
-      expect(yield* memory.state("s")).toMatchObject({ through: 2 })
+      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compactDue("s", { strategy: eager })).toHaveLength(1)
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 2 })
       yield* memory.append("s", said(3, 3))
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s", { strategy: eager })).toMatchObject({ started: { to: 5 } })
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
       expect(yield* names).toEqual(["eager", "eager"])
@@ -413,11 +425,11 @@ describe("a strategy for one request", () => {
       const strategy = { ...eager, pin: Pin.firstUserMessage }
       yield* memory.append("s", said(2), { strategy })
       // The first message is pinned, so that there is nothing to say of it.
-      expect(yield* memory.state("s")).toMatchObject({ through: 0 })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 0 })
       yield* memory.append("s", said(1, 2), { strategy })
-      expect(yield* memory.state("s")).toMatchObject({ through: 2, pinned: [{ index: 0 }] })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 2, pinned: [{ index: 0 }] })
       yield* memory.append("s", said(2, 3))
-      expect(yield* memory.state("s")).toMatchObject({ through: 2 })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 2 })
       expect(yield* names).toEqual(["eager"])
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "inline" }))),
   )
@@ -429,7 +441,7 @@ describe("a strategy for one request", () => {
       const own = yield* memory.context("s")
       expect(own.messages).toHaveLength(5)
       expect((yield* memory.context("s", { strategy: eager })).messages).toHaveLength(2)
-      expect((yield* memory.context("s", { at: 4, strategy: eager })).layout[0]).toMatchObject({
+      expect((yield* memory.context("s", { atVersion: 4, strategy: eager })).layout[0]).toMatchObject({
         section: "gap",
         from: 0,
         to: 2,
@@ -450,10 +462,10 @@ describe("a strategy for one request", () => {
         yield* memory.append("s", said(1, 7), { strategy: keeping(2) })
         yield* Deferred.succeed(gate, undefined)
         const state = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), memory.state("s")), {
-          until: ({ through, running }) => through > 4 && running === null,
+          until: ({ coveredTo, running }) => coveredTo > 4 && running === null,
           times: 1_000,
         })
-        expect(state.through).toBe(6)
+        expect(state.coveredTo).toBe(6)
         expect(yield* names).toEqual(["pairs", "2"])
       }).pipe(Effect.provide(withMemory({ strategy: pairs }, summarizer)))
     }),
@@ -464,16 +476,19 @@ describe("how far the rounds are compacted (reference design 2)", () => {
   it.effect("goes on from compaction to compaction, and is what it was at any version", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
-      const through = (at?: number) =>
-        Effect.map(memory.state("s", at === undefined ? {} : { at }), (state) => state.compressedThroughRound)
-      expect(yield* through()).toBe(0)
-      for (const rounds of [2, 4, 6]) {
-        yield* memory.append("s", said(rounds === 2 ? 6 : 4))
-        yield* memory.settle("s")
-        expect(yield* through()).toBe(rounds)
+      const coveredTo = (at?: number) =>
+        Effect.map(
+          memory.state("s", at === undefined ? {} : { atVersion: at }),
+          (state) => state.compressedThroughRound,
+        )
+      expect(yield* coveredTo()).toBe(0)
+      for (const turns of [2, 4, 6]) {
+        yield* memory.append("s", said(turns === 2 ? 6 : 4))
+        yield* memory.compactDue("s")
+        expect(yield* coveredTo()).toBe(turns)
       }
-      expect(yield* through(6)).toBe(0)
-      expect(yield* through(8)).toBe(2)
+      expect(yield* coveredTo(6)).toBe(0)
+      expect(yield* coveredTo(8)).toBe(2)
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
   )
 })
@@ -484,9 +499,9 @@ describe("the summaries of a session", () => {
       const memory = yield* Memory.Memory
       expect(yield* memory.summaries("s")).toEqual([])
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       yield* memory.append("s", said(4, 6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const [older, newer] = yield* memory.summaries("s")
       expect(older).toMatchObject({ status: "superseded", supersededBy: newer?.id, text: "[0,4)", total: 6 })
       expect(newer).toMatchObject({ status: "active", supersededBy: null, text: "[0,8)", total: 10 })

@@ -15,8 +15,8 @@ import { MemoryLayers } from "./layers/MemoryLayers.js"
 import { recallFacts } from "./layers/recallFacts.js"
 import { EventLog } from "./log/EventLog.js"
 import { appendMessages, describeAppend } from "./memory/appendMessages.js"
-import { checkCommit, checkCount, checkMessages, checkSession, checkSummary } from "./memory/input.js"
-import { type AtOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
+import { checkIdempotencyKey, checkCount, checkMessages, checkSession, checkSummary } from "./memory/input.js"
+import { type AtVersionOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
 import { readState, timeOf } from "./memory/readState.js"
 import { requestStrategy } from "./memory/requestStrategy.js"
 import { guarded, TokenCounter } from "./message/TokenCounter.js"
@@ -50,16 +50,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     shutdown: options.shutdown ?? Duration.zero,
   })
   const strategyOf = requestStrategy(options)
-  const load = (session: string, at?: AtOptions) => readState(sessions, session, at)
+  const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
   const service: Service = {
-    append: (session, given, { commit, ...request } = {}) =>
+    append: (session, given, { idempotencyKey, ...request } = {}) =>
       Effect.gen(function* () {
         const strategy = strategyOf(request)
         yield* checkSession(session)
-        if (commit !== undefined) yield* checkCommit(session, commit)
+        if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
         const messages = yield* checkMessages(session, given)
-        const batch = yield* appendMessages({ sessions, counter }, session, messages, { strategy, commit })
+        const batch = yield* appendMessages({ sessions, counter }, session, messages, {
+          strategy,
+          idempotencyKey,
+        })
         yield* schedule.check(batch.state, strategy)
         return yield* describeAppend(batch)
       }).pipe(
@@ -72,7 +75,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         yield* checkSession(session)
         const strategy = strategyOf(request)
         // A context of the past stays as it was, whatever its size.
-        const budget = request.at === undefined ? yield* schedule.waitForBudget(session, strategy) : undefined
+        const budget =
+          request.atVersion === undefined ? yield* schedule.waitForBudget(session, strategy) : undefined
         const state = yield* load(session, request)
         const memory =
           layers === null
@@ -86,7 +90,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         return budget === undefined ? context : { ...context, budget }
       }).pipe(Effect.withSpan("memfold.context", { attributes: { session } })),
 
-    settle: (session, request = {}) =>
+    compactDue: (session, request = {}) =>
       Effect.flatMap(load(session), () => schedule.compactDue(session, strategyOf(request))),
 
     compact: (session, { instructions, ...request } = {}) =>
@@ -94,19 +98,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         schedule.compactNow(session, strategyOf(request), { instructions }),
       ),
 
-    revert: (session, { to = null, hold = 20 } = {}) =>
+    revert: (session, { toSummary = null, pauseFor = 20 } = {}) =>
       Effect.gen(function* () {
         yield* load(session)
-        yield* checkCount(session, "hold", hold)
-        if (to !== null) yield* checkSummary(session, "to", to)
-        return yield* revert(sessions, session, { to, hold, reason: "reverted" })
+        yield* checkCount(session, "pauseFor", pauseFor)
+        if (toSummary !== null) yield* checkSummary(session, "toSummary", toSummary)
+        return yield* revert(sessions, session, { toSummary, pauseFor, reason: "reverted" })
       }),
 
     recompact: (session, request = {}) =>
       Effect.gen(function* () {
         yield* load(session)
         if (mode === "off") return []
-        yield* revert(sessions, session, { to: null, hold: 0, reason: "recompacted" }).pipe(
+        yield* revert(sessions, session, { toSummary: null, pauseFor: 0, reason: "recompacted" }).pipe(
           Effect.catchTag("UnknownSummary", Effect.die),
         )
         return yield* schedule.compactDue(session, strategyOf(request))
@@ -116,7 +120,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.gen(function* () {
         yield* load(session, request)
         yield* checkSession(to)
-        return yield* fork(log, sessions, session, { to, at: request.at })
+        return yield* fork(log, sessions, session, { to, atVersion: request.atVersion })
       }),
 
     redact: (session, index) =>
@@ -124,7 +128,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const state = yield* load(session)
         if (typeof index !== "number") yield* checkCount(session, "index", index)
         const done = yield* redact(log, sessions, counter, session, index)
-        if (layers !== null) yield* layers.forget(state, index)
+        if (layers !== null) yield* layers.forgetMessage(state, index)
         yield* schedule.check(yield* sessions.load(session), strategyOf())
         return done
       }),
@@ -147,9 +151,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
     facts: (session) =>
       Effect.flatMap(load(session), (state) => (layers === null ? Effect.succeed([]) : layers.facts(state))),
-    retire: (session, id, { reason = "retired" } = {}) =>
+    removeFact: (session, id, { reason = "retired" } = {}) =>
       Effect.flatMap(load(session), (state) =>
-        layers === null ? Effect.succeed(false) : layers.retire(state, { id, reason }),
+        layers === null ? Effect.succeed(false) : layers.remove(state, { id, reason }),
       ),
 
     state: load,

@@ -4,7 +4,7 @@ import {
   CurrentSummarizer,
   EchoSummarizer,
   type EventLog,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Keep,
   Memory,
@@ -34,7 +34,7 @@ export const pairs = Strategy.make({
   name: "pairs",
   when: Trigger.backlog({ messages: 4 }),
   keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 /** So many messages of ordinary length, the user and the assistant in turn. */

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest"
 import { often } from "./depth.js"
 import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../strategies/rounds/src/index.js"
-import { Fold, Keep, Message, Prune, Session, Split, Strategy, Trigger, Verify } from "../src/index.js"
+import { SummaryMode, Keep, Message, Prune, Session, Split, Strategy, Trigger, Verify } from "../src/index.js"
 import * as Snapshot from "../src/session/Snapshot.js"
 import {
   batched,
@@ -50,18 +50,18 @@ const run = ({ strategy, batches }: Input): Promise<Run> => {
 
 const splitting = Strategy.make({
   name: "splitting",
-  when: Trigger.raw({ messages: 1 }),
-  keep: Keep.currentRound,
-  fold: Fold.rolling,
+  when: Trigger.uncovered({ messages: 1 }),
+  keep: Keep.currentTurn,
+  summaryMode: SummaryMode.rolling,
   split: Split.tailAbove(30, { prefix: 10 }),
 })
 
 /** Folds nothing, and leaves nothing of any output that is not short. */
 const masking = Strategy.make({
   name: "masking",
-  when: Trigger.raw({ messages: 1 }),
+  when: Trigger.uncovered({ messages: 1 }),
   keep: Keep.lastMessages(2),
-  fold: Fold.none,
+  summaryMode: SummaryMode.none,
   prune: [Prune.hardClear({ keep: Keep.lastMessages(0), above: 0 })],
 })
 
@@ -119,7 +119,7 @@ const examples: ReadonlyArray<[Input]> = [
     result({ id: "c1", output: "x".repeat(41) }),
   ]),
   // There is too much to keep, and nothing to be folded.
-  example({ ...splitting, name: "unfolding", fold: Fold.none }, [
+  example({ ...splitting, name: "unfolding", summaryMode: SummaryMode.none }, [
     user("do"),
     ...["one ", "two ", "six "].map(long),
   ]),
@@ -148,15 +148,15 @@ describe("in every run", () => {
   it("L1, L3, L7, L12: the naive model finds nothing wrong with the events", () =>
     inEveryRun((run) => {
       expect(readSession(run.events).problems).toEqual([])
-      expect(run.state.superseded).toBe(Math.max(summariesIn(run).length - 1, 0))
+      expect(run.state.supersededCount).toBe(Math.max(summariesIn(run).length - 1, 0))
     }))
 
   it("L2, L5: every compaction ends at a boundary, and takes nothing of the tail but what a split allows", () =>
     inEveryRun((run) => {
-      for (const { seq, at, started } of compactions(run)) {
-        const state = stateBefore(run, seq)
+      for (const { version, time, started } of compactions(run)) {
+        const state = stateBefore(run, version)
         const messages = run.messages.slice(0, state.total)
-        expect(compactionFindings(run.strategy, state, at, messages, started)).toEqual([])
+        expect(compactionFindings(run.strategy, state, time, messages, started)).toEqual([])
       }
     }))
 
@@ -165,12 +165,12 @@ describe("in every run", () => {
       const begun = compactions(run).map(({ started }) => started)
       // The others only prune; they say where the coverage is, and leave it there.
       const plans = begun.filter(({ parts }) => parts.length > 0)
-      expect(summariesIn(run).map(({ through }) => through)).toEqual(plans.map(({ to }) => to))
+      expect(summariesIn(run).map(({ coveredTo }) => coveredTo)).toEqual(plans.map(({ to }) => to))
       expect(begun.filter(({ parts, from, to }) => parts.length === 0 && from !== to)).toEqual([])
-      if (run.strategy.fold === "none") expect(summariesIn(run)).toEqual([])
+      if (run.strategy.summaryMode === "none") expect(summariesIn(run)).toEqual([])
       for (const { state } of run.moments) {
         const segments = state.summary?.segments ?? []
-        expect(segments.at(-1)?.to ?? 0).toBe(run.strategy.fold === "drop" ? 0 : state.through)
+        expect(segments.at(-1)?.to ?? 0).toBe(run.strategy.summaryMode === "drop" ? 0 : state.coveredTo)
         // The summarizer wrote what it was asked to cover; failures are noted behind it.
         const written = segments.map(({ text }) => text.split("\n\n**Tool failures:**\n")[0])
         expect(written).toEqual(segments.map(({ from, to }) => `[${from},${to})`))
@@ -194,7 +194,7 @@ describe("in every run", () => {
       expect(logged).toEqual(messages.map(unpinned))
       for (const { state } of moments) {
         const { pruned } = readSession(events.slice(0, state.version))
-        for (const { index, message } of state.raw) {
+        for (const { index, message } of state.uncovered) {
           const cuts = pruned.filter((cut) => cut.index === index)
           const { usage: _usage, metadata: _metadata, ...original } = messages[index]!
           expect(unpinned(message)).toMatchObject({ ...unpinned(original), parts: message.parts })
@@ -240,7 +240,7 @@ describe("in every run", () => {
         expect(state.running).toBeNull()
       }
       const [again, version] = await reopened((memory) =>
-        Effect.all([memory.settle(session), Effect.map(memory.state(session), ({ version }) => version)]),
+        Effect.all([memory.compactDue(session), Effect.map(memory.state(session), ({ version }) => version)]),
       )
       expect(again).toEqual([])
       expect(version).toBe(state.version)
@@ -249,7 +249,7 @@ describe("in every run", () => {
   it("L10: the context at a past version is the one that was rendered then", () =>
     inEveryRun(async ({ moments, reopened }) => {
       const then = await reopened((memory) =>
-        Effect.forEach(moments, ({ state }) => memory.context(session, { at: state.version })),
+        Effect.forEach(moments, ({ state }) => memory.context(session, { atVersion: state.version })),
       )
       expect(then).toEqual(moments.map(({ context }) => context))
     }, 40))

@@ -3,7 +3,7 @@ import type { Event, MemoryLayers, Session } from "@memfold/core"
 import type { Effect } from "effect"
 
 /** The turns to read, and the facts active before them. */
-export interface Material extends MemoryLayers.Rounds {
+export interface Material extends MemoryLayers.CompletedTurns {
   readonly known: ReadonlyArray<Session.KnownFact>
 }
 

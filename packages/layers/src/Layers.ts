@@ -110,7 +110,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       until === undefined
         ? sessions.load(home)
         : sessions.events(home).pipe(
-            Stream.filter(({ at }) => at <= until),
+            Stream.filter(({ time }) => time <= until),
             Stream.runFold(Session.empty(home), (state, recorded) => Session.evolve(state, recorded)),
           )
 
@@ -135,11 +135,11 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     }
 
     const extract = (
-      rounds: MemoryLayers.Rounds,
+      turns: MemoryLayers.CompletedTurns,
       known: ReadonlyArray<Session.KnownFact>,
     ): Effect.Effect<ReadonlyArray<NewFact>, MemoryLayers.LayersError> => {
-      const fail = failing(rounds.state.session, "learn")
-      return Effect.suspend(() => extractor.extract({ ...rounds, known })).pipe(
+      const fail = failing(turns.state.session, "learn")
+      return Effect.suspend(() => extractor.extract({ ...turns, known })).pipe(
         // A thrown error may contain text of messages, so it is dropped.
         Effect.catchAllDefect(() => fail(`the extractor "${extractor.name}" threw an error`)),
         Effect.timeoutFail({
@@ -153,17 +153,17 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     }
 
     const service: MemoryLayers.Service = {
-      learn: (rounds) =>
+      learn: (turns) =>
         Effect.gen(function* () {
-          const { state, from, to } = rounds
+          const { state, from, to } = turns
           const places = yield* placesOf(state, "learn")
           const found = yield* extract(
-            rounds,
+            turns,
             layers.flatMap((layer) => inForce(places, layer)),
           )
           const own: Array<ReturnType<typeof settled>[number]> = []
           for (const layer of layers) {
-            const facts = settled(found, layer, rounds)
+            const facts = settled(found, layer, turns)
             const home = places[layer]
             if (home === null) own.push(...unknownOf(facts, state.facts))
             else if (facts.length > 0) {
@@ -180,21 +180,21 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
                       answer: undefined,
                     }
                   },
-                  { commit: commitId(layer, rounds, state) },
+                  { batchId: commitId(layer, turns, state) },
                 )
                 .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
             }
           }
           return own
-        }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: rounds.state.session } })),
+        }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: turns.state.session } })),
       recall: (query) =>
-        placesOf(query.state, "recall", query.until).pipe(
+        placesOf(query.state, "recall", query.untilTime).pipe(
           Effect.map((places) => select(query, places, indexes, most)),
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
       facts: (state) =>
         Effect.map(placesOf(state, "facts"), (places) => layers.flatMap((layer) => inForce(places, layer))),
-      retire: (state, { id, reason }) =>
+      remove: (state, { id, reason }) =>
         Effect.gen(function* () {
           const places = yield* placesOf(state, "retire")
           const gone = toRetire(places, id)
@@ -203,14 +203,14 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
               .transact(place, (now) => ({
                 events: facts
                   .filter((fact) => now.facts.some((other) => other.id === fact))
-                  .map((fact) => ({ _tag: "FactRetired", fact, reason })),
+                  .map((fact) => ({ _tag: "FactRemoved", fact, reason })),
                 answer: undefined,
               }))
               .pipe(Effect.mapError(({ message }) => failing(state.session, "retire")(message)))
           }
           return gone.length > 0
         }),
-      forget: (state, index) =>
+      forgetMessage: (state, index) =>
         Effect.gen(function* () {
           indexes.drop(state.session)
           for (const layer of layers) {
@@ -231,7 +231,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
  *
  * @example
  * ```ts
- * import { Fold, InMemoryEventLog, Keep, Memory, Strategy, Trigger } from "@memfold/core"
+ * import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { layer as memoryLayers } from "@memfold/layers"
  * import { Layer } from "effect"
  *
@@ -239,7 +239,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
  *   name: "short",
  *   when: Trigger.backlog({ messages: 12 }),
  *   keep: Keep.lastMessages(40),
- *   fold: Fold.rolling,
+ *   summaryMode: SummaryMode.rolling,
  * })
  *
  * const memory = Memory.layer({ strategy }).pipe(

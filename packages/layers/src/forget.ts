@@ -29,27 +29,27 @@ export const forget = (
 ): Effect.Effect<void, Session.SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
-    const rewritten = events.flatMap(({ event, seq }) => {
+    const rewritten = events.flatMap(({ event, version }) => {
       const changed = without(event, state, index)
       if (changed === null) return []
       const { data, checksum } = EventCodec.encode(changed)
-      return [{ seq, data, checksum }]
+      return [{ version, data, checksum }]
     })
     const [first] = rewritten
     const last = events.at(-1)
     if (first === undefined || last === undefined) return
-    const at = yield* Clock.currentTimeMillis
+    const time = yield* Clock.currentTimeMillis
     const record = EventCodec.encode({
       _tag: "MessageRedacted",
-      seq: first.seq,
-      rewritten: rewritten.map(({ seq }) => seq),
+      version: first.version,
+      rewritten: rewritten.map(({ version }) => version),
     })
     yield* log
-      .rewrite(home, rewritten, [{ at, ...record }], {
-        expected: last.seq,
+      .rewrite(home, rewritten, [{ time, ...record }], {
+        expectedVersion: last.version,
         // The id of an event is its batch id, followed by a dot and its version.
-        after: last.id.slice(0, -`.${last.seq}`.length),
-        commit: `forgotten.${index}@${last.seq}.${origin(state)}`,
+        lastBatchId: last.id.slice(0, -`.${last.version}`.length),
+        batchId: `forgotten.${index}@${last.version}.${origin(state)}`,
       })
       .pipe(
         // Another writer added facts meanwhile: search again.

@@ -3,12 +3,12 @@
  */
 import type { Event, MemoryLayers, Session } from "@memfold/core"
 
-type State = Pick<Session.SessionState, "session" | "startedAt" | "clears">
-type Range = Pick<MemoryLayers.Rounds, "from" | "to">
+type State = Pick<Session.SessionState, "session" | "startTime" | "clears">
+type Range = Pick<MemoryLayers.CompletedTurns, "from" | "to">
 
 /** The session since its start or last clear. Message indexes begin anew after a clear, so it is part of the id. */
-export const origin = ({ session, startedAt, clears }: State): string =>
-  `${startedAt ?? 0}.${clears}.${session}`
+export const origin = ({ session, startTime, clears }: State): string =>
+  `${startTime ?? 0}.${clears}.${session}`
 
 /** The id of the fact at a position among the facts learned for a layer. */
 export const factId = (

@@ -30,9 +30,9 @@ const clamped = (value: number | undefined, otherwise: number, from: number, to:
 export const settled = (
   found: ReadonlyArray<NewFact>,
   layer: Event.Fact["layer"],
-  rounds: MemoryLayers.Rounds,
+  turns: MemoryLayers.CompletedTurns,
 ): ReadonlyArray<Event.Fact> => {
-  const { state, from, to } = rounds
+  const { state, from, to } = turns
   const facts = new Map<string, Omit<Event.Fact, "id">>()
   for (const fact of found) {
     if (fact.layer !== layer) continue
@@ -55,5 +55,5 @@ export const settled = (
   }
   return [...facts.values()]
     .slice(-most)
-    .map((fact, position) => ({ id: factId(layer, position, rounds, state), ...fact }))
+    .map((fact, position) => ({ id: factId(layer, position, turns, state), ...fact }))
 }

@@ -37,7 +37,7 @@ export const inForce = (places: Places, layer: Layer): Facts => {
   )
   if (own.length === 0 || shared.length === 0) return own.length === 0 ? shared : own
   const merged = new Map<string, Session.KnownFact>()
-  for (const fact of [...own, ...shared].toSorted((one, other) => one.at - other.at)) {
+  for (const fact of [...own, ...shared].toSorted((one, other) => one.time - other.time)) {
     merged.delete(identity(fact))
     merged.set(identity(fact), fact)
   }

@@ -13,7 +13,7 @@ export const known = (
   text,
   from: 0,
   to: 1,
-  at: 0,
+  time: 0,
   ...options,
 })
 
@@ -33,9 +33,9 @@ export const sessionOf = (
   }))
   const recorded = events.map((event, position) => ({
     session,
-    seq: position + 1,
+    version: position + 1,
     id: `c.${position + 1}`,
-    at: 1_700_000_000_000 + position,
+    time: 1_700_000_000_000 + position,
     event,
   }))
   return { ...Session.fold(Session.empty(session), recorded), facts }

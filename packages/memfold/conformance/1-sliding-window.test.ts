@@ -39,16 +39,16 @@ const rhythm = async (messages: number, settings: object = {}) => {
   const found: Array<readonly [total: number, compressEnd: number]> = []
   let before = 0
   await oneByOne(memory, "s", chat(messages), async () => {
-    const { total, through } = await memory.state("s")
-    if (through !== before) found.push([total, through])
-    before = through
+    const { total, coveredTo } = await memory.state("s")
+    if (coveredTo !== before) found.push([total, coveredTo])
+    before = coveredTo
   })
   return found
 }
 
 /** So many messages that arrive together, so many seconds after the beginning. */
 const arriving = (count: number, seconds: number) =>
-  said(count).map((message) => ({ ...message, at: startOfTime + seconds * 1_000 }))
+  said(count).map((message) => ({ ...message, time: startOfTime + seconds * 1_000 }))
 
 /** Imports a state of the older program into session `s`, and goes on with it. */
 const imported = <A>(state: object, use: (memory: ReturnType<typeof open>) => Promise<A>): Promise<A> =>
@@ -69,7 +69,7 @@ const compacted = ({ moments }: Run) =>
   moments.flatMap(({ state, outcomes }) =>
     outcomes.flatMap((outcome) =>
       outcome._tag === "Committed"
-        ? [{ total: state.total, to: outcome.committed.through, reason: outcome.started.reason }]
+        ? [{ total: state.total, to: outcome.committed.coveredTo, reason: outcome.started.reason }]
         : [],
     ),
   )
@@ -89,7 +89,7 @@ describe("goal, terms and parameters", () => {
     const context = await memory.context("s")
     expect(contentsOf(context)).toEqual(chat(50, 30).map(({ content }) => content))
     expect(layoutOf(context)).toEqual(["gap [0,30)", "raw [30,80)"])
-    await memory.settle("s")
+    await memory.compactDue("s")
     expect((await memory.context("s")).messages.length).toBeLessThanOrEqual(50)
 
     // A group of tool calls that the border falls into is left out as a whole; the newest group never is.
@@ -146,9 +146,9 @@ describe("goal, terms and parameters", () => {
 describe("state variables", () => {
   it("1.8 last_consolidated: the index up to which is compacted, itself excluded", async () => {
     const memory = open()
-    expect((await memory.state("s")).through).toBe(0)
+    expect((await memory.state("s")).coveredTo).toBe(0)
     for (const message of chat(52)) await memory.append("s", message)
-    expect((await memory.state("s")).through).toBe(12)
+    expect((await memory.state("s")).coveredTo).toBe(12)
     expect(contentsOf(await memory.context("s")).slice(0, 2)).toEqual([
       "[Conversation Summary]\n[0,12)",
       text(12),
@@ -157,7 +157,7 @@ describe("state variables", () => {
 
   it("1.9 last_consolidated_at: when the last compaction ended", async () => {
     const run = await runOf(SlidingWindow(), [arriving(51, 0), arriving(1, 5), arriving(3, 9)])
-    const times = run.moments.map(({ state }) => state.compactedAt)
+    const times = run.moments.map(({ state }) => state.lastCompactionTime)
     const at = startOfTime + 5_000
     expect(times).toEqual([null, null, null, at, at, at])
   })
@@ -171,12 +171,12 @@ describe("state variables", () => {
       await memory.append("s", chat(52))
       await until(() => model.asked.length === 1)
       expect((await other.state("s")).running).toMatchObject({ from: 0, to: 12 })
-      expect(await other.settle("s")).toEqual([])
+      expect(await other.compactDue("s")).toEqual([])
       expect(await other.compact("s")).toEqual({ _tag: "Idle", why: "running" })
       expect(model.asked.length).toBe(1)
       model.letGo()
       await until(async () => (await memory.state("s")).running === null)
-      expect((await other.state("s")).through).toBe(12)
+      expect((await other.state("s")).coveredTo).toBe(12)
       await Promise.all([memory.close(), other.close()])
     }))
 
@@ -190,7 +190,7 @@ describe("state variables", () => {
     await until(() => model.asked.length === 2)
     model.letGo()
     await until(async () => (await memory.state("s")).running === null)
-    expect((await memory.state("s")).through).toBe(24)
+    expect((await memory.state("s")).coveredTo).toBe(24)
     await memory.close()
   })
 })
@@ -198,7 +198,7 @@ describe("state variables", () => {
 describe("when to compact", () => {
   it("1.12 every new message is looked at", async () => {
     const memory = open()
-    const progress = await oneByOne(memory, "s", chat(76), async () => (await memory.state("s")).through)
+    const progress = await oneByOne(memory, "s", chat(76), async () => (await memory.state("s")).coveredTo)
     const expected = Array.from({ length: 76 }, (_, index) => {
       const total = index + 1
       if (total < 52) return 0
@@ -212,16 +212,16 @@ describe("when to compact", () => {
     const memory = open()
     const totals = await oneByOne(memory, "s", chat(60), async () => (await memory.state("s")).total)
     expect(totals).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
-    expect((await memory.state("s")).through).toBe(12)
+    expect((await memory.state("s")).coveredTo).toBe(12)
   })
 
   it("1.14 compress_end = total - tail_keep_size", async () => {
     const memory = open({ compaction: "manual", settings: { tail_keep_size: 7 } })
     await memory.append("s", chat(100))
-    expect(await memory.settle("s")).toMatchObject([{ committed: { through: 93 } }])
+    expect(await memory.compactDue("s")).toMatchObject([{ committed: { coveredTo: 93 } }])
     // Between the calls and their results there is no end: it moves back to before them, from 14 to 12.
     await memory.append("calls", [...chat(12), ...toolUse(3), ...chat(5)])
-    expect(await memory.settle("calls")).toMatchObject([{ committed: { through: 12 } }])
+    expect(await memory.compactDue("calls")).toMatchObject([{ committed: { coveredTo: 12 } }])
   })
 
   it("1.15 delta = compress_end - last_consolidated: what is compacted counts no more", async () => {
@@ -292,7 +292,7 @@ describe("when to compact", () => {
     await memory.append("s", chat(52))
     await until(() => model.asked.length === 1)
     for (const message of chat(40, 52)) await memory.append("s", message)
-    await memory.settle("s")
+    await memory.compactDue("s")
     expect(model.asked.length).toBe(1)
     await memory.close()
   })
@@ -309,7 +309,7 @@ describe("when to compact", () => {
     expect((await memory.state("s")).running).toMatchObject({ from: 12, to: 42 })
     model.letGo()
     await until(async () => (await memory.state("s")).running === null)
-    expect(await memory.settle("s")).toEqual([])
+    expect(await memory.compactDue("s")).toEqual([])
     expect(model.asked.length).toBe(2)
     await memory.close()
   })
@@ -334,9 +334,9 @@ describe("what is compacted", () => {
   it("1.24 afterwards last_consolidated = compress_end", async () => {
     const memory = open()
     await memory.append("s", chat(53))
-    expect((await memory.state("s")).through).toBe(13)
+    expect((await memory.state("s")).coveredTo).toBe(13)
     await memory.append("s", chat(17, 53))
-    expect((await memory.state("s")).through).toBe(30)
+    expect((await memory.state("s")).coveredTo).toBe(30)
   })
 
   it("1.25 afterwards last_consolidated_at = now, the time it ended", async () => {
@@ -351,7 +351,7 @@ describe("what is compacted", () => {
         yield* Fiber.join(appending)
         return yield* memory.state("s")
       }).pipe(Effect.provide(withMemory({ strategy: SlidingWindow(), compaction: "inline" }, summarizer)))
-      return [ended.lastMessageAt, ended.compactedAt]
+      return [ended.lastMessageTime, ended.lastCompactionTime]
     })
     expect(await Effect.runPromise(Effect.provide(program, Layer.fresh(TestContext.TestContext)))).toEqual([
       0, 42_000,
@@ -363,8 +363,8 @@ describe("the diagrams", () => {
   it("1.26 diagram 1: older messages, then the tail, and compress_end = total - tail_keep_size", async () => {
     const memory = open()
     await memory.append("s", chat(60))
-    const { total, through, raw } = await memory.state("s")
-    expect({ total, through, tail: raw.length }).toEqual({ total: 60, through: 20, tail: 40 })
+    const { total, coveredTo, uncovered } = await memory.state("s")
+    expect({ total, coveredTo, tail: uncovered.length }).toEqual({ total: 60, coveredTo: 20, tail: 40 })
     expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,20)", "raw [20,60)"])
   })
 
@@ -373,8 +373,8 @@ describe("the diagrams", () => {
     const memory = open({ settings })
     await memory.append("s", chat(40))
     const deltas = await oneByOne(memory, "s", chat(36, 40), async () => {
-      const { total, through } = await memory.state("s")
-      return total - 40 - through
+      const { total, coveredTo } = await memory.state("s")
+      return total - 40 - coveredTo
     })
     const upTo11 = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     expect(deltas).toEqual([...upTo11, 0, ...upTo11, 0, ...upTo11, 0])
@@ -397,9 +397,9 @@ describe("the diagrams", () => {
     await until(() => model.asked.length === 3)
     model.letGo()
     await idle()
-    expect(await memory.settle("s")).toEqual([])
+    expect(await memory.compactDue("s")).toEqual([])
     expect(model.asked.length).toBe(3)
-    expect((await memory.state("s")).through).toBe(39)
+    expect((await memory.state("s")).coveredTo).toBe(39)
     await memory.close()
   })
 })
@@ -414,8 +414,8 @@ describe("defaults", () => {
   it("1.30 tail_keep_size = 40", async () => {
     const memory = open({ compaction: "manual" })
     await memory.append("s", chat(80))
-    await memory.settle("s")
-    expect((await memory.state("s")).raw.length).toBe(40)
+    await memory.compactDue("s")
+    expect((await memory.state("s")).uncovered.length).toBe(40)
   })
 
   it("1.31 compression_window_size = 12", async () => {
@@ -442,26 +442,26 @@ describe("defaults", () => {
 describe("compatibility and migration", () => {
   it("1.34 the field last_consolidated of older states is kept", () =>
     imported({ messages: chat(100), last_consolidated: 55 }, async (memory) => {
-      expect(await memory.state("s")).toMatchObject({ total: 100, through: 55 })
+      expect(await memory.state("s")).toMatchObject({ total: 100, coveredTo: 55 })
       expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,55)", "raw [55,100)"])
       for (const message of chat(6, 100)) await memory.append("s", message)
-      expect((await memory.state("s")).through).toBe(55)
+      expect((await memory.state("s")).coveredTo).toBe(55)
       await memory.append("s", chat(1, 106))
-      expect((await memory.state("s")).through).toBe(67)
+      expect((await memory.state("s")).coveredTo).toBe(67)
     }))
 
   it("1.35 last_consolidated_at is optional, an ISO datetime", async () => {
     const at = async (last_consolidated_at?: string) => {
       const state = { messages: chat(100), last_consolidated: 60, last_consolidated_at }
       return imported(state, async (memory) => {
-        const { through, compactedAt } = await memory.state("s")
+        const { coveredTo, lastCompactionTime } = await memory.state("s")
         await memory.append("s", chat(1, 100))
-        return { through, compactedAt, after: (await memory.state("s")).through }
+        return { coveredTo, compactedAt: lastCompactionTime, after: (await memory.state("s")).coveredTo }
       })
     }
     // Long ago, so that the cooldown is over at the next message.
     expect(await at("2026-02-03T04:05:06+08:00")).toEqual({
-      through: 60,
+      coveredTo: 60,
       compactedAt: Date.UTC(2026, 1, 2, 20, 5, 6),
       after: 61,
     })
@@ -470,8 +470,8 @@ describe("compatibility and migration", () => {
       compactedAt: Date.UTC(2026, 1, 3, 4, 5, 6, 789),
     })
     const justNow = new Date().toISOString()
-    expect(await at(justNow)).toEqual({ through: 60, compactedAt: Date.parse(justNow), after: 60 })
-    expect(await at()).toMatchObject({ through: 60 })
+    expect(await at(justNow)).toEqual({ coveredTo: 60, compactedAt: Date.parse(justNow), after: 60 })
+    expect(await at()).toMatchObject({ coveredTo: 60 })
   })
 
   it("1.36 pending_consolidation is not persisted, and nothing is lost for it", () =>
@@ -485,14 +485,14 @@ describe("compatibility and migration", () => {
       await memory.close()
 
       const again = open({ store })
-      const events = await gather(again.events("s", { from: 53 }))
+      const events = await gather(again.events("s", { fromVersion: 53 }))
       expect(events.map(({ event }) => event._tag)).toEqual([
         "CompactionStarted",
         ...Array.from({ length: 12 }, () => "MessageAppended"),
         "CompactionReleased",
       ])
       await again.append("s", chat(1, 64))
-      expect((await again.state("s")).through).toBe(25)
+      expect((await again.state("s")).coveredTo).toBe(25)
       await again.close()
     }))
 

@@ -20,10 +20,10 @@ const open = (options: Partial<CreateOptions> = {}) =>
   })
 
 /** The rounds `[first, last]`, counted from 1: a user message and an assistant message each. */
-const rounds = (first: number, last: number) => chat(2 * (last - first + 1), 2 * (first - 1))
+const turns = (first: number, last: number) => chat(2 * (last - first + 1), 2 * (first - 1))
 
 /** What stands in a layout, in rounds counted from 1. */
-const inRounds = (layout: Parameters<typeof layoutOf>[0]["layout"]): string => {
+const inTurns = (layout: Parameters<typeof layoutOf>[0]["layout"]): string => {
   const names: Readonly<Record<string, string>> = { summary: "Session" }
   return layout
     .map(({ section, from, to }) => `${names[section] ?? section}(${from / 2 + 1}..${to / 2})`)
@@ -40,17 +40,17 @@ interface Row {
 /** The reference's table for a conversation of so many rounds, one message after another. */
 const table = async (memory: PromiseMemory<"openai">, last: number): Promise<ReadonlyArray<Row>> => {
   const rows: Array<Row> = []
-  let through = 0
+  let coveredTo = 0
   for (let k = 1; k <= last; k++) {
-    for (const message of rounds(k, k)) await memory.append("s", message)
+    for (const message of turns(k, k)) await memory.append("s", message)
     const state = await memory.state("s")
-    const before = through
-    through = state.compressedThroughRound
+    const before = coveredTo
+    coveredTo = state.compressedThroughRound
     rows.push({
-      action: through === before ? "" : `${before + 1}..${through}`,
-      compressedThrough: through,
-      uncompressed: `${through + 1}..${through + state.raw.length / 2}`,
-      sent: inRounds((await memory.context("s")).layout),
+      action: coveredTo === before ? "" : `${before + 1}..${coveredTo}`,
+      compressedThrough: coveredTo,
+      uncompressed: `${coveredTo + 1}..${coveredTo + state.uncovered.length / 2}`,
+      sent: inTurns((await memory.context("s")).layout),
     })
   }
   return rows
@@ -59,7 +59,7 @@ const table = async (memory: PromiseMemory<"openai">, last: number): Promise<Rea
 /** A and B as they work out, in a conversation of 30 rounds: what stays raw, and what goes at a time. */
 const inForce = async (memory: PromiseMemory<"openai">) => {
   for (let k = 1; k <= 30; k++) {
-    await memory.append("s", rounds(k, k))
+    await memory.append("s", turns(k, k))
     const { compressedThroughRound } = await memory.state("s")
     if (compressedThroughRound > 0) return { A: k - compressedThroughRound, B: compressedThroughRound }
   }
@@ -111,9 +111,7 @@ const list: ReadonlyArray<Message.Message> = [
 
 /** The rounds `[first, last]` as messages. */
 const plain = (first: number, last: number) =>
-  rounds(first, last).map(({ role, content }) =>
-    (role === "user" ? Message.user : Message.assistant)(content),
-  )
+  turns(first, last).map(({ role, content }) => (role === "user" ? Message.user : Message.assistant)(content))
 
 /** An extractor that finds nothing, and remembers which rounds it was shown. */
 const shown = () => {
@@ -160,7 +158,7 @@ describe("parameters", () => {
       [{ cachedContextTurns: 4 }, ["block 1..4", "block 5..8"]],
     ] as const) {
       const memory = open({ settings })
-      await memory.append("s", rounds(1, 13))
+      await memory.append("s", turns(1, 13))
       const { summary } = await memory.state("s")
       expect(summary?.segments.map(({ kind, from, to }) => `${kind} ${from / 2 + 1}..${to / 2}`)).toEqual(
         blocks,
@@ -170,16 +168,16 @@ describe("parameters", () => {
 
   it("2.4 a round is one user message and one assistant message", async () => {
     const memory = open()
-    const messages = rounds(1, 7)
+    const messages = turns(1, 7)
     for (const message of messages.slice(0, -1)) await memory.append("s", message)
     expect((await memory.state("s")).compressedThroughRound).toBe(0)
     await memory.append("s", messages.slice(-1))
-    expect(await memory.state("s")).toMatchObject({ compressedThroughRound: 3, through: 6 })
+    expect(await memory.state("s")).toMatchObject({ compressedThroughRound: 3, coveredTo: 6 })
 
     // With a tool call in it, it is complete when the assistant has answered, and not before.
-    const [asked, answered] = rounds(7, 7)
+    const [asked, answered] = turns(7, 7)
     const withCall = [asked!, ...toolUse(1), answered!]
-    await memory.append("calls", rounds(1, 6))
+    await memory.append("calls", turns(1, 6))
     const compressed: Array<number> = []
     for (const message of withCall) {
       await memory.append("calls", message)
@@ -193,16 +191,16 @@ describe("below the threshold", () => {
   it("2.5 with K < A + B, all raw messages are sent", async () => {
     const memory = open()
     for (let k = 1; k < 7; k++) {
-      await memory.append("s", rounds(k, k))
-      expect((await memory.context("s")).messages).toEqual(rounds(1, k))
+      await memory.append("s", turns(k, k))
+      expect((await memory.context("s")).messages).toEqual(turns(1, k))
     }
   })
 
   it("2.6 with K < A + B, nothing is extracted into session memory", async () => {
     const model = watched()
     const memory = open({ summarizer: model.summarizer })
-    await memory.append("s", rounds(1, 6))
-    await memory.settle("s")
+    await memory.append("s", turns(1, 6))
+    await memory.compactDue("s")
     expect(model.requests).toEqual([])
     expect(await memory.summaries("s")).toEqual([])
   })
@@ -224,7 +222,7 @@ describe("the trigger", () => {
   it("2.9 each compaction takes exactly B rounds, the oldest", async () => {
     const model = watched()
     const memory = open({ summarizer: model.summarizer })
-    await memory.append("s", rounds(1, 15))
+    await memory.append("s", turns(1, 15))
     expect(model.requests.map(({ messages }) => messages.length)).toEqual([6, 6, 6])
     expect(model.requests.map(({ messagesFrom, to }) => [messagesFrom, to])).toEqual([
       [0, 6],
@@ -258,7 +256,7 @@ describe("what is sent", () => {
       "[Session Memory]",
     ])
     expect(texts.slice(3)).toEqual([
-      ...rounds(4, 7).map(({ content }) => content),
+      ...turns(4, 7).map(({ content }) => content),
       "What was wrong with the invoice?",
     ])
   })
@@ -316,7 +314,7 @@ describe("what is sent", () => {
 
   it("2.13 [Session Memory]: the list of the compressed blocks", async () => {
     const memory = open({ summarizer: async ({ user }) => `about ${/question \d+/.exec(user)?.[0]}` })
-    await memory.append("s", rounds(1, 10))
+    await memory.append("s", turns(1, 10))
     expect(contentsOf(await memory.context("s"))[0]).toBe(
       "[Session Memory]\nabout question 0\n\nabout question 6",
     )
@@ -324,7 +322,7 @@ describe("what is sent", () => {
 
   it("2.14 the blocks stand in the order of time, the oldest first", async () => {
     const memory = open()
-    await memory.append("s", rounds(1, 19))
+    await memory.append("s", turns(1, 19))
     expect(contentsOf(await memory.context("s"))[0]).toBe(
       "[Session Memory]\n[0,6)\n\n[6,12)\n\n[12,18)\n\n[18,24)\n\n[24,30)",
     )
@@ -332,13 +330,13 @@ describe("what is sent", () => {
 
   it("2.15 all uncompressed rounds are sent raw", async () => {
     const memory = open()
-    await memory.append("s", rounds(1, 9))
-    expect((await memory.context("s")).messages.slice(1)).toEqual(rounds(4, 9))
+    await memory.append("s", turns(1, 9))
+    expect((await memory.context("s")).messages.slice(1)).toEqual(turns(4, 9))
   })
 
   it("2.16 the current user message stands last", async () => {
     const memory = open()
-    await memory.append("s", rounds(1, 7))
+    await memory.append("s", turns(1, 7))
     await memory.append("s", { role: "user", content: "And now?" })
     const context = await memory.context("s")
     expect(context.messages.at(-1)).toEqual({ role: "user", content: "And now?" })
@@ -413,9 +411,9 @@ describe("the layers of memory", () => {
 
   it("2.23 Scope: after each round, a digest of it, plans, documents", async () => {
     const steps = await withLayers((memory) =>
-      Effect.forEach([introduction, invoice, list], (round) =>
+      Effect.forEach([introduction, invoice, list], (turn) =>
         Effect.gen(function* () {
-          yield* memory.append("ada/1", round)
+          yield* memory.append("ada/1", turn)
           const facts = yield* memory.facts("ada/1")
           return facts.filter(({ layer }) => layer === "scope").map(({ kind }) => kind)
         }),
@@ -453,7 +451,7 @@ describe("the layers of memory", () => {
         }),
       { extractor, summarizer: model.summarizer },
     )
-    expect(looks).toEqual([1, 2, 3].map((k) => rounds(k, k).map(({ content }) => content)))
+    expect(looks).toEqual([1, 2, 3].map((k) => turns(k, k).map(({ content }) => content)))
     expect(model.requests).toEqual([])
   })
 })
@@ -488,28 +486,28 @@ describe("configuration", () => {
     const file = { agent: { contextWindow: { fullContextTurns: 5, cachedContextTurns: 2 } } }
     const memory = open({ settings: file })
     const request = { settings: { fullContextTurns: 1, cachedContextTurns: 1 } }
-    await memory.append("both", rounds(1, 1), request)
+    await memory.append("both", turns(1, 1), request)
     expect((await memory.state("both")).compressedThroughRound).toBe(0)
-    await memory.append("both", rounds(2, 2), request)
+    await memory.append("both", turns(2, 2), request)
     expect((await memory.state("both")).compressedThroughRound).toBe(1)
     // What a request leaves open is as set elsewhere: B = 2.
-    await memory.append("one", rounds(1, 3), { settings: { fullContextTurns: 1 } })
+    await memory.append("one", turns(1, 3), { settings: { fullContextTurns: 1 } })
     expect((await memory.state("one")).compressedThroughRound).toBe(2)
   })
 
   it("2.30 what a request asks for holds for that request alone", async () => {
     const memory = open()
-    await memory.append("s", rounds(1, 2), { settings: { fullContextTurns: 1, cachedContextTurns: 1 } })
+    await memory.append("s", turns(1, 2), { settings: { fullContextTurns: 1, cachedContextTurns: 1 } })
     expect((await memory.state("s")).compressedThroughRound).toBe(1)
-    await memory.append("s", rounds(3, 7))
+    await memory.append("s", turns(3, 7))
     expect((await memory.state("s")).compressedThroughRound).toBe(1)
-    await memory.append("s", rounds(8, 8))
+    await memory.append("s", turns(8, 8))
     expect((await memory.state("s")).compressedThroughRound).toBe(4)
     const manual = open({ compaction: "manual" })
-    await manual.append("s", rounds(1, 6))
-    expect(await manual.settle("s")).toEqual([])
+    await manual.append("s", turns(1, 6))
+    expect(await manual.compactDue("s")).toEqual([])
     const request = { settings: { fullContextTurns: 3 } }
-    expect(await manual.settle("s", request)).toMatchObject([{ committed: { through: 6 } }])
+    expect(await manual.compactDue("s", request)).toMatchObject([{ committed: { coveredTo: 6 } }])
     expect(await manual.compact("s", request)).toMatchObject({ _tag: "Idle" })
   })
 
@@ -519,7 +517,7 @@ describe("configuration", () => {
       const contextWindow = { fullContextTurns: 2, cachedContextTurns: 2 }
       writeFileSync(settings, JSON.stringify({ agent: { contextWindow } }))
       const transcript = join(folder, "chat.json")
-      writeFileSync(transcript, JSON.stringify(rounds(1, 6)))
+      writeFileSync(transcript, JSON.stringify(turns(1, 6)))
       const options = ["--strategy", "rounds", "--settings", settings, "--summarizer", "echo", "--json"]
       const lines = await commandLine(Replay.command, transcript, ...options)
       const compactions = lines
@@ -536,12 +534,12 @@ describe("implementation", () => {
   it("2.33 addSessionMemoryFromRounds: one call extracts a batch of rounds into session memory", async () => {
     const model = watched()
     const memory = open({ summarizer: model.summarizer })
-    await memory.append("s", rounds(1, 7))
+    await memory.append("s", turns(1, 7))
     expect(model.requests).toMatchObject([{ kind: "block", from: 0, to: 6, previous: undefined }])
     expect(model.requests[0]?.messages.map(({ parts }) => parts)).toEqual(
-      rounds(1, 3).map(({ content }) => [{ type: "text", text: content }]),
+      turns(1, 3).map(({ content }) => [{ type: "text", text: content }]),
     )
-    await memory.append("s", rounds(8, 10))
+    await memory.append("s", turns(8, 10))
     expect(model.requests[1]).toMatchObject({ kind: "block", from: 6, to: 12, previous: undefined })
   })
 
@@ -560,7 +558,7 @@ describe("implementation", () => {
       { extractor, summarizer: model.summarizer },
     )
     expect(model.requests.map(({ kind, from, to }) => [kind, from, to])).toEqual([["block", 0, 6]])
-    expect(looks).toEqual([1, 2, 3, 4, 5, 6, 7].map((k) => rounds(k, k).map(({ content }) => content)))
+    expect(looks).toEqual([1, 2, 3, 4, 5, 6, 7].map((k) => turns(k, k).map(({ content }) => content)))
     expect(last).toEqual({ after: 7, outcome: { _tag: "Idle", why: "nothing-to-take" } })
   })
 
@@ -568,16 +566,16 @@ describe("implementation", () => {
     inFolder(async (folder) => {
       const store = `sqlite:${join(folder, "chats.db")}`
       const memory = open({ store })
-      await memory.append("s", rounds(1, 10))
+      await memory.append("s", turns(1, 10))
       expect((await memory.state("s")).compressedThroughRound).toBe(6)
       await memory.close()
       const again = open({ store })
       expect((await again.state("s")).compressedThroughRound).toBe(6)
-      await again.append("s", rounds(11, 12))
+      await again.append("s", turns(11, 12))
       expect((await again.state("s")).compressedThroughRound).toBe(6)
-      await again.append("s", rounds(13, 13))
+      await again.append("s", turns(13, 13))
       expect((await again.state("s")).compressedThroughRound).toBe(9)
-      expect(inRounds((await again.context("s")).layout)).toBe("Session(1..9) + raw(10..13)")
+      expect(inTurns((await again.context("s")).layout)).toBe("Session(1..9) + raw(10..13)")
       await again.close()
     }))
 })

@@ -111,7 +111,7 @@ const masking = Strategy.make({
   name: "masking",
   when: Trigger.contextAbove(0),
   keep: Keep.lastMessages(2),
-  fold: Fold.none,
+  summaryMode: Fold.none,
   prune: [Prune.hardClear({ keep: Keep.lastMessages(2) })],
 })
 
@@ -369,7 +369,7 @@ describe("the table", () => {
     const summaries = await on(chat, (memory) => memory.summaries("chat"))
     for (const [position, time] of times.entries()) {
       expect(time).toMatch(createdAt)
-      const seconds = Math.floor((summaries[position]?.at ?? 0) / 1_000)
+      const seconds = Math.floor((summaries[position]?.time ?? 0) / 1_000)
       expect(Date.parse(`${String(time).replace(" ", "T")}Z`)).toBe(seconds * 1_000)
     }
   })
@@ -406,7 +406,7 @@ describe("the life of a summary", () => {
       await each(memory, "s", exchanges(7))
       expect(await memory.summaries("s")).toEqual([])
       await memory.append("s", user(40))
-      const events = await gather(memory.events("s", { from: 16 }))
+      const events = await gather(memory.events("s", { fromVersion: 16 }))
       expect(events.map(({ event }) => event._tag)).toEqual(["CompactionStarted", "SummaryCommitted"])
       expect(events[0]?.event).toMatchObject({ reason: "threshold" })
     })
@@ -467,10 +467,10 @@ describe("phase 1: the summary store", () => {
     expectTypeOf(record).toEqualTypeOf<Session.SummaryRecord | undefined>()
     expect(record).toEqual({
       id: expect.any(String),
-      seq: 17,
+      version: 17,
       status: "active",
       supersededBy: null,
-      through: 14,
+      coveredTo: 14,
       total: 15,
       carried: 0,
       segments: [
@@ -481,7 +481,7 @@ describe("phase 1: the summary store", () => {
       wording: expect.objectContaining({ role: "system" }),
       text: "[0,4)\n\n---\n\n**Turn Context (split turn):**\n\n[4,14)",
       tokens: expect.any(Number),
-      at: expect.any(Number),
+      time: expect.any(Number),
     })
   })
 
@@ -512,7 +512,7 @@ describe("phase 1: the summary store", () => {
 
   it("3.36 get_latest_summary has the retries built in", async () => {
     const once = await readAfter(1, (memory) => memory.state("chat"))
-    expect([once.seen.reads, once.answer.summary?.through]).toEqual([2, 25])
+    expect([once.seen.reads, once.answer.summary?.coveredTo]).toEqual([2, 25])
     const never = await readAfter(3, async (memory, seen) => {
       await expect(memory.state("chat")).rejects.toMatchObject({ _tag: "LogError", session: "chat" })
       return seen.reads
@@ -662,7 +662,7 @@ describe("phase 3: the summary store in use", () => {
 
   it("3.52 what a rebuild needs is kept: the messages that a summary covers", async () => {
     const state = await on(chat, (memory) => memory.state("chat"))
-    expect(state.through).toBe(25)
+    expect(state.coveredTo).toBe(25)
     const kept = rows(chat, "SELECT count(*) AS n FROM log WHERE type = 'MessageAppended'")
     expect(kept).toEqual([{ n: 28 }])
   })
@@ -807,7 +807,7 @@ describe("phase 3: the summary store in use", () => {
 
   it("3.67 rebuilding: the new summary is used from then on", async () => {
     const { context, state } = await rebuilt()
-    expect(state.summary?.through).toBe(27)
+    expect(state.summary?.coveredTo).toBe(27)
     expect(context.layout.map(({ section, from, to }) => [section, from, to])).toEqual([
       ["summary", 0, 27],
       ["raw", 27, 28],
@@ -817,7 +817,7 @@ describe("phase 3: the summary store in use", () => {
 
   it("3.68 compacting: a split turn takes its prefix out of what is kept", async () => {
     const state = await on(split, (memory) => memory.state("chat"))
-    expect(state.raw.slice().map(({ index }) => index)).toEqual([14])
+    expect(state.uncovered.slice().map(({ index }) => index)).toEqual([14])
   })
 
   it("3.69 compacting: saved with retries; after three, the error is logged and all goes on", async () => {
@@ -859,7 +859,7 @@ describe("phase 3: the metadata of the first message kept", () => {
     // What is pruned later on is no compaction of messages.
     const later = await on(copyOf(chat), async (memory) => {
       await memory.append("chat", [user(10), ...work("1", "word".repeat(200)), assistant(10), assistant(10)])
-      await memory.settle("chat", { strategy: masking })
+      await memory.compactDue("chat", { strategy: masking })
       return memory.context("chat")
     })
     expect(later.messages.some(({ metadata }) => JSON.stringify(metadata)?.includes("pruned"))).toBe(true)
@@ -1051,7 +1051,7 @@ describe("verification 5: the database", () => {
     const messages = Array.from({ length: 60 }, (_, minute) => ({
       role: minute % 2 === 0 ? "user" : "assistant",
       content: `message ${minute} ${"says a few words ".repeat(20)}`,
-      at: Date.UTC(2026, 0, 31, 12, minute),
+      time: Date.UTC(2026, 0, 31, 12, minute),
     }))
     writeFileSync(transcript, JSON.stringify(messages))
     const options = ["--strategy", "split-turn", "--set", "context_limit=1000", "--summarizer", "echo"]
@@ -1201,7 +1201,7 @@ const operations = (memory: Memory, session: string): Readonly<Record<string, ()
   state: () => memory.state(session),
   events: () => gather(memory.events(session)),
   summaries: () => memory.summaries(session),
-  settle: () => memory.settle(session),
+  settle: () => memory.compactDue(session),
   compact: () => memory.compact(session),
   clear: () => memory.clear(session),
   delete: () => memory.delete(session),
@@ -1245,7 +1245,7 @@ describe("edge case 5: the store cannot be read", () => {
     const context = await on(
       file,
       async (memory) => {
-        await memory.settle("chat")
+        await memory.compactDue("chat")
         return memory.context("chat")
       },
       { store, summarizer },
@@ -1342,7 +1342,7 @@ describe("edge case 7: damaged data", () => {
   it("3.113 the history is loaded, the compaction runs anew, and the new summary is saved", async () => {
     const { file, requests, state } = await rebuilt()
     expect(requests[0]?.messages).toHaveLength(27)
-    expect(state.summary).toMatchObject({ through: 27, segments: [{ text: "[0,27)" }] })
+    expect(state.summary).toMatchObject({ coveredTo: 27, segments: [{ text: "[0,27)" }] })
     const [active] = rows(file, "SELECT summary_id FROM summaries WHERE is_active = 1")
     expect(active?.["summary_id"]).toBe(state.summary?.id)
   })
@@ -1366,7 +1366,7 @@ describe("edge case 8: nothing to rebuild from", () => {
       await expect(memory.context("chat")).rejects.toMatchObject({
         _tag: "DamagedEvent",
         session: "chat",
-        seq: 3,
+        version: 3,
       })
       expect((await memory.context("other")).messages).toHaveLength(1)
     })
@@ -1400,7 +1400,7 @@ describe("edge case 9: the threshold", () => {
     await on(fresh(), async (memory) => {
       await memory.append("s", exchanges(4), { settings: { contextLimit: 2_000 } })
       expect(await memory.summaries("s")).toHaveLength(0)
-      await memory.settle("s", { settings: { contextLimit: 500 } })
+      await memory.compactDue("s", { settings: { contextLimit: 500 } })
       expect(await memory.summaries("s")).toHaveLength(1)
     })
   })
@@ -1618,8 +1618,8 @@ describe("risks", () => {
   })
 
   it("3.134 a summary cannot be read: three tries, and damage is looked for and mended", async () => {
-    expect((await readAfter(2, (memory) => memory.state("chat"))).answer.summary?.through).toBe(25)
-    expect((await rebuilt()).state.summary?.through).toBe(27)
+    expect((await readAfter(2, (memory) => memory.state("chat"))).answer.summary?.coveredTo).toBe(25)
+    expect((await rebuilt()).state.summary?.coveredTo).toBe(27)
   })
 
   it("3.135 damaged data: the summary is rebuilt from the log", async () => {
@@ -1789,17 +1789,19 @@ describe("why summaries have a store of their own", () => {
 
   it("3.145 the whole history stays, and any point of it can be gone back to", async () => {
     await on(chat, async (memory) => {
-      expect((await memory.context("chat", { at: 15 })).messages).toEqual(exchanges(8).slice(0, 15))
-      expect(textsOf(await memory.context("chat", { at: 17 }))[0]).toBe("[Conversation Summary]\n[0,13)")
+      expect((await memory.context("chat", { atVersion: 15 })).messages).toEqual(exchanges(8).slice(0, 15))
+      expect(textsOf(await memory.context("chat", { atVersion: 17 }))[0]).toBe(
+        "[Conversation Summary]\n[0,13)",
+      )
     })
   })
 
   it("3.146 every summary is kept, with its time", async () => {
     const summaries = await on(chat, (memory) => memory.summaries("chat"))
     const started = rows(chat, "SELECT min(time) AS first, max(time) AS last FROM events")[0]
-    for (const { at } of summaries) {
-      expect(at).toBeGreaterThanOrEqual(Number(started?.["first"]))
-      expect(at).toBeLessThanOrEqual(Number(started?.["last"]))
+    for (const { time } of summaries) {
+      expect(time).toBeGreaterThanOrEqual(Number(started?.["first"]))
+      expect(time).toBeLessThanOrEqual(Number(started?.["last"]))
     }
   })
 })
@@ -1817,7 +1819,9 @@ describe("why thread_id is required", () => {
 
   it("3.149 a clear error, and no silent fallback", async () => {
     await on(fresh(), async (memory) => {
-      await expect(memory.settle(null as unknown as string)).rejects.toMatchObject({ _tag: "InvalidInput" })
+      await expect(memory.compactDue(null as unknown as string)).rejects.toMatchObject({
+        _tag: "InvalidInput",
+      })
     })
   })
 
@@ -1846,7 +1850,7 @@ describe("why a rebuild starts from the log", () => {
 
   it("3.153 it happens after damage, and not whenever something fails", async () => {
     const { file, requests } = await readAfter(3, async (memory) => {
-      await expect(memory.settle("chat")).rejects.toMatchObject({ _tag: "LogError" })
+      await expect(memory.compactDue("chat")).rejects.toMatchObject({ _tag: "LogError" })
     })
     giveEvents(file)
     expect(requests).toEqual([])
@@ -1856,7 +1860,7 @@ describe("why a rebuild starts from the log", () => {
 
   it("3.154 trying again comes first", async () => {
     const { answer, requests, seen } = await readAfter(2, async (memory) => {
-      await memory.settle("chat")
+      await memory.compactDue("chat")
       return memory.context("chat")
     })
     expect(seen.reads).toBeGreaterThanOrEqual(3)

@@ -10,13 +10,13 @@ import { watched } from "./talk.js"
 const { copyOf, fresh } = files()
 
 /** Every ten messages are compacted, and the newest so many stay. */
-const everyTen = (fold: Fold.Fold, kept = 10) =>
+const everyTen = (fold: Fold.SummaryMode, kept = 10) =>
   Strategy.make({
     name: fold === Fold.rolling ? "rolling" : "independent",
     when: Trigger.backlog({ messages: 10 }),
     keep: Keep.lastMessages(kept),
-    take: Take.messages(10),
-    fold,
+    batchSize: Take.messages(10),
+    summaryMode: fold,
   })
 
 type Options = Partial<CreateOptions<"memfold">>
@@ -103,7 +103,7 @@ describe("the problem", () => {
   })
 
   it("4.2 that way, summaries pile up; rolling, they do not", async () => {
-    const parts = async (fold: Fold.Fold, count: number) =>
+    const parts = async (fold: Fold.SummaryMode, count: number) =>
       on(
         fresh(),
         async (memory) => {
@@ -282,7 +282,7 @@ describe("applyCompression", () => {
 
   it("4.19 goes through no list of summaries: there is one in a context", async () => {
     expect(context.messages.filter(({ role }) => role === "system")).toHaveLength(1)
-    const { summary, superseded } = await on(fifty, (memory) => memory.state("chat"))
+    const { summary, supersededCount: superseded } = await on(fifty, (memory) => memory.state("chat"))
     expect([summary?.segments.length, superseded]).toEqual([1, 2])
   })
 
@@ -336,7 +336,7 @@ describe("status", () => {
     const found = await on(
       file,
       async (memory) => {
-        await memory.settle("chat")
+        await memory.compactDue("chat")
         return memory.summaries("chat")
       },
       { strategy: everyTen(Fold.rolling, 20), summarizer },
@@ -377,7 +377,7 @@ describe("the effect: fifty messages, every ten compacted", () => {
   )
 
   /** What is sent in the end, by sections, where the summarizer writes so much each time. */
-  const sent = (fold: Fold.Fold, sizes: ReadonlyArray<number>) => {
+  const sent = (fold: Fold.SummaryMode, sizes: ReadonlyArray<number>) => {
     let call = 0
     const summarizer: Summarizer.Service = {
       name: "sized",
@@ -469,7 +469,7 @@ WHERE chat_id = ? AND status = 'active';`
   )
 
   it("4.34 coherence: the newest active summary can be read", async () => {
-    expect(await told()).toMatchObject({ status: "active", through: 40, supersededBy: null })
+    expect(await told()).toMatchObject({ status: "active", coveredTo: 40, supersededBy: null })
   })
 
   it("4.35 coherence: it has the key facts of all messages before", async () => {
@@ -567,7 +567,7 @@ describe("notes", () => {
 
   it("4.39 the old summary goes to the model each time, and all in all it is less", async () => {
     const half = { name: "half", count: (said: string) => Math.ceil(said.length / 2) }
-    const total = async (fold: Fold.Fold) =>
+    const total = async (fold: Fold.SummaryMode) =>
       on(
         fresh(),
         async (memory) => {
@@ -598,7 +598,7 @@ describe("notes", () => {
       fresh(),
       async (memory) => {
         await memory.append("chat", messages(1, 20))
-        const events = memory.events("chat", { from: 22 })
+        const events = memory.events("chat", { fromVersion: 22 })
         for await (const { event } of events) expect(event).toMatchObject({ summarizer: "a stronger model" })
         expect(textsOf(await memory.context("chat"))[0]).toBe("[Conversation Summary]\nwell said")
       },

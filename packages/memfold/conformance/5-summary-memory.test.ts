@@ -103,7 +103,7 @@ describe("how it works", () => {
     await oneByOne(memory, "s", chat(12), async (position) => {
       expect(contentsOf(await memory.context("s"))).toEqual(texts(0, position + 1))
     })
-    const events = await gather(memory.events("s", { from: 9, to: 11 }))
+    const events = await gather(memory.events("s", { fromVersion: 9, toVersion: 11 }))
     expect(events.map(({ event }) => event._tag)).toEqual([
       "MessageAppended",
       "CompactionStarted",
@@ -128,12 +128,12 @@ describe("how it works", () => {
   it("5.9 what is recent: the last buffer_size messages; what is older: all before them", async () => {
     const memory = open({ settings: { buffer_size: 3 } })
     await memory.append("s", chat(20))
-    const { through, raw } = await memory.state("s")
-    expect([through, raw.length]).toEqual([17, 3])
+    const { coveredTo, uncovered } = await memory.state("s")
+    expect([coveredTo, uncovered.length]).toEqual([17, 3])
 
     // A call and its results are not parted: all of them are recent when the last of them is.
     await memory.append("calls", [...chat(5), ...toolUse(2), ...chat(2, 5)])
-    expect((await memory.state("calls")).through).toBe(5)
+    expect((await memory.state("calls")).coveredTo).toBe(5)
   })
 
   it("5.10 the older messages go to the model, with a prompt that asks for a concise summary", async () => {
@@ -172,7 +172,7 @@ describe("how it works", () => {
 
   it("5.12 afterwards only the recent messages are at hand, and the count begins with them", async () => {
     const memory = open()
-    const at = await oneByOne(memory, "s", chat(24), async () => (await memory.state("s")).raw.length)
+    const at = await oneByOne(memory, "s", chat(24), async () => (await memory.state("s")).uncovered.length)
     expect(at).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 4, 5, 6, 7, 8, 4, 5, 6, 7, 8, 4, 5, 6, 7, 8, 4])
   })
 
@@ -251,8 +251,8 @@ describe("where it fits, and what it costs", () => {
     await memory.append("s", { role: "user", content: "My order KX-4471 has not come, what can be done?" })
     await oneByOne(memory, "s", chat(500, 1), async () => {})
     expect(contentsOf(await memory.context("s"))[0]).toBe("Summary of earlier conversation: order KX-4471")
-    const { total, through, raw } = await memory.state("s")
-    expect([total, through + raw.length]).toEqual([501, 501])
+    const { total, coveredTo, uncovered } = await memory.state("s")
+    expect([total, coveredTo + uncovered.length]).toEqual([501, 501])
   })
 
   it("5.20 the model is called when the buffer overflows, and not at every append", async () => {
@@ -274,7 +274,7 @@ describe("where it fits, and what it costs", () => {
     const memory = open({ summarizer: async () => "they talked" })
     await oneByOne(memory, "s", chat(9), async () => {})
     expect(contentsOf(await memory.context("s"))).not.toContain(text(0))
-    expect(contentsOf(await memory.context("s", { at: 9 }))).toEqual(texts(0, 9))
+    expect(contentsOf(await memory.context("s", { atVersion: 9 }))).toEqual(texts(0, 9))
   })
 
   it("5.23 each summary is one call of its own, of a model that need not be the chat's", async () => {
@@ -305,7 +305,7 @@ describe("where it fits, and what it costs", () => {
       expect(returned).toBe(!waits)
       model.letGo()
       await appending
-      await until(async () => (await memory.state("s")).through === 5)
+      await until(async () => (await memory.state("s")).coveredTo === 5)
       await memory.close()
     }
   })

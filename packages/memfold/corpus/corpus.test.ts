@@ -26,7 +26,7 @@ const check = ({ messages }: Conversation, strategyName: string, summarizer = Ec
     )
     const { context, state, totals } = Option.getOrThrow(end) as EndStep
     expect(totals.messages).toBe(messages.length)
-    expect(state.through + state.raw.length).toBe(messages.length)
+    expect(state.coveredTo + state.uncovered.length).toBe(messages.length)
     expect(orphans(context.messages)).toEqual([])
     expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
     return totals

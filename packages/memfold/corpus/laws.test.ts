@@ -29,7 +29,7 @@ for (const [name, { resolve }] of strategies) {
     strategyProperties(strategy, {
       conversations: stretch,
       numRuns: 40,
-      ...(name === "rounds" ? { rounds: { keep: 2, take: 1 } } : {}),
+      ...(name === "rounds" ? { turns: { keep: 2, batchSize: 1 } } : {}),
     }),
     { timeout: 300_000 },
   )

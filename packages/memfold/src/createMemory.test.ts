@@ -38,7 +38,7 @@ describe("createMemory", () => {
     expect((await gather(again.sessions())).map(({ session }) => session)).toEqual(["c"])
     const events = await gather(again.events("c"))
     expect(events.filter(({ event }) => event._tag === "MessageAppended")).toHaveLength(20)
-    expect((await again.context("c", { at: 3 })).messages).toHaveLength(3)
+    expect((await again.context("c", { atVersion: 3 })).messages).toHaveLength(3)
     expect(await again.delete("c")).toBe(true)
     await again.close()
   })
@@ -63,7 +63,7 @@ describe("createMemory", () => {
         { role: "assistant", content: `answer ${turn} with some more words in it` },
       ])
     }
-    const outcomes = [...(await memory.settle("c")), ...(await memory.settle("c"))]
+    const outcomes = [...(await memory.compactDue("c")), ...(await memory.compactDue("c"))]
     expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Failed", "Committed", "Committed"])
     expect(outcomes[0]).toMatchObject({ error: { detail: "the function that asks the model threw Error" } })
     expect(asked[1]).toContain("question 0 with some more words in it")
@@ -123,16 +123,16 @@ describe("createMemory", () => {
         content: `turn ${turn}: my order ${turn} has not arrived yet`,
       })
     }
-    expect((await memory.state("c")).through).toBe(5)
+    expect((await memory.state("c")).coveredTo).toBe(5)
     await memory.close()
   })
 
   it("takes a strategy of one's own", async () => {
     const strategy = Strategy.make({
       name: "mine",
-      when: Trigger.raw({ messages: 3 }),
+      when: Trigger.uncovered({ messages: 3 }),
       keep: Keep.lastMessages(1),
-      fold: Fold.drop,
+      summaryMode: Fold.drop,
     })
     const memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
     for (const content of ["one", "two", "three"]) await memory.append("c", { role: "user", content })

@@ -13,7 +13,18 @@ export type {
   RequestOptions,
 } from "./promise/PromiseMemory.js"
 export { UnknownName } from "./parts.js"
-export { Fold, Keep, Notes, Pin, Prune, Split, Strategy, Take, Trigger, Wording } from "@memfold/core"
+export {
+  SummaryMode as Fold,
+  Keep,
+  ToolNotes as Notes,
+  Pin,
+  Prune,
+  Split,
+  Strategy,
+  BatchSize as Take,
+  Trigger,
+  Wording,
+} from "@memfold/core"
 export { modelExtractor, rules } from "@memfold/layers"
 export { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 export { Rounds } from "@memfold/strategy-rounds"

@@ -69,10 +69,10 @@ describe("replay --json", () => {
         .join("\n"),
     )
     const fixed = ["--strategy", "rounds", "--summarizer", "echo", "--json"]
-    const rounds = (...settings: ReadonlyArray<string>) =>
+    const turns = (...settings: ReadonlyArray<string>) =>
       memfold("replay", path, ...fixed, ...settings.flatMap((setting) => ["--set", setting]))
-    const snake = await rounds("full_context_turns=2", "cached_context_turns=1")
-    const camel = await rounds("fullContextTurns=2", "cachedContextTurns=1")
+    const snake = await turns("full_context_turns=2", "cached_context_turns=1")
+    const camel = await turns("fullContextTurns=2", "cachedContextTurns=1")
     const compactions = lines(snake.out).filter(({ type }) => type === "compaction")
     expect(compactions.map(({ after, from, to, reason }) => [after, from, to, reason])).toEqual([
       [5, 0, 2, "rounds"],
@@ -95,7 +95,7 @@ describe("replay --json", () => {
       "echo",
       "--json",
     ]
-    const hourly = chat(6, (index) => ({ at: new Date(Date.UTC(2026, 0, 1, index)).toISOString() }))
+    const hourly = chat(6, (index) => ({ time: new Date(Date.UTC(2026, 0, 1, index)).toISOString() }))
     const timed = await memfold("replay", file("timed.json", JSON.stringify(hourly)), ...settings)
     expect(lines(timed.out).filter(({ type }) => type === "compaction")).toMatchObject([
       { after: 2, from: 0, to: 1, reason: "cooldown" },
@@ -177,7 +177,7 @@ describe("a store", () => {
     expect(await look("sessions")).toMatchObject([{ session: "work" }])
     expect(await look("context", "work")).toEqual([then])
     const events = await look("events", "work")
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect(events.map(({ version }) => version)).toEqual(events.map((_, index) => index + 1))
     expect(events.filter(({ type }) => type === "MessageAppended")).toHaveLength(196)
     const [early] = await look("context", "work", "--at", "10")
     expect(early?.["layout"]).toMatchObject([
@@ -199,8 +199,8 @@ describe("a store", () => {
     expect({ code, err }).toEqual({ code: 1, err: "" })
     expect(lines(out)).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ type: "finding", rule: "contiguous", seq: 21 }),
-        expect.objectContaining({ type: "finding", rule: "decodable", seq: 30 }),
+        expect.objectContaining({ type: "finding", rule: "contiguous", version: 21 }),
+        expect.objectContaining({ type: "finding", rule: "decodable", version: 30 }),
       ]),
     )
   })
@@ -221,7 +221,7 @@ describe("a store", () => {
 
     const finding = {
       session: "broken",
-      seq: null,
+      version: null,
       rule: "readable",
       detail: expect.stringMatching(/damaged/),
     }

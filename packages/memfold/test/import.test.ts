@@ -61,13 +61,13 @@ describe("a sliding window (design 1)", { timeout }, () => {
     )
     expect(ran).toMatchObject({ code: 0, err: "" })
     expect(lines(ran.out)).toMatchObject([
-      { type: "imported-summary", was: "active", is: "active", from: 0, to: 20, at: iso(59), notes: [] },
+      { type: "imported-summary", was: "active", is: "active", from: 0, to: 20, time: iso(59), notes: [] },
       {
         type: "imported",
         from: "sliding-window",
         session: "telegram",
         messages: 60,
-        through: 20,
+        coveredTo: 20,
         duplicate: false,
       },
     ])
@@ -86,7 +86,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
     expect(messages[1]).toEqual({ role: "user", content: chat(60)[20]?.content })
     // 40 messages are the tail; the 61st is one more than that, and the cooldown of 15 minutes decides.
     const next = (minutes: number) => [
-      { role: "user", content: "one message more, of some length", at: iso(minutes) },
+      { role: "user", content: "one message more, of some length", time: iso(minutes) },
     ]
     const goOn = (minutes: number) =>
       memfold(
@@ -160,7 +160,7 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
     expect(lines(ran.out)).toMatchObject([
       { summary: "s1", was: "superseded", is: "superseded", from: 0, to: 10 },
       { summary: "s2", was: "active", is: "active", from: 0, to: 31 },
-      { type: "imported", session: "t1", messages: 60, through: 31 },
+      { type: "imported", session: "t1", messages: 60, coveredTo: 31 },
     ])
     await verified(store)
     expect(await look(store, "summaries", "t1")).toMatchObject([
@@ -203,7 +203,7 @@ describe("a table of rolling summaries (design 4)", { timeout }, () => {
     const store = storeIn("rolling.db")
     const path = old("chat.db", () => "active")
     const ran = await memfold("import", "--from", "rolling", path, "--store", store, "--json")
-    expect(lines(ran.out).at(-1)).toMatchObject({ session: "c", messages: 50, through: 30, leftOut: 0 })
+    expect(lines(ran.out).at(-1)).toMatchObject({ session: "c", messages: 50, coveredTo: 30, leftOut: 0 })
     await verified(store)
     const before = await look(store, "summaries", "c")
     expect(before.map(({ status }) => status)).toEqual(["superseded", "superseded", "active"])

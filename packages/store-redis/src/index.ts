@@ -76,9 +76,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       operation: string,
       session: string,
       count: number,
-      { expected }: EventLog.AppendOptions,
+      { expectedVersion }: EventLog.AppendOptions,
       [answer, reached]: readonly [answer: unknown, replicas: number],
-    ): Effect.Effect<EventLog.Appended, EventLog.VersionConflict | EventLog.LogError> => {
+    ): Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError> => {
       // The most frequent answer is the shortest.
       const [outcome, first, second, third] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
       const acknowledged = third === "full" ? 0 : reached
@@ -93,11 +93,11 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
               )
             : Effect.succeed(
                 outcome === "appended"
-                  ? { from: expected + 1, version: expected + count, duplicate: false }
-                  : { from: Number(first), version: Number(second), duplicate: true },
+                  ? { fromVersion: expectedVersion + 1, version: expectedVersion + count, duplicate: false }
+                  : { fromVersion: Number(first), version: Number(second), duplicate: true },
               )
         case "conflict":
-          return new EventLog.VersionConflict({ session, expected, actual: Number(first) })
+          return new EventLog.VersionConflict({ session, expectedVersion, actualVersion: Number(first) })
         case "two active":
           return failure(
             operation,
@@ -116,11 +116,11 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const write = (
       operation: "append" | "rewrite",
       session: string,
-      rewritten: ReadonlyArray<EventLog.Rewritten>,
+      rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
       records: ReadonlyArray<EventLog.NewRecord>,
       options: EventLog.AppendOptions,
     ) => {
-      const { expected, after, commit, summaries } = options
+      const { expectedVersion, lastBatchId, batchId, summaries } = options
       const { log, meta, sessions, summaries: rows, snapshot, draft } = keysOf(session)
       const rewrites = rewritten.length > 0
       const more =
@@ -134,23 +134,27 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
                 row.status,
                 JSON.stringify(row),
               ]),
-              ...rewritten.flatMap(({ seq, checksum, data }) => [
-                String(seq),
+              ...rewritten.flatMap(({ version, checksum, data }) => [
+                String(version),
                 String(checksum ?? "-"),
                 toStored(data),
               ]),
             ]
       const keys =
-        more.length > 0 ? [log, meta, sessions, rows] : expected === 0 ? [log, meta, sessions] : [log, meta]
+        more.length > 0
+          ? [log, meta, sessions, rows]
+          : expectedVersion === 0
+            ? [log, meta, sessions]
+            : [log, meta]
       return Effect.flatMap(
         connection.run(
           { operation, session },
           scripts.append,
           rewrites ? [...keys, snapshot, draft] : keys,
           [
-            toStored(commit),
-            String(expected),
-            after === undefined ? "" : `=${toStored(after)}`,
+            toStored(batchId),
+            String(expectedVersion),
+            lastBatchId === undefined ? "" : `=${toStored(lastBatchId)}`,
             String(5 + more.length),
             ...more,
             ...records.flatMap((record) => [toHeader(record), toStored(record.data)]),
@@ -176,9 +180,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
 
     const read: EventLog.Service["read"] = (
       session,
-      { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false } = {},
+      { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false } = {},
     ) =>
-      Stream.paginateChunkEffect({ from, to }, (range) =>
+      Stream.paginateChunkEffect({ from: fromVersion, to: toVersion }, (range) =>
         (range.to < 1 || range.from > range.to
           ? Effect.succeed([])
           : page(session, range.from, range.to, reverse)
@@ -188,7 +192,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
             const next =
               last === undefined || records.length < pageSize
                 ? Option.none()
-                : Option.some(reverse ? { ...range, to: last.seq - 1 } : { ...range, from: last.seq + 1 })
+                : Option.some(
+                    reverse ? { ...range, to: last.version - 1 } : { ...range, from: last.version + 1 },
+                  )
             return [Chunk.unsafeFromArray(records), next] as const
           }),
         ),
@@ -208,14 +214,14 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         connection
           .ask({ operation: "version", session }, (client) => client.hget(keysOf(session).meta, "head"))
           .pipe(Effect.map((head) => fromHead(head ?? "").version)),
-      saveSnapshot: (session, { fold, version, commit, data }) => {
+      saveSnapshot: (session, { foldVersion, version, batchId, data }) => {
         const { meta, snapshot } = keysOf(session)
         return connection
           .run(
             { operation: "saveSnapshot", session },
             scripts.saveSnapshot,
             [meta, snapshot],
-            [String(fold), String(version), toStored(commit), toStored(data)],
+            [String(foldVersion), String(version), toStored(batchId), toStored(data)],
           )
           .pipe(Effect.asVoid)
       },
@@ -223,13 +229,13 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         connection
           .ask({ operation: "loadSnapshot", session }, (client) => client.hgetall(keysOf(session).snapshot))
           .pipe(
-            Effect.map(({ fold, version, batch, data }) =>
-              fold === undefined || batch === undefined || data === undefined
+            Effect.map(({ foldVersion, version, batch, data }) =>
+              foldVersion === undefined || batch === undefined || data === undefined
                 ? Option.none()
                 : Option.some({
-                    fold: Number(fold),
+                    foldVersion: Number(foldVersion),
                     version: Number(version),
-                    commit: fromStored(batch),
+                    batchId: fromStored(batch),
                     data: fromStored(data),
                   }),
             ),

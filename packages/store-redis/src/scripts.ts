@@ -132,11 +132,11 @@ return 1
 /** Keeps a snapshot if it is of the log as it is now. */
 const saveSnapshot = `
 local meta, snapshot = unpack(KEYS)
-local fold, version, batch, data = unpack(ARGV)
+local foldVersion, version, batch, data = unpack(ARGV)
 local head = redis.call('HGET', meta, 'head') or ''
 local now, last = string.match(head, '^(%d+) %S+ (.*)$')
 if now ~= version or last ~= batch then return 0 end
-redis.call('HSET', snapshot, 'fold', fold, 'version', version, 'batch', batch, 'data', data)
+redis.call('HSET', snapshot, 'foldVersion', foldVersion, 'version', version, 'batch', batch, 'data', data)
 return 1
 `
 

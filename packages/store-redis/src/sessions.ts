@@ -28,7 +28,7 @@ const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) 
       Effect.map(([head, created]) => {
         // Deleted since its id was read.
         if (head == null) return Option.none()
-        return Option.some<EventLog.SessionInfo>({ session, ...fromHead(head), createdAt: Number(created) })
+        return Option.some<EventLog.SessionInfo>({ session, ...fromHead(head), createdTime: Number(created) })
       }),
     )
 

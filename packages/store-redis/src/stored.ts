@@ -15,18 +15,18 @@ export const toStored = (text: string): string =>
 export const fromStored = (stored: string): string =>
   stored.startsWith(mark) ? String(JSON.parse(stored.slice(mark.length))) : stored
 
-type Envelope = Pick<EventLog.NewRecord, "at" | "type" | "version" | "checksum">
+type Envelope = Pick<EventLog.NewRecord, "time" | "type" | "schemaVersion" | "checksum">
 
 /** All of a record but its batch and its data, as one field: `TIME SCHEMA CHECKSUM TYPE`. */
-export const toHeader = ({ at, type, version, checksum }: Envelope): string =>
-  `${at} ${version} ${checksum ?? "-"} ${toStored(type)}`
+export const toHeader = ({ time, type, schemaVersion: version, checksum }: Envelope): string =>
+  `${time} ${version} ${checksum ?? "-"} ${toStored(type)}`
 
 const fromHeader = (header: string): Envelope => {
   const [time = "", schema = "", checksum = ""] = header.split(" ", 3)
   return {
-    at: Number(time),
+    time: Number(time),
     type: fromStored(header.slice(time.length + schema.length + checksum.length + 3)),
-    version: Number(schema),
+    schemaVersion: Number(schema),
     ...(checksum === "-" ? {} : { checksum: Number(checksum) }),
   }
 }
@@ -37,14 +37,14 @@ export const toRecord = (
   [id, [, header = "", , batch = "", , data = ""]]: readonly [string, ReadonlyArray<string>],
 ): EventLog.LogRecord => ({
   session,
-  seq: Number.parseInt(id, 10),
-  commit: fromStored(batch),
+  version: Number.parseInt(id, 10),
+  batchId: fromStored(batch),
   ...fromHeader(header),
   data: fromStored(data),
 })
 
 /** The start of the field `head` (`VERSION UPDATED BATCH`): a session's version and the time of its last record. */
-export const fromHead = (head: string): Pick<EventLog.SessionInfo, "version" | "updatedAt"> => {
+export const fromHead = (head: string): Pick<EventLog.SessionInfo, "version" | "updatedTime"> => {
   const [version = "", updated = ""] = head.split(" ", 2)
-  return { version: Number(version), updatedAt: Number(updated) }
+  return { version: Number(version), updatedTime: Number(updated) }
 }

@@ -47,11 +47,11 @@ for (const [name, where] of stores) {
             concurrency: "unbounded",
           })
           for (const [at, session] of sessions.entries()) {
-            yield* writer.append(session, records(1), { expected: 0, commit: "c1" })
+            yield* writer.append(session, records(1), { expectedVersion: 0, batchId: "c1" })
             yield* Queue.take(queues[at]!)
-            yield* writer.rewrite(session, [{ seq: 1, data: "[]" }], records(1), {
-              expected: 1,
-              commit: "c2",
+            yield* writer.rewrite(session, [{ version: 1, data: "[]" }], records(1), {
+              expectedVersion: 1,
+              batchId: "c2",
             })
             yield* Queue.take(queues[at]!)
             yield* writer.delete(session)
@@ -75,10 +75,10 @@ for (const [name, where] of stores) {
           )
           yield* Deferred.await(begun)
           const heard = yield* listening(log, "s")
-          yield* log.append("s", records(1), { expected: 0, commit: "c1" })
+          yield* log.append("s", records(1), { expectedVersion: 0, batchId: "c1" })
           expect(yield* Fiber.join(first)).toBe(2)
           yield* Queue.take(heard)
-          yield* log.append("s", records(1), { expected: 1, commit: "c2" })
+          yield* log.append("s", records(1), { expectedVersion: 1, batchId: "c2" })
           yield* Queue.take(heard)
         }),
       )
@@ -93,12 +93,12 @@ describe("a lost connection", () => {
     await withLog(options, (log) =>
       Effect.gen(function* () {
         const heard = yield* listening(log, "s")
-        yield* log.append("s", records(1), { expected: 0, commit: "c1" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "c1" })
         yield* Queue.take(heard)
         yield* Effect.promise(own.kill)
         yield* Effect.promise(own.start)
         yield* Queue.take(heard)
-        yield* log.append("s", records(1), { expected: 1, commit: "c2" })
+        yield* log.append("s", records(1), { expectedVersion: 1, batchId: "c2" })
         yield* Queue.take(heard)
       }),
     )

@@ -90,7 +90,7 @@ describe.each(stores)("several engines on %s", (_name, where) => {
         const writer = yield* engine(prefix, [])
         yield* writer.memory.append("s", Message.user("before"))
         const caughtUp = yield* Deferred.make<void>()
-        const listening = yield* reader.memory.subscribe("s", { every: "1 hour" }).pipe(
+        const listening = yield* reader.memory.subscribe("s", { pollInterval: "1 hour" }).pipe(
           Stream.tap(() => Deferred.succeed(caughtUp, undefined)),
           Stream.take(3),
           Stream.runCollect,
@@ -102,6 +102,6 @@ describe.each(stores)("several engines on %s", (_name, where) => {
         return [...(yield* Fiber.join(listening))]
       }).pipe(Effect.scoped),
     )
-    expect(heard.map(({ seq }) => seq)).toEqual([1, 2, 3])
+    expect(heard.map(({ version }) => version)).toEqual([1, 2, 3])
   })
 })

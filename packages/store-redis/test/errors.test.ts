@@ -97,23 +97,26 @@ describe("a full server (-OOM)", () => {
     const { url, client } = await server({ config: ["maxmemory-policy noeviction"] })
     await withLog({ url, prefix: tenant() }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("one", records(2), { expected: 0, commit: "a" })
+        yield* log.append("one", records(2), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(() => client.config("SET", "maxmemory", "1mb"))
         const batch = records(3, "SECRET".repeat(1_000))
-        const error = yield* logError(log.append("one", batch, { expected: 2, commit: "b" }), "SECRET")
+        const error = yield* logError(
+          log.append("one", batch, { expectedVersion: 2, batchId: "b" }),
+          "SECRET",
+        )
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(/has no memory left; raise maxmemory, or delete sessions$/)
-        const changed = [{ seq: 1, data: "SECRET" }]
-        yield* logError(log.rewrite("one", changed, batch, { expected: 2, commit: "b" }), "SECRET")
+        const changed = [{ version: 1, data: "SECRET" }]
+        yield* logError(log.rewrite("one", changed, batch, { expectedVersion: 2, batchId: "b" }), "SECRET")
         expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
         // What is there already needs no room.
-        expect(yield* log.append("one", records(2), { expected: 0, commit: "a" })).toEqual({
+        expect(yield* log.append("one", records(2), { expectedVersion: 0, batchId: "a" })).toEqual({
           from: 1,
           version: 2,
           duplicate: true,
         })
         yield* Effect.promise(() => client.config("SET", "maxmemory", "0"))
-        expect(yield* log.append("one", batch, { expected: 2, commit: "b" })).toEqual({
+        expect(yield* log.append("one", batch, { expectedVersion: 2, batchId: "b" })).toEqual({
           from: 3,
           version: 5,
           duplicate: false,
@@ -129,20 +132,22 @@ describe("a replica (-READONLY)", () => {
     const replica = await server({ config: [`replicaof 127.0.0.1 ${master.port}`] })
     const prefix = tenant()
     await withLog({ url: master.url, prefix }, (log) =>
-      log.append("one", records(2), { expected: 0, commit: "a" }),
+      log.append("one", records(2), { expectedVersion: 0, batchId: "a" }),
     )
     await eventually("the replica has it", async () => (await replica.client.dbsize()) > 0)
     await withLog({ url: replica.url, prefix, ...brief }, (log) =>
       Effect.gen(function* () {
         expect(yield* log.version("one")).toBe(2)
-        const error = yield* logError(log.append("one", records(1), { expected: 2, commit: "b" }))
+        const error = yield* logError(log.append("one", records(1), { expectedVersion: 2, batchId: "b" }))
         expect(error.message).toBe(
           `The event log failed at append of session "one": redis://127.0.0.1:${replica.port}/0 is a replica, and takes no writes; name its master, a cluster, or sentinels`,
         )
         // It becomes a master while somebody tries.
         const fiber = yield* Effect.fork(
           make({ url: replica.url, prefix }).pipe(
-            Effect.flatMap((patient) => patient.append("one", records(1), { expected: 2, commit: "b" })),
+            Effect.flatMap((patient) =>
+              patient.append("one", records(1), { expectedVersion: 2, batchId: "b" }),
+            ),
             Effect.scoped,
           ),
         )
@@ -158,12 +163,12 @@ describe("a server that goes away", () => {
     const one = await server({ config: ["appendonly yes", "appendfsync always"] })
     await withLog({ url: one.url, prefix: tenant() }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(one.kill)
-        const fiber = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
+        const fiber = yield* Effect.fork(log.append("s", records(2), { expectedVersion: 1, batchId: "b" }))
         yield* Effect.promise(one.start)
         expect((yield* Fiber.join(fiber)).version).toBe(3)
-        expect(yield* log.append("s", records(2), { expected: 1, commit: "b" })).toEqual({
+        expect(yield* log.append("s", records(2), { expectedVersion: 1, batchId: "b" })).toEqual({
           from: 2,
           version: 3,
           duplicate: true,
@@ -179,12 +184,12 @@ describe("a server that goes away", () => {
       Effect.gen(function* () {
         yield* Effect.promise(one.kill)
         const failing: ReadonlyArray<Effect.Effect<unknown, EventLog.LogError | EventLog.VersionConflict>> = [
-          log.append("s", records(1), { expected: 0, commit: "a" }),
+          log.append("s", records(1), { expectedVersion: 0, batchId: "a" }),
           all(log.read("s")),
           all(log.sessions),
           log.version("s"),
           log.loadSnapshot("s"),
-          log.saveSnapshot("s", { fold: 1, version: 1, commit: "a", data: "{}" }),
+          log.saveSnapshot("s", { foldVersion: 1, version: 1, batchId: "a", data: "{}" }),
           log.summaries("s"),
           log.delete("s"),
         ]
@@ -201,12 +206,12 @@ describe("a server that goes away", () => {
     const one = await server()
     await withLog({ url: one.url, prefix: tenant(), ...brief }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         one.signal("SIGSTOP")
-        const error = yield* logError(log.append("s", records(1), { expected: 1, commit: "b" }))
+        const error = yield* logError(log.append("s", records(1), { expectedVersion: 1, batchId: "b" }))
         expect(error.reason).toMatch(/does not answer/)
         one.signal("SIGCONT")
-        const again = yield* log.append("s", records(1), { expected: 1, commit: "b" })
+        const again = yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
         expect(again).toMatchObject({ from: 2, version: 2 })
         expect((yield* all(log.read("s"))).length).toBe(2)
       }),
@@ -218,7 +223,7 @@ describe("a server that goes away", () => {
     const one = await server({ config })
     const prefix = tenant()
     await withLog({ url: one.url, prefix }, (log) =>
-      log.append("s", records(1), { expected: 0, commit: "a" }),
+      log.append("s", records(1), { expectedVersion: 0, batchId: "a" }),
     )
     const many = one.client.pipeline()
     for (let n = 0; n < 1_500; n++) many.set(`other:${n}`, "x".repeat(100))
@@ -245,9 +250,9 @@ describe("what a server has forgotten or never had", () => {
     const { url, client } = await server()
     await withLog({ url, prefix: tenant() }, (log) =>
       Effect.gen(function* () {
-        for (const expected of [0, 1, 2]) {
+        for (const expectedVersion of [0, 1, 2]) {
           yield* Effect.promise(() => client.script("FLUSH"))
-          yield* log.append("s", records(1), { expected, commit: `c${expected}` })
+          yield* log.append("s", records(1), { expectedVersion, batchId: `c${expectedVersion}` })
         }
         expect(yield* log.version("s")).toBe(3)
       }),
@@ -259,9 +264,9 @@ describe("what a server has forgotten or never had", () => {
     const prefix = tenant()
     await withLog({ url, prefix }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("s", records(2), { expected: 0, commit: "a" })
+        yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(() => client.del(keysOf(prefix, "s").log))
-        const error = yield* logError(log.append("s", records(1), { expected: 2, commit: "b" }))
+        const error = yield* logError(log.append("s", records(1), { expectedVersion: 2, batchId: "b" }))
         expect(error.reason).toMatch(/^its keys do not belong together: 0 records at version 2;/)
         expect(yield* log.delete("s")).toBe(true)
       }),
@@ -274,7 +279,7 @@ describe("what a server has forgotten or never had", () => {
     await withLog({ url, prefix }, (log) =>
       Effect.gen(function* () {
         yield* Effect.promise(() => client.set(keysOf(prefix, "s").meta, "mine"))
-        const error = yield* logError(log.append("s", records(1), { expected: 0, commit: "b" }))
+        const error = yield* logError(log.append("s", records(1), { expectedVersion: 0, batchId: "b" }))
         expect(error).toMatchObject({ session: "s" })
         expect(error.reason).toMatch(/has something else at a key of this session; choose another prefix$/)
         expect(yield* Effect.promise(() => client.get(keysOf(prefix, "s").meta))).toBe("mine")
@@ -296,16 +301,16 @@ describe("keys that somebody else has changed", () => {
       await withLog({ url, prefix }, (log) =>
         Effect.gen(function* () {
           const session = key === "sessions" ? "new" : "s"
-          if (key === "meta") yield* log.append("s", records(2), { expected: 0, commit: "a" })
+          if (key === "meta") yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
           yield* Effect.promise(() => by(client, keysOf(prefix, session)[key]))
-          const expected = key === "meta" ? 2 : 0
+          const expectedVersion = key === "meta" ? 2 : 0
           const again = key === "meta" ? "a" : "b"
-          for (const commit of ["b", again]) {
-            const error = yield* logError(log.append(session, records(1), { expected, commit }))
+          for (const batchId of ["b", again]) {
+            const error = yield* logError(log.append(session, records(1), { expectedVersion, batchId }))
             expect(error).toMatchObject({ operation: "append", session })
             expect(error.reason).toMatch(reason)
           }
-          expect((yield* all(log.read(session))).length).toBe(expected)
+          expect((yield* all(log.read(session))).length).toBe(expectedVersion)
         }),
       )
     })
@@ -350,7 +355,7 @@ describe("a user of the server (ACL)", () => {
     await withLog({ url, username: "app", password: "SECRET", prefix: mine }, (log) =>
       Effect.gen(function* () {
         expect(log.durability.level).toBe("unknown")
-        yield* log.append("s", records(2), { expected: 0, commit: "a" })
+        yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
         expect((yield* all(log.read("s"))).length).toBe(2)
         expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
         expect(yield* log.delete("s")).toBe(true)
@@ -358,7 +363,10 @@ describe("a user of the server (ACL)", () => {
     )
     await withLog({ url, username: "app", password: "SECRET", prefix: other }, (log) =>
       Effect.gen(function* () {
-        const error = yield* logError(log.append("s", records(2), { expected: 0, commit: "a" }), "SECRET")
+        const error = yield* logError(
+          log.append("s", records(2), { expectedVersion: 0, batchId: "a" }),
+          "SECRET",
+        )
         expect(error.reason).toMatch(/does not allow this user to do it/)
         expect((yield* logError(log.version("s"))).reason).toBe(error.reason)
         expect((yield* logError(all(log.sessions))).reason).toBe(error.reason)
@@ -367,7 +375,7 @@ describe("a user of the server (ACL)", () => {
     // One who may not publish can append all the same.
     await client.acl("SETUSER", "quiet", "on", ">SECRET", `~${mine}:{*`, "+@all", "resetchannels")
     await withLog({ url, username: "quiet", password: "SECRET", prefix: mine }, (log) =>
-      log.append("s", records(2), { expected: 0, commit: "a" }),
+      log.append("s", records(2), { expectedVersion: 0, batchId: "a" }),
     )
   })
 })
@@ -378,7 +386,7 @@ describe("waiting for replicas", () => {
     await withLog({ url, prefix: tenant(), waitReplicas: { count: 1, timeout: "50 millis" } }, (log) =>
       Effect.gen(function* () {
         expect(log.durability).toMatchObject({ level: "memory", replicas: 1 })
-        const append = log.append("s", records(1), { expected: 0, commit: "a" })
+        const append = log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         const error = yield* logError(append)
         expect(error.reason).toMatch(
           /^the master has it, but only 0 of 1 replicas had it within 50 ms; do it again with the same/,
@@ -410,7 +418,7 @@ describe("waiting for replicas longer than for other answers", () => {
     }
     await withLog(options, (log) =>
       Effect.gen(function* () {
-        const error = yield* logError(log.append("s", records(1), { expected: 0, commit: "a" }))
+        const error = yield* logError(log.append("s", records(1), { expectedVersion: 0, batchId: "a" }))
         expect(error.reason).toMatch(/^the master has it, but only 0 of 1 replicas had it within 400 ms;/)
       }),
     )
@@ -425,8 +433,8 @@ describe("waiting for a replica that is behind", () => {
       (await replica.client.info("replication")).includes("link_status:up"),
     )
     const options = { url, prefix: tenant(), waitReplicas: { count: 1, timeout: "50 millis" as const } }
-    const append = (expected: number, commit: string) => (log: EventLog.Service) =>
-      log.append("s", records(1), { expected, commit })
+    const append = (expectedVersion: number, batchId: string) => (log: EventLog.Service) =>
+      log.append("s", records(1), { expectedVersion, batchId })
     await withLog(options, (log) => Effect.retry(append(0, "a")(log), { times: 100 }))
     replica.signal("SIGSTOP")
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -444,7 +452,7 @@ describe("after closing", () => {
     const { url, client } = await server()
     const scope = await Effect.runPromise(Scope.make())
     const log = await Effect.runPromise(Scope.extend(make({ url, prefix: tenant(), ...brief }), scope))
-    await Effect.runPromise(log.append("s", records(1), { expected: 0, commit: "a" }))
+    await Effect.runPromise(log.append("s", records(1), { expectedVersion: 0, batchId: "a" }))
     const connections = async () =>
       String(await client.client("LIST"))
         .split("\n")

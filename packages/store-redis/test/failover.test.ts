@@ -54,7 +54,7 @@ const run = async (three: Cluster, waiting: boolean) => {
       const writers = yield* crowd(log, ["one", "two", "three", "four", "five", "six"])
       const heard = yield* Queue.sliding<void>(1)
       yield* Effect.forkScoped(Stream.runForEach(log.changes("one"), () => heard.offer(undefined)))
-      for (let round = 0; round < failovers; round++) {
+      for (let turn = 0; turn < failovers; turn++) {
         const enough = writers.count() + 50
         while (writers.count() < enough) yield* Effect.sleep("1 millis")
         const list = yield* Effect.promise(() => masters(three))
@@ -98,8 +98,8 @@ describe("failovers of a cluster's masters", () => {
       Effect.flatMap(make(careful), (waiting) =>
         Effect.gen(function* () {
           // A replica that has only just begun to follow may be late.
-          const patiently = (expected: number, commit: string) =>
-            Effect.retry(waiting.append("s", records(1), { expected, commit }), {
+          const patiently = (expectedVersion: number, batchId: string) =>
+            Effect.retry(waiting.append("s", records(1), { expectedVersion, batchId }), {
               times: 100,
               while: ({ _tag }) => _tag === "LogError",
             })
@@ -109,15 +109,15 @@ describe("failovers of a cluster's masters", () => {
             await master.client.config("SET", "requirepass", "new")
             await master.client.call("CLIENT", "KILL", "TYPE", "replica")
           })
-          const error = yield* logError(waiting.append("s", records(1), { expected: 1, commit: "b" }))
+          const error = yield* logError(waiting.append("s", records(1), { expectedVersion: 1, batchId: "b" }))
           expect(error.reason).toMatch(/^the master has it, but only 0 of 1 replicas/)
           // Told apart by the answer: this one is acknowledged, and gone with the master.
-          expect((yield* log.append("s", records(1), { expected: 2, commit: "c" })).version).toBe(3)
+          expect((yield* log.append("s", records(1), { expectedVersion: 2, batchId: "c" })).version).toBe(3)
           yield* Effect.promise(() => failover(three, master))
           expect(yield* log.version("s")).toBe(1)
           // The one that was never acknowledged is sent again, as a caller would, and is there once.
           expect(yield* patiently(1, "b")).toMatchObject({ from: 2, version: 2 })
-          expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b"])
+          expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
         }),
       ),
     )
@@ -134,7 +134,7 @@ describe("failovers of a cluster's masters", () => {
       retryFor: "10 seconds",
     } as const
     await withLog({ ...options, waitReplicas: { count: 1, timeout: "5 seconds" } }, (log) =>
-      log.append("s", records(1), { expected: 0, commit: "a" }),
+      log.append("s", records(1), { expectedVersion: 0, batchId: "a" }),
     )
     await withLog(options, (log) =>
       Effect.gen(function* () {
@@ -145,10 +145,12 @@ describe("failovers of a cluster's masters", () => {
         yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
         yield* Effect.promise(() => replaced(three, master, () => master.signal("SIGSTOP")))
         yield* Queue.takeAll(heard)
-        expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+        expect(yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })).toMatchObject({
+          version: 2,
+        })
         // Of the append, or, where it was not listening at that moment, that something may have been missed.
         yield* Queue.take(heard)
-        expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b"])
+        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
       }),
     )
   })

@@ -19,8 +19,8 @@ it("a message takes at most twice its own JSON, its commit id and all included",
     Effect.forEach(Array.from({ length: count }), (_, index) => {
       const event = EventCodec.encode({ _tag: "MessageAppended", index, message, tokens: 50 })
       json += event.data.length
-      const at = 1_700_000_000_000 + index * 10_000
-      return log.append("s", [{ at, ...event }], { expected: index, commit: randomUUID() })
+      const time = 1_700_000_000_000 + index * 10_000
+      return log.append("s", [{ time, ...event }], { expectedVersion: index, batchId: randomUUID() })
     }),
   )
   const sizes = await Promise.all(

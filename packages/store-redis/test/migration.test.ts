@@ -42,7 +42,7 @@ const names = (prefix: string): readonly [one: string, chat: string, late: strin
 /** A batch that was acknowledged, and where. */
 interface Acknowledged {
   readonly session: string
-  readonly commit: string
+  readonly batchId: string
   readonly from: number
   readonly version: number
 }
@@ -59,20 +59,26 @@ const competing = (
 ) =>
   logs.map((log, writer) =>
     Effect.gen(function* () {
-      for (let number = 0, expected = 0; !until.stopped;) {
-        const commit = `${session}-${writer}-${number}`
-        const batch = records(number % 4 === 3 ? 3 : 1, JSON.stringify(commit))
-        const summaries = { replace: true, rows: [row(expected + 1)] }
-        const options = batch.length === 3 ? { expected, commit, summaries } : { expected, commit }
+      for (let number = 0, expectedVersion = 0; !until.stopped;) {
+        const batchId = `${session}-${writer}-${number}`
+        const batch = records(number % 4 === 3 ? 3 : 1, JSON.stringify(batchId))
+        const summaries = { replace: true, rows: [row(expectedVersion + 1)] }
+        const options =
+          batch.length === 3 ? { expectedVersion, batchId, summaries } : { expectedVersion, batchId }
         const outcome = yield* log.append(session, batch, options).pipe(
-          Effect.map(({ from, version }): Acknowledged => ({ session, commit, from, version })),
-          Effect.catchTag("VersionConflict", ({ actual }) => Effect.succeed(actual)),
+          Effect.map(({ fromVersion, version }): Acknowledged => ({
+            session,
+            batchId,
+            from: fromVersion,
+            version,
+          })),
+          Effect.catchTag("VersionConflict", ({ actualVersion }) => Effect.succeed(actualVersion)),
         )
         if (typeof outcome === "number") {
-          expected = outcome
+          expectedVersion = outcome
         } else {
           acknowledged.push(outcome)
-          expected = outcome.version
+          expectedVersion = outcome.version
           number++
         }
         yield* Effect.yieldNow()
@@ -87,11 +93,11 @@ const expectExactly = (log: EventLog.Service, session: string, acknowledged: Rea
     const said = acknowledged
       .filter((one) => one.session === session)
       .toSorted((one, other) => one.from - other.from)
-      .flatMap(({ commit, from, version }) =>
-        Array.from({ length: version - from + 1 }, (_, at) => [from + at, commit, JSON.stringify(commit)]),
+      .flatMap(({ batchId, from, version }) =>
+        Array.from({ length: version - from + 1 }, (_, at) => [from + at, batchId, JSON.stringify(batchId)]),
       )
     expect(said.length).toBeGreaterThan(0)
-    expect(list.map(({ seq, commit, data }) => [seq, commit, data])).toEqual(said)
+    expect(list.map(({ version, batchId, data }) => [version, batchId, data])).toEqual(said)
     expect(yield* log.version(session)).toBe(said.length)
     const last = acknowledged
       .filter((one) => one.session === session && one.version === one.from + 2)
@@ -143,7 +149,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
             yield* memory.append(chat, Message.user(text))
             said.push(text)
             // Who never pauses leaves its compactions no moment in which nothing comes in between.
-            if (said.length % 5 === 0) yield* memory.settle(chat)
+            if (said.length % 5 === 0) yield* memory.compactDue(chat)
           }
         })
         /** So far a session was known to be, before somebody looked. */
@@ -156,10 +162,10 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         const reader = Effect.gen(function* () {
           while (!until.stopped) {
             const least = known()
-            const from = Math.max(1, least - 10)
-            const seqs = (yield* all(other.read(one, { from }))).map(({ seq }) => seq)
-            expect(seqs).toEqual(seqs.map((_, at) => from + at))
-            expect(from + seqs.length - 1).toBeGreaterThanOrEqual(least)
+            const fromVersion = Math.max(1, least - 10)
+            const seqs = (yield* all(other.read(one, { fromVersion }))).map(({ version }) => version)
+            expect(seqs).toEqual(seqs.map((_, at) => fromVersion + at))
+            expect(fromVersion + seqs.length - 1).toBeGreaterThanOrEqual(least)
             expect(yield* other.version(one)).toBeGreaterThanOrEqual(least)
             const before = said.length
             const { messages } = yield* memory.context(chat)
@@ -224,12 +230,17 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         const [owner] = yield* Effect.promise(() => mastersFor(three, slot))
 
         const last = (yield* all(log.read(one, { reverse: true }))).at(0)
-        const snapshot = { fold: 1, version: last?.seq ?? 0, commit: last?.commit ?? "", data: "{}" }
+        const snapshot = {
+          foldVersion: 1,
+          version: last?.version ?? 0,
+          batchId: last?.batchId ?? "",
+          data: "{}",
+        }
         yield* log.saveSnapshot(one, snapshot)
         expect(yield* other.loadSnapshot(one)).toMatchObject({ value: snapshot })
         const list = Effect.map(all(other.sessions), (infos) => infos.map(({ session }) => session))
         expect(yield* list).toEqual([one, chat, elsewhere].toSorted())
-        yield* log.append(late, records(1), { expected: 0, commit: "a" })
+        yield* log.append(late, records(1), { expectedVersion: 0, batchId: "a" })
         for (const session of [one, chat]) expect(yield* log.delete(session)).toBe(true)
         expect(yield* list).toEqual([late, elsewhere].toSorted())
         expect(yield* log.delete(late)).toBe(true)
@@ -246,8 +257,8 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
     const [, to] = await mastersFor(three, slot)
     await withLog({ ...patient(prefix), retryFor: "300 millis" }, (log) =>
       Effect.gen(function* () {
-        yield* log.append(one, records(2), { expected: 0, commit: "a" })
-        const append = log.append(one, records(1, '"SECRET"'), { expected: 2, commit: "b" })
+        yield* log.append(one, records(2), { expectedVersion: 0, batchId: "a" })
+        const append = log.append(one, records(1, '"SECRET"'), { expectedVersion: 2, batchId: "b" })
         const { log: stream, meta } = keysOf(prefix, one)
         let looked = 0
         const lookHalfway = Effect.gen(function* () {
@@ -257,7 +268,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
           expect(error.reason).toMatch(
             /(is moving|has moved) this session to another server; try again when it has settled$/,
           )
-          expect((yield* all(log.read(one))).map(({ commit }) => commit)).toEqual(["a", "a"])
+          expect((yield* all(log.read(one))).map(({ batchId }) => batchId)).toEqual(["a", "a"])
           expect(yield* log.version(one)).toBe(2)
         })
         yield* Effect.promise(() =>
@@ -283,7 +294,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
     const [from, to] = await mastersFor(three, slot)
     await withLog(patient(prefix), (log) =>
       Effect.gen(function* () {
-        yield* log.append(one, records(2), { expected: 0, commit: "a" })
+        yield* log.append(one, records(2), { expectedVersion: 0, batchId: "a" })
         const both: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
         const refusals = async () => {
           const counts = [from, to!].map((node) => counted(node, "evalsha", "rejected_calls"))
@@ -295,7 +306,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
             moved: async () => {
               if (both.length > 0) return
               both.push(
-                Effect.runFork(log.append(late, records(1), { expected: 0, commit: "b" })),
+                Effect.runFork(log.append(late, records(1), { expectedVersion: 0, batchId: "b" })),
                 Effect.runFork(log.delete(one)),
               )
               await eventually("both are tried", async () => (await refusals()) >= enough)
@@ -306,7 +317,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         expect(began).toEqual({ from: 1, version: 1, duplicate: false })
         expect(deleted).toBe(true)
         expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual([late])
-        expect((yield* all(log.read(late))).map(({ commit }) => commit)).toEqual(["b"])
+        expect((yield* all(log.read(late))).map(({ batchId }) => batchId)).toEqual(["b"])
         expect(yield* log.delete(late)).toBe(true)
       }),
     )
@@ -324,12 +335,12 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
     await withLog({ ...options, retryFor: "2 minutes" }, (log) =>
       Effect.gen(function* () {
         const impatient = yield* make({ ...options, retryFor: "300 millis" })
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(() => owner.client.call("CLUSTER", "DELSLOTS", slot))
-        const fiber = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
-        const error = yield* logError(impatient.append("s", records(2), { expected: 1, commit: "c" })).pipe(
-          Effect.ensuring(Effect.promise(() => owner.client.call("CLUSTER", "ADDSLOTS", slot))),
-        )
+        const fiber = yield* Effect.fork(log.append("s", records(2), { expectedVersion: 1, batchId: "b" }))
+        const error = yield* logError(
+          impatient.append("s", records(2), { expectedVersion: 1, batchId: "c" }),
+        ).pipe(Effect.ensuring(Effect.promise(() => owner.client.call("CLUSTER", "ADDSLOTS", slot))))
         expect(error).toMatchObject({ operation: "append", session: "s" })
         // The client asks other servers in between, which still send it to that one.
         expect(error.reason).toMatch(
@@ -337,7 +348,7 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
         )
         expect(yield* Effect.promise(() => answered(owner, "CLUSTERDOWN"))).toBeGreaterThan(0)
         expect(yield* Fiber.join(fiber)).toEqual({ from: 2, version: 3, duplicate: false })
-        expect((yield* all(impatient.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b", "b"])
+        expect((yield* all(impatient.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
     )
   })
@@ -381,10 +392,13 @@ describe("who listens to a session whose slot is moved", () => {
           }),
         )
         const before = heard
-        let expected = 0
+        let expectedVersion = 0
         const write = Effect.gen(function* () {
-          const { version } = yield* log.append("s", records(1), { expected, commit: `c${expected}` })
-          expected = version
+          const { version } = yield* log.append("s", records(1), {
+            expectedVersion,
+            batchId: `c${expectedVersion}`,
+          })
+          expectedVersion = version
         })
         yield* Effect.promise(() =>
           eventually("it is heard again", async () => {

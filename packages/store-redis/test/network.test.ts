@@ -92,7 +92,7 @@ describe("who listens", () => {
           eventually("a subscription is on its way", async () => arrive !== undefined),
         )
         // Whoever was told by now has looked, and found nothing.
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         const before = told()
         arrive?.()
         yield* Effect.promise(() => eventually("it is told", async () => told() > before))
@@ -146,7 +146,7 @@ it("a deletion that comes late, when it was long sent again, removes nothing tha
     Effect.gen(function* () {
       // From here on the server knows the script.
       yield* log.delete("other")
-      yield* log.append("s", records(2), { expected: 0, commit: "a" })
+      yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
       let late: Buffer | undefined
       via.up = (data, { client }) => {
         if (late !== undefined || !/evalsha.*:log:s/s.test(data.toString())) return true
@@ -155,7 +155,9 @@ it("a deletion that comes late, when it was long sent again, removes nothing tha
         return false
       }
       expect(yield* log.delete("s")).toBe(true)
-      expect(yield* log.append("s", records(1), { expected: 0, commit: "b" })).toMatchObject({ version: 1 })
+      expect(yield* log.append("s", records(1), { expectedVersion: 0, batchId: "b" })).toMatchObject({
+        version: 1,
+      })
       yield* Effect.promise(async () => {
         const arriving = connect(one.port, "127.0.0.1")
         arriving.write(late ?? "")
@@ -177,7 +179,7 @@ it("L15: words are forgotten also when the connection is lost just behind the re
       .join("")
   await withLog(options, (log) =>
     Effect.gen(function* () {
-      yield* log.append("s", records(2, '"SECRETWORD"'), { expected: 0, commit: "a" })
+      yield* log.append("s", records(2, '"SECRETWORD"'), { expectedVersion: 0, batchId: "a" })
       expect(files()).toContain("SECRETWORD")
       let cut = false
       // The first that is asked when the words are to be forgotten.
@@ -187,8 +189,8 @@ it("L15: words are forgotten also when the connection is lost just behind the re
         client.resetAndDestroy()
         return false
       }
-      const rewritten = [1, 2].map((seq) => ({ seq, data: '"x"' }))
-      yield* log.rewrite("s", rewritten, records(1), { expected: 2, commit: "b" })
+      const rewritten = [1, 2].map((version) => ({ version, data: '"x"' }))
+      yield* log.rewrite("s", rewritten, records(1), { expectedVersion: 2, batchId: "b" })
       expect(cut).toBe(true)
       expect(files()).not.toContain("SECRETWORD")
     }),
@@ -199,9 +201,9 @@ it("what one session is answered is not the reason why another one's request fai
   const { one, via, options } = await behind()
   await withLog(options, (log) =>
     Effect.gen(function* () {
-      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
       yield* Effect.promise(() => one.client.set(keysOf(options.prefix, "x").log, "somebody's"))
-      yield* logError(log.append("x", records(1), { expected: 0, commit: "a" }))
+      yield* logError(log.append("x", records(1), { expectedVersion: 0, batchId: "a" }))
       let cut = false
       via.up = (_, { client }) => {
         if (cut) return true
@@ -210,7 +212,9 @@ it("what one session is answered is not the reason why another one's request fai
         client.destroy()
         return false
       }
-      expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+      expect(yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })).toMatchObject({
+        version: 2,
+      })
       expect(cut).toBe(true)
     }),
   )

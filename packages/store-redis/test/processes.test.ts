@@ -29,11 +29,11 @@ const together = async (options: Options, count: number) => {
   await withLog(options, (log) =>
     Effect.gen(function* () {
       const records = yield* all(log.read("one"))
-      expect(records.map(({ seq }) => seq)).toEqual(
+      expect(records.map(({ version }) => version)).toEqual(
         Array.from({ length: processes.length * count }, (_, at) => at + 1),
       )
       for (const name of processes) {
-        const mine = records.filter(({ commit }) => commit.startsWith(`${name}-`))
+        const mine = records.filter(({ batchId }) => batchId.startsWith(`${name}-`))
         expect(mine.map(({ data }) => data)).toEqual(
           Array.from({ length: count }, (_, n) => `"${name}.${n}"`),
         )

@@ -2,7 +2,7 @@
 import {
   CurrentSummarizer,
   EventLog,
-  Fold,
+  SummaryMode,
   Keep,
   Memory,
   Message,
@@ -49,7 +49,7 @@ const strategy = Strategy.make({
   name: "s",
   when: Trigger.backlog({ messages: 4 }),
   keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 /** Writes down all it has read. */
@@ -73,9 +73,9 @@ const redacted = (options: Options, holders: ReadonlyArray<Server>) =>
   Effect.gen(function* () {
     const memory = yield* Memory.Memory
     yield* memory.append("one", [Message.user(secret), ...said(5)])
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     yield* memory.append("one", said(150))
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     const text = (one: Server) => Effect.promise(async () => files(one) + (await keys(one)))
     expect((yield* Effect.forEach(holders, text)).join("\n")).toContain("555-0199")
     expect((yield* memory.redact("one", 0)).invalidated).toBeGreaterThan(0)
@@ -86,7 +86,7 @@ const redacted = (options: Options, holders: ReadonlyArray<Server>) =>
         eventually("the words are gone", async () => !files(one).includes("555-0199")),
       )
     }
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     for (const one of holders) expect(yield* text(one)).not.toContain("555-0199")
     expect(yield* Verify.session(yield* EventLog.EventLog, "one")).toEqual([])
     const { messages } = yield* memory.context("one")

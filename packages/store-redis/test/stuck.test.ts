@@ -26,7 +26,7 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
     const { url, folder, client } = await server({ config })
     await withLog({ url, prefix: tenant(), ...patient }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("one", records(2), { expected: 0, commit: "a" })
+        yield* log.append("one", records(2), { expectedVersion: 0, batchId: "a" })
         // No file can take the place of a folder.
         const inTheWay = join(folder, "dump.rdb")
         yield* Effect.promise(async () => {
@@ -35,17 +35,17 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
           await eventually("saving has failed", async () => (await saved(client)) === "err")
         })
         const batch = records(3, '"SECRET"')
-        const append = log.append("one", batch, { expected: 2, commit: "b" })
+        const append = log.append("one", batch, { expectedVersion: 2, batchId: "b" })
         const keys = yield* Effect.promise(() => client.dbsize())
         const error = yield* logError(append, "SECRET")
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(
           /takes no writes, since it cannot save to its disk; make room there and look at its log$/,
         )
-        const snapshot = { fold: 1, version: 2, commit: "a", data: "{}" }
+        const snapshot = { foldVersion: 1, version: 2, batchId: "a", data: "{}" }
         for (const refused of [
-          log.append("two", batch, { expected: 0, commit: "c" }),
-          log.rewrite("one", [{ seq: 1, data: '"SECRET"' }], batch, { expected: 2, commit: "d" }),
+          log.append("two", batch, { expectedVersion: 0, batchId: "c" }),
+          log.rewrite("one", [{ version: 1, data: '"SECRET"' }], batch, { expectedVersion: 2, batchId: "d" }),
           log.saveSnapshot("one", snapshot),
           log.delete("one"),
         ]) {
@@ -62,7 +62,7 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
           await eventually("it is saved", async () => (await saved(client)) === "ok")
         })
         expect(yield* append).toEqual({ from: 3, version: 5, duplicate: false })
-        yield* log.saveSnapshot("one", { ...snapshot, version: 5, commit: "b" })
+        yield* log.saveSnapshot("one", { ...snapshot, version: 5, batchId: "b" })
         expect(yield* log.delete("one")).toBe(true)
       }),
     )
@@ -78,13 +78,14 @@ describe("a server that is busy with another program's script (-BUSY)", () => {
       Effect.gen(function* () {
         const brief = yield* make({ url, prefix, ...impatient })
         const sessions = ["one", "two", "three"]
-        for (const session of sessions) yield* log.append(session, records(1), { expected: 0, commit: "a" })
+        for (const session of sessions)
+          yield* log.append(session, records(1), { expectedVersion: 0, batchId: "a" })
         const settle = yield* Effect.promise(() => keepBusy(one))
         const waiting = yield* Effect.forEach(sessions, (session) =>
-          Effect.fork(log.append(session, records(2), { expected: 1, commit: "b" })),
+          Effect.fork(log.append(session, records(2), { expectedVersion: 1, batchId: "b" })),
         )
         const error = yield* logError(
-          brief.append("one", records(1, '"SECRET"'), { expected: 1, commit: "c" }),
+          brief.append("one", records(1, '"SECRET"'), { expectedVersion: 1, batchId: "c" }),
         )
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(/is busy with another program's script; try again when it has settled$/)
@@ -94,7 +95,7 @@ describe("a server that is busy with another program's script (-BUSY)", () => {
           expect(appended).toEqual({ from: 2, version: 3, duplicate: false })
         }
         for (const session of sessions) {
-          expect((yield* all(log.read(session))).map(({ commit }) => commit)).toEqual(["a", "b", "b"])
+          expect((yield* all(log.read(session))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
         }
       }),
     )
@@ -111,7 +112,7 @@ describe("a server that is loading its data (-LOADING)", () => {
     await withLog({ url, prefix, ...patient }, (log) =>
       Effect.gen(function* () {
         const brief = yield* make({ url, prefix, ...impatient })
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(async () => {
           const many = client.pipeline()
           for (let n = 0; n < 1_500; n++) many.set(`other:${n}`, "x".repeat(100))
@@ -125,9 +126,9 @@ describe("a server that is loading its data (-LOADING)", () => {
           await one.kill()
         })
         const starting = one.start()
-        const waiting = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
+        const waiting = yield* Effect.fork(log.append("s", records(2), { expectedVersion: 1, batchId: "b" }))
         const failing = logError(
-          brief.append("s", records(1, '"SECRET"'), { expected: 1, commit: "c" }),
+          brief.append("s", records(1, '"SECRET"'), { expectedVersion: 1, batchId: "c" }),
           "SECRET",
         )
         // At first nobody listens.
@@ -139,7 +140,7 @@ describe("a server that is loading its data (-LOADING)", () => {
         expect(error.reason).toMatch(/is still loading its data; try again when it has settled$/)
         expect(yield* Fiber.join(waiting)).toEqual({ from: 2, version: 3, duplicate: false })
         yield* Effect.promise(() => starting)
-        expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b", "b"])
+        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
     )
   })
@@ -152,16 +153,16 @@ describe("a server with too few replicas (-NOREPLICAS)", () => {
     await withLog({ url, prefix, ...patient }, (log) =>
       Effect.gen(function* () {
         const brief = yield* make({ url, prefix, ...impatient })
-        yield* log.append("s", records(1), { expected: 0, commit: "a" })
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
         yield* Effect.promise(() => client.config("SET", "min-replicas-to-write", "1"))
-        const waiting = yield* Effect.fork(log.append("s", records(2), { expected: 1, commit: "b" }))
-        const error = yield* logError(brief.append("s", records(1), { expected: 1, commit: "c" }))
+        const waiting = yield* Effect.fork(log.append("s", records(2), { expectedVersion: 1, batchId: "b" }))
+        const error = yield* logError(brief.append("s", records(1), { expectedVersion: 1, batchId: "c" }))
         expect(error).toMatchObject({ operation: "append", session: "s" })
         expect(error.reason).toMatch(/too few replicas follow it \(min-replicas-to-write\); bring them back$/)
         expect((yield* all(brief.read("s"))).length).toBe(1)
         yield* Effect.promise(() => server({ config: [`replicaof 127.0.0.1 ${port}`] }))
         expect(yield* Fiber.join(waiting)).toEqual({ from: 2, version: 3, duplicate: false })
-        expect((yield* all(log.read("s"))).map(({ commit }) => commit)).toEqual(["a", "b", "b"])
+        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
     )
   })
@@ -176,7 +177,7 @@ describe("a replica that has lost its master (-MASTERDOWN)", () => {
     const prefix = tenant()
     await withLog({ url: master.url, prefix, waitReplicas: { count: 1, timeout: "50 millis" } }, (log) =>
       // The first replication of a new link is acknowledged a moment later.
-      Effect.retry(log.append("s", records(2), { expected: 0, commit: "a" }), { times: 200 }),
+      Effect.retry(log.append("s", records(2), { expectedVersion: 0, batchId: "a" }), { times: 200 }),
     )
     await withLog({ url: replica.url, prefix, ...patient }, (log) =>
       Effect.gen(function* () {

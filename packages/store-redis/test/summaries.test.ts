@@ -16,8 +16,12 @@ beforeAll(async () => {
 
 /** Appends one record with these rows at the end of the session "s". */
 const append = (log: EventLog.Service, rows: ReadonlyArray<EventLog.SummaryRow>, replace = false) =>
-  Effect.flatMap(log.version("s"), (expected) =>
-    log.append("s", records(1), { expected, commit: `c${expected}`, summaries: { replace, rows } }),
+  Effect.flatMap(log.version("s"), (expectedVersion) =>
+    log.append("s", records(1), {
+      expectedVersion,
+      batchId: `c${expectedVersion}`,
+      summaries: { replace, rows },
+    }),
   )
 
 /** A change fails with this reason, leaves the rows, and appends nothing. */
@@ -82,10 +86,10 @@ it("a rewrite of a session with very many rows replaces them all", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 10_000 }, (_, at) => row(at + 1, { status: "superseded" }))
       yield* append(log, many)
-      const rewrite = (expected: number, rows: ReadonlyArray<EventLog.SummaryRow>) =>
-        log.rewrite("s", [{ seq: 1, data: "[]" }], records(1), {
-          expected,
-          commit: `w${expected}`,
+      const rewrite = (expectedVersion: number, rows: ReadonlyArray<EventLog.SummaryRow>) =>
+        log.rewrite("s", [{ version: 1, data: "[]" }], records(1), {
+          expectedVersion,
+          batchId: `w${expectedVersion}`,
           summaries: { replace: false, rows },
         })
       yield* rewrite(1, many.slice(0, 9_000))
@@ -98,8 +102,8 @@ it("a rewrite of a session with very many rows replaces them all", () =>
 it("a rewrite of records that a new session does not have starts it", () =>
   inTenant((log) =>
     Effect.gen(function* () {
-      const rewritten = [{ seq: 1, data: "SECRET" }]
-      yield* log.rewrite("s", rewritten, records(2), { expected: 0, commit: "a" })
+      const rewritten = [{ version: 1, data: "SECRET" }]
+      yield* log.rewrite("s", rewritten, records(2), { expectedVersion: 0, batchId: "a" })
       expect((yield* all(log.read("s"))).map(({ data }) => data)).toEqual(["{}", "{}"])
       expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
     }),
@@ -113,8 +117,13 @@ it("a full server (-OOM) refuses rows together with their records", () =>
       const full = /has no memory left/
       const rows = log.summaries("s")
       yield* refused(log, append(log, [row(2, { text: "SECRET" })], true), full, rows)
-      const changed = [{ seq: 1, data: "SECRET" }]
-      yield* refused(log, log.rewrite("s", changed, records(1), { expected: 1, commit: "w" }), full, rows)
+      const changed = [{ version: 1, data: "SECRET" }]
+      yield* refused(
+        log,
+        log.rewrite("s", changed, records(1), { expectedVersion: 1, batchId: "w" }),
+        full,
+        rows,
+      )
       yield* Effect.promise(() => one.client.config("SET", "maxmemory", "0"))
       yield* append(log, [row(2)], true)
       expect(yield* log.summaries("s")).toEqual([row(2)])
@@ -125,13 +134,18 @@ it("another program's key in place of the rows is left alone; nothing is written
   inTenant((log, prefix) =>
     Effect.gen(function* () {
       const { summaries } = keysOf(prefix, "s")
-      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
       yield* Effect.promise(() => one.client.set(summaries, "mine"))
       const theirs = Effect.promise(() => one.client.get(summaries))
       const reason = /has something else at a key of this session; choose another prefix$/
       for (const replace of [false, true]) yield* refused(log, append(log, [row(1)], replace), reason, theirs)
-      const changed = [{ seq: 1, data: "SECRET" }]
-      yield* refused(log, log.rewrite("s", changed, records(1), { expected: 1, commit: "w" }), reason, theirs)
+      const changed = [{ version: 1, data: "SECRET" }]
+      yield* refused(
+        log,
+        log.rewrite("s", changed, records(1), { expectedVersion: 1, batchId: "w" }),
+        reason,
+        theirs,
+      )
       yield* refused(log, log.summaries("s"), reason, theirs)
     }),
   ))

@@ -22,7 +22,7 @@ export const openingFails = (options: Options): Promise<EventLog.LogError> =>
 
 /** A batch of records that are no events of any memfold. */
 export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
-  const record = { at: 1_700_000_000_000, type: "Test", version: 1, data }
+  const record = { time: 1_700_000_000_000, type: "Test", schemaVersion: 1, data }
   return [record, ...Array.from({ length: count - 1 }, () => record)]
 }
 
@@ -75,12 +75,12 @@ export const listener = (log: RedisEventLog): Effect.Effect<Listener, never, Sco
 /** Appends until a listener hears of it each time: that there is a new connection is told as well, but only once. */
 export const hears = (log: RedisEventLog, { told }: Listener): Effect.Effect<void> =>
   Effect.promise(async () => {
-    let [expected, inTurn, before] = [await Effect.runPromise(log.version("s")), 0, told()]
+    let [expectedVersion, inTurn, before] = [await Effect.runPromise(log.version("s")), 0, told()]
     await eventually("each append is heard of", async () => {
       const { version } = await Effect.runPromise(
-        log.append("s", records(1), { expected, commit: `heard-${expected}` }),
+        log.append("s", records(1), { expectedVersion, batchId: `heard-${expectedVersion}` }),
       )
-      expected = version
+      expectedVersion = version
       inTurn = told() > before ? inTurn + 1 : 0
       before = told()
       return inTurn === 3
@@ -125,18 +125,18 @@ export const crowd = (
     const write = (session: string) =>
       Effect.gen(function* () {
         const mine = acknowledged.get(session)!
-        for (let number = 0, expected = 0; !until.stopped; number++) {
+        for (let number = 0, expectedVersion = 0; !until.stopped; number++) {
           const batch = records(number % 4 === 3 ? 3 : 1, `{"n":${number}}`)
-          const commit = `${session}-${number}`
+          const batchId = `${session}-${number}`
           for (let known = false; !known;) {
-            const outcome = yield* Effect.either(log.append(session, batch, { expected, commit }))
+            const outcome = yield* Effect.either(log.append(session, batch, { expectedVersion, batchId }))
             if (outcome._tag === "Right") {
-              expected = outcome.right.version
-              mine.push(commit)
+              expectedVersion = outcome.right.version
+              mine.push(batchId)
               known = true
             } else if (outcome.left._tag === "VersionConflict") {
-              if (outcome.left.actual < expected) shortened++
-              expected = outcome.left.actual
+              if (outcome.left.actualVersion < expectedVersion) shortened++
+              expectedVersion = outcome.left.actualVersion
             } else {
               errors++
             }
@@ -162,8 +162,8 @@ export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
   Effect.reduce(acknowledged, { lost: 0, double: 0, disorder: 0 }, (sum, [session, commits]) =>
     Effect.map(all(log.read(session)), (list) => {
       const batches = list
-        .filter(({ commit }, at) => commit !== list[at - 1]?.commit)
-        .map(({ commit }) => commit)
+        .filter(({ batchId }, at) => batchId !== list[at - 1]?.batchId)
+        .map(({ batchId }) => batchId)
       const numbers = batches.map((commit) => Number(commit.split("-").at(-1)))
       const whole =
         list.filter(({ data }) => (JSON.parse(data) as { n: number }).n % 4 === 3).length % 3 === 0
@@ -174,7 +174,7 @@ export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
           sum.disorder +
           (whole ? 0 : 1) +
           numbers.filter((number, at) => number < (numbers[at - 1] ?? 0)).length +
-          list.filter(({ seq }, at) => seq !== at + 1).length,
+          list.filter(({ version }, at) => version !== at + 1).length,
       }
     }),
   )

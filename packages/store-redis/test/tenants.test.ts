@@ -58,10 +58,15 @@ describe("sessions and tenants", () => {
           expect(yield* all(log.sessions)).toEqual([])
           for (const [at, session] of names.entries()) {
             yield* log.append(session, records(1 + (at % 3), `${prefix} ${session}`), {
-              expected: 0,
-              commit: "c",
+              expectedVersion: 0,
+              batchId: "c",
             })
-            yield* log.saveSnapshot(session, { fold: 1, version: 1 + (at % 3), commit: "c", data: `${at}` })
+            yield* log.saveSnapshot(session, {
+              foldVersion: 1,
+              version: 1 + (at % 3),
+              batchId: "c",
+              data: `${at}`,
+            })
           }
         }),
       )

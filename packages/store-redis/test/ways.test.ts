@@ -35,7 +35,7 @@ it("rediss:// speaks TLS, and takes nobody's certificate that it does not know",
   const prefix = tenant()
   await withLog({ url, tls: { ca }, prefix }, (log) =>
     Effect.gen(function* () {
-      yield* log.append("s", records(2), { expected: 0, commit: "a" })
+      yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
       expect((yield* all(log.read("s"))).length).toBe(2)
     }),
   )
@@ -48,7 +48,7 @@ it("a database keeps its sessions to itself", async () => {
   const { url } = await server()
   const prefix = tenant()
   await withLog({ url: `${url}/3`, prefix }, (log) =>
-    log.append("s", records(2), { expected: 0, commit: "a" }),
+    log.append("s", records(2), { expectedVersion: 0, batchId: "a" }),
   )
   expect(await withLog({ url, prefix }, (log) => log.version("s"))).toBe(0)
   expect(await withLog({ url, db: 3, prefix }, (log) => log.version("s"))).toBe(2)
@@ -59,7 +59,7 @@ it("a client that comes back while the server is busy is in its own database", a
   const via = await relay(one.port)
   await withLog({ url: via.url, db: 3, prefix: tenant(), retryFor: "30 seconds" }, (log) =>
     Effect.gen(function* () {
-      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
       const settle = yield* Effect.promise(() => keepBusy(one))
       let refused = false
       const lost = [...via.links]
@@ -75,7 +75,7 @@ it("a client that comes back while the server is busy is in its own database", a
         await settle()
       })
       expect(yield* Fiber.join(waiting)).toBe(1)
-      yield* log.append("new", records(1), { expected: 0, commit: "b" })
+      yield* log.append("new", records(1), { expectedVersion: 0, batchId: "b" })
       expect(yield* Effect.promise(() => one.client.info("keyspace"))).not.toContain("db0:")
     }),
   )
@@ -116,7 +116,7 @@ const sentinels = async () => {
 /** The first record, which the replica has, too. */
 const appendReplicated = (options: Options) =>
   withLog({ ...options, waitReplicas: { count: 1, timeout: "2 seconds" } }, (log) =>
-    log.append("s", records(1), { expected: 0, commit: "a" }),
+    log.append("s", records(1), { expectedVersion: 0, batchId: "a" }),
   )
 
 it("a master behind sentinels is followed when it changes", async () => {
@@ -128,7 +128,9 @@ it("a master behind sentinels is followed when it changes", async () => {
       expect(yield* log.version("s")).toBe(1)
       yield* Effect.promise(master.kill)
       // The sentinel takes its time to find out and to decide; the append waits for it.
-      expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+      expect(yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })).toMatchObject({
+        version: 2,
+      })
       expect((yield* all(log.read("s"))).length).toBe(2)
     }),
   )
@@ -154,7 +156,9 @@ it("a master is followed by who is just asking for it when its change is announc
         return before.has(link)
       }
       yield* Effect.promise(master.kill)
-      expect(yield* log.append("s", records(1), { expected: 1, commit: "b" })).toMatchObject({ version: 2 })
+      expect(yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })).toMatchObject({
+        version: 2,
+      })
     }),
   )
 })
@@ -166,14 +170,14 @@ it("listeners follow when a master hangs and another is named", async () => {
       const { told } = yield* listener(log)
       yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
       master.signal("SIGSTOP")
-      yield* log.append("s", records(1), { expected: 0, commit: "a" })
+      yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
       yield* Effect.promise(() =>
         eventually("it listens to the new master", async () =>
           String(await replica.client.client("LIST", "TYPE", "PUBSUB")).includes("name=memfold"),
         ),
       )
       const before = told()
-      yield* log.append("s", records(1), { expected: 1, commit: "b" })
+      yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
       yield* Effect.promise(() => eventually("it is told", async () => told() > before))
     }),
   )

@@ -1,7 +1,7 @@
 import {
   CurrentSummarizer,
   EventLog,
-  Fold,
+  SummaryMode,
   Keep,
   Memory,
   Message,
@@ -48,29 +48,29 @@ describe("a file", () => {
   it("has everything when it is opened again", async () => {
     const filename = newFile()
     const snapshot = {
-      fold: 1,
+      foldVersion: 1,
       version: 3,
-      commit: "c1",
+      batchId: "c1",
       data: '{"half":"\\ud83d","nul":"\\u0000","emoji":"👩‍👩‍👧"}',
     }
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("one", records(3, snapshot.data), { expected: 0, commit: "c1" })
-        yield* log.append("日本 🗻", records(1), { expected: 0, commit: "c1" })
+        yield* log.append("one", records(3, snapshot.data), { expectedVersion: 0, batchId: "c1" })
+        yield* log.append("日本 🗻", records(1), { expectedVersion: 0, batchId: "c1" })
         yield* log.saveSnapshot("one", snapshot)
       }),
     )
     await withLog({ filename, synchronous: "normal" }, (log) =>
       Effect.gen(function* () {
         const [first] = yield* Stream.runCollect(log.read("one"))
-        expect(first).toEqual({ session: "one", seq: 1, commit: "c1", ...records(1, snapshot.data)[0] })
+        expect(first).toEqual({ session: "one", version: 1, batchId: "c1", ...records(1, snapshot.data)[0] })
         expect(yield* log.loadSnapshot("one")).toEqual(Option.some(snapshot))
         const sessions = yield* Stream.runCollect(log.sessions)
         expect([...sessions].map(({ session, version }) => [session, version])).toEqual([
           ["one", 3],
           ["日本 🗻", 1],
         ])
-        expect(yield* log.append("one", records(3), { expected: 0, commit: "c1" })).toEqual({
+        expect(yield* log.append("one", records(3), { expectedVersion: 0, batchId: "c1" })).toEqual({
           from: 1,
           version: 3,
           duplicate: true,
@@ -90,20 +90,20 @@ describe("a file", () => {
 
   it("reads plainly with any SQLite shell, through the view log", async () => {
     const filename = newFile()
-    const at = Date.UTC(2026, 0, 31, 23, 59, 58, 999)
+    const time = Date.UTC(2026, 0, 31, 23, 59, 58, 999)
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("two", [{ at, type: "Second", version: 1, data: "{}" }], {
-          expected: 0,
-          commit: "c1",
+        yield* log.append("two", [{ time, type: "Second", schemaVersion: 1, data: "{}" }], {
+          expectedVersion: 0,
+          batchId: "c1",
         })
         yield* log.append(
           "one",
           [
-            { at, type: "First", version: 1, data: '{"index":0}' },
-            { at: at + 1_000, type: "Other", version: 1, data: "{}" },
+            { time, type: "First", schemaVersion: 1, data: '{"index":0}' },
+            { time: time + 1_000, type: "Other", schemaVersion: 1, data: "{}" },
           ],
-          { expected: 0, commit: "c1" },
+          { expectedVersion: 0, batchId: "c1" },
         )
       }),
     )
@@ -143,10 +143,13 @@ describe("a file", () => {
       Effect.gen(function* () {
         // The types of an append that fails are not known afterwards.
         const broken = { ...record, data: null as unknown as string }
-        yield* Effect.flip(log.append("one", [first!, broken], { expected: 0, commit: "c0" }))
-        yield* log.append("one", [first!, ...rest], { expected: 0, commit: "c1" })
-        yield* log.append("one", [{ ...record, type: "New" }], { expected: types.length, commit: "c2" })
-        yield* log.append("one", [first!], { expected: types.length + 1, commit: "c3" })
+        yield* Effect.flip(log.append("one", [first!, broken], { expectedVersion: 0, batchId: "c0" }))
+        yield* log.append("one", [first!, ...rest], { expectedVersion: 0, batchId: "c1" })
+        yield* log.append("one", [{ ...record, type: "New" }], {
+          expectedVersion: types.length,
+          batchId: "c2",
+        })
+        yield* log.append("one", [first!], { expectedVersion: types.length + 1, batchId: "c3" })
         const found = [...(yield* Stream.runCollect(log.read("one")))].map(({ type }) => type)
         expect(found).toEqual([...types, "New", "First"])
       }),
@@ -159,11 +162,11 @@ describe("a file", () => {
       Effect.gen(function* () {
         const [record] = records(1)
         const broken = { ...record, data: null as unknown as string }
-        const append = log.append("one", [record, broken, record], { expected: 0, commit: "c1" })
+        const append = log.append("one", [record, broken, record], { expectedVersion: 0, batchId: "c1" })
         expect(yield* Effect.flip(append)).toBeInstanceOf(EventLog.LogError)
         expect(yield* log.version("one")).toBe(0)
         expect([...(yield* Stream.runCollect(log.read("one")))]).toEqual([])
-        const appended = yield* log.append("one", [record], { expected: 0, commit: "c1" })
+        const appended = yield* log.append("one", [record], { expectedVersion: 0, batchId: "c1" })
         expect(appended).toEqual({ from: 1, version: 1, duplicate: false })
       }),
     )
@@ -175,8 +178,8 @@ describe("a file", () => {
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
         const summaries = { replace: false, rows: [summary(3)] }
-        yield* log.append("one", records(3), { expected: 0, commit: "c1", summaries })
-        yield* log.saveSnapshot("one", { fold: 1, version: 3, commit: "c1", data: "{}" })
+        yield* log.append("one", records(3), { expectedVersion: 0, batchId: "c1", summaries })
+        yield* log.saveSnapshot("one", { foldVersion: 1, version: 3, batchId: "c1", data: "{}" })
         expect(yield* log.delete("one")).toBe(true)
       }),
     )
@@ -205,25 +208,32 @@ describe("group commit", () => {
     const filename = newFile()
     await withLog({ filename }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("behind", records(2), { expected: 0, commit: "first" })
+        yield* log.append("behind", records(2), { expectedVersion: 0, batchId: "first" })
         const before = transactionsIn(filename)
         const [record] = records(1)
         const broken = { ...record, data: null as unknown as string }
         const answers = yield* Effect.all(
           {
-            good: log.append("good", records(3), { expected: 0, commit: "c" }),
-            conflict: Effect.flip(log.append("behind", records(1), { expected: 1, commit: "c" })),
-            again: log.append("behind", records(2), { expected: 0, commit: "first" }),
-            anew: Effect.flip(log.append("behind", records(1), { expected: 2, after: "other", commit: "d" })),
-            snapshot: log.saveSnapshot("behind", { fold: 1, version: 2, commit: "first", data: "{}" }),
+            good: log.append("good", records(3), { expectedVersion: 0, batchId: "c" }),
+            conflict: Effect.flip(log.append("behind", records(1), { expectedVersion: 1, batchId: "c" })),
+            again: log.append("behind", records(2), { expectedVersion: 0, batchId: "first" }),
+            anew: Effect.flip(
+              log.append("behind", records(1), { expectedVersion: 2, lastBatchId: "other", batchId: "d" }),
+            ),
+            snapshot: log.saveSnapshot("behind", {
+              foldVersion: 1,
+              version: 2,
+              batchId: "first",
+              data: "{}",
+            }),
             deleted: log.delete("nobody"),
-            fine: log.append("fine", [record], { expected: 0, commit: "c" }),
+            fine: log.append("fine", [record], { expectedVersion: 0, batchId: "c" }),
           },
           { concurrency: "unbounded" },
         )
         expect(transactionsIn(filename) - before).toBe(1)
         expect(answers.good).toEqual({ from: 1, version: 3, duplicate: false })
-        expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expected: 1, actual: 2 })
+        expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expectedVersion: 1, actual: 2 })
         expect(answers.again).toEqual({ from: 1, version: 2, duplicate: true })
         expect(answers.anew).toMatchObject({ _tag: "VersionConflict" })
         expect(answers.deleted).toBe(false)
@@ -231,9 +241,9 @@ describe("group commit", () => {
 
         const some = yield* Effect.all(
           [
-            log.append("good", [record], { expected: 3, commit: "d" }),
-            log.append("broken", [record, broken], { expected: 0, commit: "d" }),
-            log.append("fine", [record], { expected: 1, commit: "d" }),
+            log.append("good", [record], { expectedVersion: 3, batchId: "d" }),
+            log.append("broken", [record, broken], { expectedVersion: 0, batchId: "d" }),
+            log.append("fine", [record], { expectedVersion: 1, batchId: "d" }),
           ].map(Effect.either),
           { concurrency: "unbounded" },
         )
@@ -251,7 +261,7 @@ describe("group commit", () => {
       Effect.gen(function* () {
         const answers = yield* Effect.all(
           Array.from({ length: 20 }, (_, index) =>
-            Effect.either(log.append("one", records(1), { expected: 0, commit: `c${index}` })),
+            Effect.either(log.append("one", records(1), { expectedVersion: 0, batchId: `c${index}` })),
           ),
           { concurrency: "unbounded" },
         )
@@ -270,7 +280,7 @@ describe("group commit", () => {
           Array.from({ length: 64 }, (_, index) => `s${index}`),
           (session) =>
             Effect.forEach([0, 1, 2, 3, 4], (version) =>
-              log.append(session, records(1), { expected: version, commit: `c${version}` }),
+              log.append(session, records(1), { expectedVersion: version, batchId: `c${version}` }),
             ),
           { concurrency: "unbounded" },
         )
@@ -290,12 +300,12 @@ describe("group commit", () => {
     })()
     await withLog({ filename: ":memory:" }, (log) =>
       Effect.gen(function* () {
-        yield* log.append("one", records(2), { expected: 0, commit: pair[0] })
-        const second = log.append("one", records(3), { expected: 2, commit: pair[1] })
+        yield* log.append("one", records(2), { expectedVersion: 0, batchId: pair[0] })
+        const second = log.append("one", records(3), { expectedVersion: 2, batchId: pair[1] })
         expect(yield* second).toEqual({ from: 3, version: 5, duplicate: false })
-        yield* log.append("one", records(1), { expected: 5, commit: "last" })
+        yield* log.append("one", records(1), { expectedVersion: 5, batchId: "last" })
         expect(yield* second).toEqual({ from: 3, version: 5, duplicate: true })
-        expect(yield* log.append("one", records(2), { expected: 6, commit: pair[0] })).toEqual({
+        expect(yield* log.append("one", records(2), { expectedVersion: 6, batchId: pair[0] })).toEqual({
           from: 1,
           version: 2,
           duplicate: true,
@@ -315,7 +325,7 @@ describe("within one process", () => {
         const second = yield* make(options)
         const fill = (log: EventLog.Service, session: string) =>
           Effect.forEach([0, 1, 2, 3, 4], (batch) =>
-            log.append(session, records(1_000), { expected: batch * 1_000, commit: `c${batch}` }),
+            log.append(session, records(1_000), { expectedVersion: batch * 1_000, batchId: `c${batch}` }),
           )
         yield* Effect.all([fill(first, "one"), fill(second, "two")], { concurrency: "unbounded" })
         expect(yield* second.version("one")).toBe(5_000)
@@ -327,12 +337,12 @@ describe("within one process", () => {
   it("an append that is interrupted is written as a whole or not at all, and blocks nobody", async () => {
     await withLog({ filename: ":memory:" }, (log) =>
       Effect.gen(function* () {
-        const append = log.append("one", records(2_000), { expected: 0, commit: "c1" })
+        const append = log.append("one", records(2_000), { expectedVersion: 0, batchId: "c1" })
         const fiber = yield* Effect.fork(append)
         yield* Effect.yieldNow()
         yield* Fiber.interrupt(fiber)
         expect([0, 2_000]).toContain(yield* log.version("one"))
-        expect((yield* log.append("two", records(1), { expected: 0, commit: "c1" })).version).toBe(1)
+        expect((yield* log.append("two", records(1), { expectedVersion: 0, batchId: "c1" })).version).toBe(1)
       }),
     )
   })
@@ -350,7 +360,7 @@ describe("within one process", () => {
         name: "often",
         when: Trigger.backlog({ messages: 6 }),
         keep: Keep.lastMessages(4),
-        fold: Fold.rolling,
+        summaryMode: SummaryMode.rolling,
       })
       const live = Memory.layer({ strategy }).pipe(
         Layer.provideMerge(layer({ filename })),
@@ -373,7 +383,7 @@ describe("within one process", () => {
               }),
           )
         const answers = yield* Effect.all([0, 1, 2, 3, 4, 5, 6, 7].map(fiber), { concurrency: "unbounded" })
-        yield* memory.settle("one")
+        yield* memory.compactDue("one")
 
         const texts = yield* textsOf(log, "one")
         expect(texts).toHaveLength(200)

@@ -44,11 +44,11 @@ const paged = <Place, A>(
 /** The record of a row of `events`. */
 const recordOf = (session: string, row: Row): EventLog.LogRecord => ({
   session,
-  seq: integer(row, "version"),
-  commit: text(row, "batch_id"),
-  at: integer(row, "time"),
+  version: integer(row, "version"),
+  batchId: text(row, "batch_id"),
+  time: integer(row, "time"),
   type: text(row, "type"),
-  version: integer(row, "schema_version"),
+  schemaVersion: integer(row, "schema_version"),
   data: text(row, "data"),
   ...(row["checksum"] === null ? {} : { checksum: integer(row, "checksum") }),
 })
@@ -84,14 +84,14 @@ const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
 interface Place {
   readonly id: number
   readonly version: number
-  readonly commit: string
+  readonly batchId: string
   readonly hash: number | null
 }
 
 /** Inserts records one after the other. `types` has the numbers of types that are known already. */
 const insertRecords = (
   run: Run,
-  { id, version, commit, hash }: Place,
+  { id, version, batchId, hash }: Place,
   records: ReadonlyArray<EventLog.NewRecord>,
   types = new Map<string, number>(),
 ) =>
@@ -108,11 +108,11 @@ const insertRecords = (
           [
             id,
             version + 1 + position,
-            commit,
+            batchId,
             position === 0 ? hash : null,
-            record.at,
+            record.time,
             types.get(record.type),
-            record.version,
+            record.schemaVersion,
             record.data,
             record.checksum ?? null,
           ],
@@ -130,10 +130,14 @@ const appendAsExpected = (
   run: Run,
   session: string,
   [first, ...rest]: Records,
-  { expected, after, commit }: EventLog.AppendOptions,
-): Effect.Effect<EventLog.Appended | null, SqlError> => {
-  const hash = batchHash(commit)
-  const appended = { from: expected + 1, version: expected + 1 + rest.length, duplicate: false }
+  { expectedVersion, lastBatchId, batchId }: EventLog.AppendOptions,
+): Effect.Effect<EventLog.AppendResult | null, SqlError> => {
+  const hash = batchHash(batchId)
+  const appended = {
+    fromVersion: expectedVersion + 1,
+    version: expectedVersion + 1 + rest.length,
+    duplicate: false,
+  }
   return Effect.flatMap(
     run(
       `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
@@ -145,24 +149,24 @@ const appendAsExpected = (
          AND NOT EXISTS (${batchOf})
        RETURNING session, type`,
       [
-        commit,
+        batchId,
         hash,
-        first.at,
-        first.version,
+        first.time,
+        first.schemaVersion,
         first.data,
         first.checksum ?? null,
         session,
-        expected,
+        expectedVersion,
         first.type,
-        after ?? null,
+        lastBatchId ?? null,
         hash,
-        commit,
+        batchId,
       ],
     ),
     ([row]) => {
       if (row === undefined) return Effect.succeed(null)
       if (rest.length === 0) return Effect.succeed(appended)
-      const place = { id: integer(row, "session"), version: expected + 1, commit, hash: null }
+      const place = { id: integer(row, "session"), version: expectedVersion + 1, batchId, hash: null }
       const types = new Map([[first.type, integer(row, "type")]])
       return Effect.as(insertRecords(run, place, rest, types), appended)
     },
@@ -170,14 +174,14 @@ const appendAsExpected = (
 }
 
 /** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
-const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.Rewritten>) =>
+const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.RewrittenRecord>) =>
   Effect.gen(function* () {
-    for (const { seq, data, checksum } of rewritten) {
+    for (const { version, data, checksum } of rewritten) {
       yield* run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND version = ?", [
         data,
         checksum ?? null,
         id,
-        seq,
+        version,
       ])
     }
     yield* run("DELETE FROM snapshots WHERE session = ?", [id])
@@ -249,19 +253,19 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
     const write = (
       operation: "append" | "rewrite",
       session: string,
-      rewritten: ReadonlyArray<EventLog.Rewritten>,
+      rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
       records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
-      const { expected, after, commit, summaries } = appendOptions
-      const hash = batchHash(commit)
+      const { expectedVersion, lastBatchId, batchId, summaries } = appendOptions
+      const hash = batchHash(batchId)
       const general = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
             `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
              FROM sessions JOIN events AS last ON last.session = sessions.id
              WHERE sessions.name = ? ORDER BY last.version DESC LIMIT 1`,
-            [hash, commit, session],
+            [hash, batchId, session],
           )
           const actual = known === undefined ? 0 : integer(known, "version")
           if (known !== undefined && known["applied"] !== null) {
@@ -269,34 +273,34 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             const [next] = yield* run(
               `SELECT version FROM events WHERE session = ? AND version > ? AND batch_id <> ?
                ORDER BY version LIMIT 1`,
-              [known["id"], from, commit],
+              [known["id"], from, batchId],
             )
             const version = next === undefined ? actual : integer(next, "version") - 1
-            return { from, version, duplicate: true }
+            return { fromVersion: from, version, duplicate: true }
           }
-          const anotherLog = after !== undefined && known?.["batch_id"] !== after
-          if (actual !== expected || anotherLog) {
-            return yield* new EventLog.VersionConflict({ session, expected, actual })
+          const anotherLog = lastBatchId !== undefined && known?.["batch_id"] !== lastBatchId
+          if (actual !== expectedVersion || anotherLog) {
+            return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion: actual })
           }
           const [created] =
             known === undefined
               ? yield* run("INSERT INTO sessions (name, created_at) VALUES (?, ?) RETURNING id", [
                   session,
-                  records[0].at,
+                  records[0].time,
                 ])
               : [known]
           const id = integer(created ?? {}, "id")
-          yield* insertRecords(run, { id, version: actual, commit, hash }, records)
+          yield* insertRecords(run, { id, version: actual, batchId, hash }, records)
           if (rewritten.length > 0) yield* rewriteRecords(run, id, rewritten)
           if (summaries !== undefined) yield* changeSummaries(run, { id, name: session }, summaries)
-          return { from: actual + 1, version: actual + records.length, duplicate: false }
+          return { fromVersion: actual + 1, version: actual + records.length, duplicate: false }
         })
       const asExpected = (run: Run) => appendAsExpected(run, session, records, appendOptions)
       const expectedFirst = (run: Run) =>
         Effect.flatMap(asExpected(run), (done) => (done === null ? general(run) : Effect.succeed(done)))
       const isPlain = rewritten.length === 0 && summaries === undefined
       return database
-        .write<EventLog.Appended, EventLog.VersionConflict>(
+        .write<EventLog.AppendResult, EventLog.VersionConflict>(
           operation,
           isPlain && records.length > 1 ? expectedFirst : general,
           isPlain && records.length === 1 ? asExpected : undefined,
@@ -324,9 +328,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           Effect.zipLeft(truncated),
           named(session),
         ),
-      read: (session, { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false } = {}) =>
+      read: (session, { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false } = {}) =>
         paged(
-          { from, to },
+          { from: fromVersion, to: toVersion },
           (range) =>
             database
               .query(
@@ -341,7 +345,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 Effect.map((rows) => rows.map((row) => recordOf(session, row))),
                 named(session),
               ),
-          (range, { seq }) => (reverse ? { ...range, to: seq - 1 } : { ...range, from: seq + 1 }),
+          (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
         ),
       version: (session) =>
         database
@@ -355,7 +359,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
             named(session),
           ),
-      saveSnapshot: (session, { fold, version, commit, data }) =>
+      saveSnapshot: (session, { foldVersion, version, batchId, data }) =>
         database
           .write("saveSnapshot", (run) =>
             run(
@@ -364,7 +368,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                  SELECT session, version, batch_id FROM sessions JOIN events ON events.session = sessions.id
                  WHERE sessions.name = ? ORDER BY version DESC LIMIT 1
                ) WHERE version = ? AND batch_id = ?`,
-              [fold, data, session, version, commit],
+              [foldVersion, data, session, version, batchId],
             ),
           )
           .pipe(Effect.asVoid, named(session)),
@@ -379,9 +383,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           .pipe(
             Effect.map(([row]) =>
               Option.map(Option.fromNullable(row), (row) => ({
-                fold: integer(row, "fold"),
+                foldVersion: integer(row, "fold"),
                 version: integer(row, "version"),
-                commit: text(row, "batch_id"),
+                batchId: text(row, "batch_id"),
                 data: text(row, "data"),
               })),
             ),
@@ -416,8 +420,8 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 rows.map((row): EventLog.SessionInfo => ({
                   session: text(row, "name"),
                   version: integer(row, "version"),
-                  createdAt: integer(row, "created_at"),
-                  updatedAt: integer(row, "updated_at"),
+                  createdTime: integer(row, "created_at"),
+                  updatedTime: integer(row, "updated_at"),
                 })),
               ),
             ),

@@ -13,8 +13,8 @@ const appendChanges = (
   session: string,
   ...changes: ReadonlyArray<EventLog.SummaryChanges>
 ) =>
-  Effect.forEach(changes, (summaries, expected) =>
-    log.append(session, records(1), { expected, commit: `c${expected}`, summaries }),
+  Effect.forEach(changes, (summaries, expectedVersion) =>
+    log.append(session, records(1), { expectedVersion, batchId: `c${expectedVersion}`, summaries }),
   )
 
 const add = (...rows: ReadonlyArray<EventLog.SummaryRow>) => ({ replace: false, rows })
@@ -153,8 +153,8 @@ describe("the table summaries", () => {
         yield* appendChanges(log, "one", add(summary(1)))
         const [refused, fine] = yield* Effect.all(
           [
-            log.append("one", records(1), { expected: 1, commit: "c1", summaries: add(summary(2)) }),
-            log.append("two", records(1), { expected: 0, commit: "c1", summaries: add(summary(1)) }),
+            log.append("one", records(1), { expectedVersion: 1, batchId: "c1", summaries: add(summary(2)) }),
+            log.append("two", records(1), { expectedVersion: 0, batchId: "c1", summaries: add(summary(1)) }),
           ].map(Effect.either),
           { concurrency: "unbounded" },
         )
@@ -170,7 +170,7 @@ describe("the table summaries", () => {
         expect(yield* log.summaries("one")).toEqual([summary(1)])
         // The active row may come before the row that it supersedes.
         const swap = add(summary(2), superseded(1))
-        yield* log.append("one", records(1), { expected: 1, commit: "c1", summaries: swap })
+        yield* log.append("one", records(1), { expectedVersion: 1, batchId: "c1", summaries: swap })
         expect(yield* log.summaries("one")).toEqual([superseded(1), summary(2)])
       }),
     )

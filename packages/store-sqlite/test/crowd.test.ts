@@ -22,14 +22,14 @@ const gone = 2
 interface Acknowledged {
   readonly session: number
   readonly number: number
-  readonly commit: string
+  readonly batchId: string
   /** The index of the first message. */
   readonly from: number
 }
 
 const acknowledgedBy = (line: string): Acknowledged => {
-  const [session, number, commit = "", from] = line.split(" ")
-  return { session: Number(session), number: Number(number), commit, from: Number(from) }
+  const [session, number, batchId = "", from] = line.split(" ")
+  return { session: Number(session), number: Number(number), batchId, from: Number(from) }
 }
 
 const textsOfAppend = (name: string, number: number): ReadonlyArray<string> =>
@@ -107,15 +107,15 @@ it("8 processes append to 20 sessions, compacting, while random ones are killed 
       for (const session of sessions) {
         const texts = yield* textsOf(log, `s${session}`)
         const records = yield* Stream.runCollect(log.read(`s${session}`))
-        const commits = new Set([...records].map(({ commit }) => commit))
+        const commits = new Set([...records].map(({ batchId }) => batchId))
         for (const name of names) {
           const mine = (heard.get(name) ?? []).filter((one) => one.session === session)
           // Heard in order, each once, over all its lives.
           expect(mine.map(({ number }) => number)).toEqual(mine.map((_, number) => number))
-          for (const { number, from, commit } of mine) {
+          for (const { number, from, batchId } of mine) {
             const all = textsOfAppend(name, number)
             expect(texts.slice(from, from + all.length)).toEqual(all)
-            expect(commits).toContain(commit)
+            expect(commits).toContain(batchId)
           }
           // What was acknowledged is there once and in order; one more may be there that was not.
           const written = texts.filter((text) => text.startsWith(`${name}.`))

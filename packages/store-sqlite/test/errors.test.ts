@@ -65,7 +65,7 @@ const written = async (count = 3): Promise<readonly [path: string, name: string,
   const path = folder()
   const file = join(path, "chats.db")
   await withLog({ filename: file }, (log) =>
-    log.append("one", records(count), { expected: 0, commit: "first" }),
+    log.append("one", records(count), { expectedVersion: 0, batchId: "first" }),
   )
   return [path, "chats.db", file]
 }
@@ -86,7 +86,7 @@ describe("files that are not memfold's", () => {
     const file = join(folder(), "chats.db")
     writeFileSync(file, "")
     const appended = await withLog({ filename: file }, (log) =>
-      log.append("one", records(1), { expected: 0, commit: "first" }),
+      log.append("one", records(1), { expectedVersion: 0, batchId: "first" }),
     )
     expect(appended.version).toBe(1)
   })
@@ -151,7 +151,10 @@ describe("files that are broken", () => {
   it("a page overwritten is found by the read that needs it, and other sessions stay readable", async () => {
     const [, , file] = await written()
     await withLog({ filename: file }, (log) =>
-      log.append("two", records(400, JSON.stringify("x".repeat(200))), { expected: 0, commit: "second" }),
+      log.append("two", records(400, JSON.stringify("x".repeat(200))), {
+        expectedVersion: 0,
+        batchId: "second",
+      }),
     )
     const [table] = withDriver(file, (driver) =>
       driver.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'snapshots'").all(),
@@ -220,9 +223,9 @@ describe("files that are not to be written", () => {
       Effect.gen(function* () {
         expect(yield* log.version("one")).toBe(3)
         const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
-          log.append("one", records(1), { expected: 3, commit: "second" }),
-          log.append("new", records(1), { expected: 0, commit: "third" }),
-          log.saveSnapshot("one", { fold: 1, version: 3, commit: "first", data: "{}" }),
+          log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
+          log.append("new", records(1), { expectedVersion: 0, batchId: "third" }),
+          log.saveSnapshot("one", { foldVersion: 1, version: 3, batchId: "first", data: "{}" }),
           log.delete("one"),
         ]
         for (const attempt of attempts) {
@@ -241,7 +244,7 @@ describe("files that are not to be written", () => {
     await withLog({ filename: file }, (writer) =>
       Effect.gen(function* () {
         const reader = yield* make({ filename: file, readonly: true })
-        yield* writer.append("one", records(2), { expected: 3, commit: "second" })
+        yield* writer.append("one", records(2), { expectedVersion: 3, batchId: "second" })
         expect(yield* reader.version("one")).toBe(5)
       }),
     )
@@ -306,7 +309,7 @@ describe("files that somebody else holds", () => {
     const holder = await lock(file, "BEGIN EXCLUSIVE", 60_000)
     await withLog({ filename: file, busyTimeout: "50 millis" }, (log) =>
       Effect.gen(function* () {
-        const append = log.append("one", records(1), { expected: 3, commit: "second" })
+        const append = log.append("one", records(1), { expectedVersion: 3, batchId: "second" })
         const error = yield* Effect.flip(append)
         expect(error.message).toBe(
           `The event log failed at append of session "one": ${file} is locked by another process; try again when that one is done`,
@@ -323,7 +326,7 @@ describe("files that somebody else holds", () => {
     const [, , file] = await written()
     await lock(file, "BEGIN EXCLUSIVE", 200)
     const appended = await withLog({ filename: file }, (log) =>
-      log.append("one", records(1), { expected: 3, commit: "second" }),
+      log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
     )
     expect(appended.version).toBe(4)
   })
@@ -352,7 +355,7 @@ describe("files that somebody else holds", () => {
     const [, , file] = await written()
     await lock(file, "BEGIN EXCLUSIVE", 200)
     const appended = await withLog({ filename: file, busyTimeout: Duration.infinity }, (log) =>
-      log.append("one", records(1), { expected: 3, commit: "second" }),
+      log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
     )
     expect(appended.version).toBe(4)
   })
@@ -374,8 +377,8 @@ describe("a full disk", () => {
       Effect.gen(function* () {
         const append = (version: number) =>
           log.append("one", records(1, JSON.stringify("x".repeat(4_000))), {
-            expected: version,
-            commit: `c${version}`,
+            expectedVersion: version,
+            batchId: `c${version}`,
           })
         let version = 0
         let result = yield* Effect.either(append(version))
@@ -409,7 +412,10 @@ describe("a full disk", () => {
       Effect.gen(function* () {
         const append = (session: string, length: number) =>
           Effect.either(
-            log.append(session, records(1, JSON.stringify("x".repeat(length))), { expected: 0, commit: "c" }),
+            log.append(session, records(1, JSON.stringify("x".repeat(length))), {
+              expectedVersion: 0,
+              batchId: "c",
+            }),
           )
         const [large, ...small] = yield* Effect.all(
           [append("large", 600_000), ...[1, 2, 3, 4].map((number) => append(`s${number}`, 100))],
@@ -465,7 +471,7 @@ describe("after closing", () => {
     const log = await withLog({ filename: file }, Effect.succeed)
     const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
       log.version("one"),
-      log.append("one", records(1), { expected: 3, commit: "second" }),
+      log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
     ]
     for (const attempt of attempts) {
       const error = await Effect.runPromise(Effect.flip(attempt))

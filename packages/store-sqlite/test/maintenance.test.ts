@@ -27,8 +27,8 @@ const written = async (sessions: number, count: number, length = 500): Promise<s
   await withLog({ filename: file, synchronous: "normal" }, (log) =>
     Effect.forEach(Array.from({ length: sessions }), (_, index) =>
       log.append(`s${index}`, records(count, JSON.stringify("x".repeat(length))), {
-        expected: 0,
-        commit: "first",
+        expectedVersion: 0,
+        batchId: "first",
       }),
     ),
   )
@@ -57,12 +57,12 @@ describe("size", () => {
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
         const summaries = { replace: false, rows: [summary(1, { status: "superseded" }), summary(2)] }
-        yield* log.append("one", records(10), { expected: 0, commit: "first", summaries })
+        yield* log.append("one", records(10), { expectedVersion: 0, batchId: "first", summaries })
         const report = yield* size({ filename: file })
         expect(report.summaries).toBe(2)
         expect(report.wal).toBeGreaterThan(0)
         expect(report.events).toBe(10)
-        yield* log.append("one", records(1), { expected: 10, commit: "second" })
+        yield* log.append("one", records(1), { expectedVersion: 10, batchId: "second" })
       }),
     )
   })
@@ -90,7 +90,7 @@ describe("vacuum", () => {
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
         expect(yield* log.version("s9")).toBe(200)
-        const again = log.append("s9", records(200), { expected: 0, commit: "first" })
+        const again = log.append("s9", records(200), { expectedVersion: 0, batchId: "first" })
         expect(yield* again).toEqual({ from: 1, version: 200, duplicate: true })
       }),
     )

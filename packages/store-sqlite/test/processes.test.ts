@@ -32,7 +32,7 @@ const numbered = (name: number | string, count: number): ReadonlyArray<string> =
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
 describe("killed processes (L14)", () => {
-  const rounds = often(10, 200)
+  const turns = often(10, 200)
 
   /**
    * Lets a process append until so many batches of messages are acknowledged, and kills it some milliseconds later;
@@ -56,22 +56,22 @@ describe("killed processes (L14)", () => {
   }
 
   it.each(["full", "normal"])(
-    `synchronous %s: every acknowledged message survives ${rounds} kills, once and in order`,
+    `synchronous %s: every acknowledged message survives ${turns} kills, once and in order`,
     async (synchronous) => {
       const file = join(folder(), "chats.db")
       const next = random(synchronous === "full" ? 2_026 : 2_027)
-      const launch = (round: number) => start(script("untilKilled"), file, synchronous, String(round))
+      const launch = (turn: number) => start(script("untilKilled"), file, synchronous, String(turn))
 
       const heard: Array<Awaited<ReturnType<typeof killed>>> = []
       // Starting takes longest, so the next processes start while one is at work.
       const starting = [launch(0), launch(1)]
-      for (let round = 0; round < rounds; round++) {
-        const child = starting.shift() ?? launch(round)
-        if (round + 2 < rounds) starting.push(launch(round + 2))
+      for (let turn = 0; turn < turns; turn++) {
+        const child = starting.shift() ?? launch(turn)
+        if (turn + 2 < turns) starting.push(launch(turn + 2))
         await isReady(child)
         // Every fifth is killed while it opens the file.
-        const batches = round % 5 === 0 ? 0 : 1 + Math.floor(next() * 20)
-        heard.push(await killed(child, batches, next() * (round % 5 === 0 ? 50 : 10)))
+        const batches = turn % 5 === 0 ? 0 : 1 + Math.floor(next() * 20)
+        heard.push(await killed(child, batches, next() * (turn % 5 === 0 ? 50 : 10)))
       }
 
       expect(integrity(file)).toBe("ok")
@@ -91,22 +91,20 @@ describe("killed processes (L14)", () => {
           expect(yield* log.summaries("rows")).toEqual([...superseded, ...rows.slice(-1)])
           for (const session of ["one", "two"]) {
             const texts = yield* textsOf(log, session)
-            const written = heard.map(
-              (_, round) => texts.filter((text) => text.startsWith(`${round}.`)).length,
-            )
-            expect(texts).toEqual(written.flatMap((count, round) => numbered(round, count)))
-            for (const [round, lines] of heard.entries()) {
+            const written = heard.map((_, turn) => texts.filter((text) => text.startsWith(`${turn}.`)).length)
+            expect(texts).toEqual(written.flatMap((count, turn) => numbered(turn, count)))
+            for (const [turn, lines] of heard.entries()) {
               const acknowledged = lines.filter((line) => line.session === session)
               const count = acknowledged.at(-1)?.count ?? 0
               // One more batch may be there whose acknowledgement was not heard: the whole of it, or nothing.
-              expect([count, count + (acknowledged.length % 3) + 1]).toContain(written[round])
+              expect([count, count + (acknowledged.length % 3) + 1]).toContain(written[turn])
             }
             const counts = yield* countsOf(log, session)
             expect(counts["SummaryCommitted"]).toBeGreaterThan(0)
           }
         }),
       )
-      expect(heard.flat().length).toBeGreaterThan(5 * rounds)
+      expect(heard.flat().length).toBeGreaterThan(5 * turns)
     },
     often(120_000, 3_600_000),
   )
@@ -169,8 +167,8 @@ describe("many processes on one file", () => {
   it("2 processes open a new file at the same moment, 100 times", async () => {
     const path = folder()
     const running = await Promise.all([isReady(start(script("opener"))), isReady(start(script("opener")))])
-    for (let round = 0; round < 100; round++) {
-      const file = join(path, `${round}.db`)
+    for (let turn = 0; turn < 100; turn++) {
+      const file = join(path, `${turn}.db`)
       const time = Date.now() + 3
       for (const child of running) child.say(`${time} ${file}`)
       for (const child of running) expect(await child.line()).toBe("opened")
@@ -178,7 +176,7 @@ describe("many processes on one file", () => {
     }
     for (const child of running) expect(await child.end()).toEqual([])
     const appended = await withLog({ filename: join(path, "0.db") }, (log) =>
-      log.append("one", records(1), { expected: 0, commit: "c1" }),
+      log.append("one", records(1), { expectedVersion: 0, batchId: "c1" }),
     )
     expect(appended.version).toBe(1)
   })

@@ -1,5 +1,14 @@
 /** L15 on a disk: what is redacted is in no file of the database any more. */
-import { CurrentSummarizer, Fold, Keep, Memory, Message, Strategy, Trigger, Verify } from "@memfold/core"
+import {
+  CurrentSummarizer,
+  SummaryMode,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  Trigger,
+  Verify,
+} from "@memfold/core"
 import { EventLog } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
@@ -21,7 +30,7 @@ const strategy = Strategy.make({
   name: "s",
   when: Trigger.backlog({ messages: 4 }),
   keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 /** Writes down all it has read. */
@@ -45,13 +54,13 @@ it("L15: a redacted message is in no file of the database, free pages and write-
   await Effect.gen(function* () {
     const memory = yield* Memory.Memory
     yield* memory.append("one", [Message.user(secret), ...said(5)])
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     yield* memory.append("one", said(40))
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     expect(bytes(file)).toContain("555-0199")
     expect(yield* memory.redact("one", 0)).toEqual({ invalidated: 2 })
     expect(bytes(file)).not.toContain("555-0199")
-    yield* memory.settle("one")
+    yield* memory.compactDue("one")
     expect(bytes(file)).not.toContain("555-0199")
     expect(yield* Verify.session(yield* EventLog.EventLog, "one")).toEqual([])
   }).pipe(

@@ -70,7 +70,7 @@ export const openingFails = (options: Options): Promise<EventLog.LogError> =>
 
 /** A batch of records that are no events of any memfold. */
 export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
-  const record = { at: 1_700_000_000_000, type: "Test", version: 1, data }
+  const record = { time: 1_700_000_000_000, type: "Test", schemaVersion: 1, data }
   return [record, ...Array.from({ length: count - 1 }, () => record)]
 }
 

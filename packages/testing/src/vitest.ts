@@ -50,17 +50,17 @@ export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteO
  *
  * @example
  * ```ts
- * import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+ * import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { strategyLaws } from "@memfold/testing/vitest"
  *
  * strategyLaws(
  *   Strategy.make({
  *     name: "mine",
- *     when: Trigger.raw({ messages: 12 }),
- *     keep: Keep.lastRounds(2),
- *     fold: Fold.rolling,
+ *     when: Trigger.uncovered({ messages: 12 }),
+ *     keep: Keep.lastTurns(2),
+ *     summaryMode: SummaryMode.rolling,
  *   }),
- *   { rounds: 2 },
+ *   { turns: 2 },
  * )
  * ```
  */

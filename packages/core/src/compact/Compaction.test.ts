@@ -3,12 +3,12 @@ import { Deferred, Effect, Fiber, Ref, Stream, TestClock } from "effect"
 import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
 import {
   EventLog,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Keep,
   Memory,
   Message,
-  Notes,
+  ToolNotes,
   Prune,
   Session,
   Split,
@@ -40,15 +40,15 @@ describe("a compaction that goes well", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      const [first] = yield* memory.settle("s")
+      const [first] = yield* memory.compactDue("s")
       expect(first).toMatchObject({
         _tag: "Committed",
         started: { reason: "backlog", from: 0, to: 4, parts: [{ kind: "history", from: 0, to: 4 }] },
-        committed: { through: 4, carried: 0, segments: [{ text: "[0,4)" }], calls: 1, summarizer: "echo" },
+        committed: { coveredTo: 4, carried: 0, segments: [{ text: "[0,4)" }], calls: 1, summarizer: "echo" },
         supersedes: null,
       })
       yield* memory.append("s", said(4, 6))
-      const [second] = yield* memory.settle("s")
+      const [second] = yield* memory.compactDue("s")
       expect(second).toMatchObject({
         started: { from: 4, to: 8 },
         committed: { segments: [{ text: "[0,8)" }] },
@@ -63,7 +63,7 @@ describe("a compaction that goes well", () => {
       const state = yield* memory.state("s")
       const context = yield* memory.context("s")
       expect(second?._tag === "Committed" && second.committed.tokensAfter).toBe(context.tokens)
-      expect(state.superseded).toBe(1)
+      expect(state.supersededCount).toBe(1)
       expect(context.messages.map(Message.text)[0]).toBe("[Conversation Summary]\n[0,8)")
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
   )
@@ -72,7 +72,7 @@ describe("a compaction that goes well", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(4))
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s")).toMatchObject({
         _tag: "Committed",
         started: { reason: "demand", to: 2 },
@@ -85,7 +85,7 @@ describe("a compaction that goes well", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(7))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const context = yield* memory.context("s")
       expect(context.layout).toMatchObject([
         { section: "summary", from: 0, to: 5, tokens: 0 },
@@ -96,7 +96,7 @@ describe("a compaction that goes well", () => {
     }).pipe(
       Effect.provide(
         withMemory(
-          { strategy: { ...pairs, fold: Fold.drop }, compaction: "manual" },
+          { strategy: { ...pairs, summaryMode: SummaryMode.drop }, compaction: "manual" },
           answering({ text: "never called" }),
         ),
       ),
@@ -116,7 +116,7 @@ describe("a summarizer that misbehaves (L8)", () => {
       Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const outcomes = yield* memory.settle("s")
+        const outcomes = yield* memory.compactDue("s")
         expect(outcomes).toMatchObject([{ _tag: "Failed", error: { reason, session: "s" } }])
         expect(yield* tags("s")).toEqual(["CompactionStarted", "CompactionFailed"])
         expect((yield* memory.context("s")).messages).toHaveLength(6)
@@ -129,7 +129,7 @@ describe("a summarizer that misbehaves (L8)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* TestClock.adjust("10 seconds")
       const [outcome] = yield* Fiber.join(fiber)
       expect(outcome).toMatchObject({ _tag: "Failed", error: { reason: "unavailable" } })
@@ -164,7 +164,7 @@ describe("a summarizer that misbehaves (L8)", () => {
       const outcome = yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const fiber = yield* Effect.fork(memory.settle("s"))
+        const fiber = yield* Effect.fork(memory.compactDue("s"))
         yield* TestClock.adjust("5 minutes")
         return yield* Fiber.join(fiber)
       }).pipe(
@@ -184,16 +184,16 @@ describe("a summarizer that misbehaves (L8)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.settle("s")).toHaveLength(1)
-      expect(yield* memory.settle("s")).toHaveLength(0)
+      expect(yield* memory.compactDue("s")).toHaveLength(1)
+      expect(yield* memory.compactDue("s")).toHaveLength(0)
       yield* TestClock.adjust("59 seconds")
-      expect(yield* memory.settle("s")).toHaveLength(0)
+      expect(yield* memory.compactDue("s")).toHaveLength(0)
       yield* TestClock.adjust("1 second")
-      expect(yield* memory.settle("s")).toHaveLength(1)
+      expect(yield* memory.compactDue("s")).toHaveLength(1)
       yield* TestClock.adjust("119 seconds")
-      expect(yield* memory.settle("s")).toHaveLength(0)
+      expect(yield* memory.compactDue("s")).toHaveLength(0)
       yield* TestClock.adjust("1 second")
-      expect(yield* memory.settle("s")).toHaveLength(1)
+      expect(yield* memory.compactDue("s")).toHaveLength(1)
       expect((yield* memory.state("s")).failures?.count).toBe(3)
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering({ text: "" })))),
   )
@@ -202,11 +202,11 @@ describe("a summarizer that misbehaves (L8)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       yield* memory.append("s", said(7, 6))
-      expect(yield* memory.settle("s")).toHaveLength(0)
+      expect(yield* memory.compactDue("s")).toHaveLength(0)
       yield* memory.append("s", said(1, 13))
-      expect(yield* memory.settle("s")).toHaveLength(1)
+      expect(yield* memory.compactDue("s")).toHaveLength(1)
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering({ text: "" })))),
   )
 })
@@ -224,9 +224,9 @@ describe("pruning", () => {
   const clear = Prune.hardClear({ keep: Keep.lastMessages(4) })
   const masking = Strategy.make({
     name: "masking",
-    when: Trigger.raw({ messages: 1 }),
+    when: Trigger.uncovered({ messages: 1 }),
     keep: Keep.lastMessages(4),
-    fold: Fold.none,
+    summaryMode: SummaryMode.none,
     prune: [clear],
   })
   const both = { ...pairs, keep: Keep.lastMessages(6), prune: [clear] }
@@ -245,7 +245,7 @@ describe("pruning", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked(output), ...asked(output)])
       const before = yield* memory.context("s")
-      const [outcome, ...others] = yield* memory.settle("s")
+      const [outcome, ...others] = yield* memory.compactDue("s")
       expect(others).toEqual([])
       expect(outcome).toMatchObject({
         _tag: "Pruned",
@@ -255,7 +255,7 @@ describe("pruning", () => {
       expect(yield* tags("s")).toEqual(["CompactionStarted", "ToolOutputsPruned"])
       const state = yield* memory.state("s")
       const context = yield* memory.context("s")
-      expect(state).toMatchObject({ through: 0, total: 8, summary: null, running: null, failures: null })
+      expect(state).toMatchObject({ coveredTo: 0, total: 8, summary: null, running: null, failures: null })
       expect(context.messages.map(Message.text)).toEqual(
         before.messages.map((message, index) =>
           index === 2 ? Prune.note("hard-clear", output.length) : Message.text(message),
@@ -270,9 +270,9 @@ describe("pruning", () => {
       expect(state.appendedTokens).toBe(before.tokens)
       expect(context.tokens).toBeLessThan(before.tokens)
       expect(yield* outputs).toEqual([output, output])
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
-      expect(yield* memory.context("s", { at: 8 })).toEqual(before)
+      expect(yield* memory.context("s", { atVersion: 8 })).toEqual(before)
       expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
     }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
   )
@@ -283,7 +283,7 @@ describe("pruning", () => {
       for (const turn of [0, 1]) {
         yield* memory.append("s", [...said(4, turn * 12), ...asked(output), ...asked(output)])
         const before = yield* memory.context("s")
-        const [outcome] = yield* memory.settle("s")
+        const [outcome] = yield* memory.compactDue("s")
         expect(outcome).toMatchObject({
           _tag: "Committed",
           started: { from: turn * 5, to: turn * 12 + 5 },
@@ -314,7 +314,7 @@ describe("pruning", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(10))
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", pruned: null }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed", pruned: null }])
       expect(yield* tags("s")).toEqual(["CompactionStarted", "SummaryCommitted"])
     }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }))),
   )
@@ -323,7 +323,7 @@ describe("pruning", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...said(4), ...asked(output), ...asked(output)])
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Failed" }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Failed" }])
       expect(yield* tags("s")).toEqual(["CompactionStarted", "CompactionFailed"])
       const { messages } = yield* memory.context("s")
       expect(messages.map(Message.text)).toContain(output)
@@ -334,7 +334,7 @@ describe("pruning", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked(`${output}\ud83d`), ...asked("short")])
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Pruned" }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Pruned" }])
       const { messages } = yield* memory.context("s")
       expect(Message.text(messages[2]!)).toBe(Prune.note("hard-clear", output.length + 1))
     }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
@@ -343,16 +343,16 @@ describe("pruning", () => {
 
 describe("what is noted down from tool calls", () => {
   const notes = {
-    failures: { most: 8, characters: 240 },
-    files: Notes.commonFileTools,
+    failures: { maxFailures: 8, maxCharacters: 240 },
+    files: ToolNotes.commonFileTools,
   }
   const splitting = Strategy.make({
     name: "splitting",
-    when: Trigger.raw({ tokens: 1 }),
-    keep: Keep.currentRound,
-    fold: Fold.rolling,
+    when: Trigger.uncovered({ tokens: 1 }),
+    keep: Keep.currentTurn,
+    summaryMode: SummaryMode.rolling,
     split: Split.tailAbove(40, { prefix: 1_000 }),
-    notes,
+    toolNotes: notes,
   })
   const failing = { name: "weather", isError: true }
 
@@ -364,7 +364,7 @@ describe("what is noted down from tool calls", () => {
         ...asked("no such city", failing),
         ...said(1).map((message) => ({ ...message, role: "assistant" as const })),
       ])
-      const [outcome] = yield* memory.settle("s")
+      const [outcome] = yield* memory.compactDue("s")
       expect(outcome?._tag === "Committed" && outcome.committed.segments).toEqual([
         { kind: "history", from: 0, to: 4, text: "[0,4)" },
         {
@@ -384,9 +384,9 @@ describe("what is noted down from tool calls", () => {
       const memory = yield* Memory.Memory
       const answers = said(1).map((message) => ({ ...message, role: "assistant" as const }))
       yield* memory.append("s", [...asked("no such city", failing), ...answers])
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       yield* memory.append("s", [...asked("timeout", failing).slice(1), ...answers])
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const state = yield* memory.state("s")
       expect(state.summary?.segments.map(({ text }) => text)).toEqual([
         "[0,8)\n\n**Tool failures:**\n- weather: no such city\n- weather: timeout",
@@ -401,13 +401,13 @@ describe("what is noted down from tool calls", () => {
       const files = Effect.map(memory.state("s"), ({ summary }) => summary?.files)
       yield* memory.append("s", asked("x", { name: "read", given: { path: "a.ts" } }))
       yield* memory.append("s", [...asked("x", { name: "read", given: { path: "b.ts" } }), ...said(2)])
-      yield* memory.settle("s", { strategy })
+      yield* memory.compactDue("s", { strategy })
       expect(yield* files).toEqual({ read: ["a.ts", "b.ts"], modified: [] })
       yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "a.ts" } }), ...said(4)])
-      yield* memory.settle("s", { strategy })
+      yield* memory.compactDue("s", { strategy })
       expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
       yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "c.ts" } }), ...said(4)])
-      const [outcome] = yield* memory.settle("s")
+      const [outcome] = yield* memory.compactDue("s")
       expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
       const { messages, tokens } = yield* memory.context("s")
       expect(Message.text(messages[0]!)).toBe(
@@ -422,12 +422,17 @@ describe("what is noted down from tool calls", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked("x", { name: "read", given: { path: "a.ts" } }), ...said(4)])
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const { messages, tokens } = yield* memory.context("s")
       expect(messages.map(Message.text)[0]).toBe("[Conversation Summary]\n<read-files>\na.ts\n</read-files>")
       expect(Session.contextTokens(yield* memory.state("s"))).toBe(tokens)
     }).pipe(
-      Effect.provide(withMemory({ strategy: { ...pairs, fold: Fold.drop, notes }, compaction: "manual" })),
+      Effect.provide(
+        withMemory({
+          strategy: { ...pairs, summaryMode: SummaryMode.drop, toolNotes: notes },
+          compaction: "manual",
+        }),
+      ),
     ),
   )
 })
@@ -448,7 +453,7 @@ describe("chunking", () => {
       yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", [...said(1), Message.assistant(huge), ...said(4, 2)])
-        const [outcome] = yield* memory.settle("s")
+        const [outcome] = yield* memory.compactDue("s")
         expect(outcome).toMatchObject({
           _tag: "Committed",
           committed: { calls: requests.length, segments: [{ text: `part ${requests.length}` }] },
@@ -479,10 +484,10 @@ describe("while it runs", () => {
         yield* Deferred.succeed(gate, undefined)
         // The background fiber finishes the first compaction and takes the second look by itself.
         const state = yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), memory.state("s")), {
-          until: ({ through }) => through === 8,
+          until: ({ coveredTo }) => coveredTo === 8,
           times: 1_000,
         })
-        expect(state.through).toBe(8)
+        expect(state.coveredTo).toBe(8)
       }).pipe(Effect.provide(withMemory({ strategy: pairs }, summarizer)))
     }),
   )
@@ -493,12 +498,12 @@ describe("while it runs", () => {
       yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const fiber = yield* Effect.fork(memory.settle("s"))
+        const fiber = yield* Effect.fork(memory.compactDue("s"))
         yield* Deferred.await(entered)
         yield* memory.clear("s")
         yield* Deferred.succeed(gate, undefined)
         expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Lost" }])
-        expect(yield* memory.state("s")).toMatchObject({ total: 0, summary: null, through: 0 })
+        expect(yield* memory.state("s")).toMatchObject({ total: 0, summary: null, coveredTo: 0 })
         expect(yield* tags("s")).toEqual(["CompactionStarted", "SessionCleared"])
       }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, summarizer)))
     }),
@@ -521,7 +526,7 @@ describe("while it runs", () => {
         Effect.provideService(CurrentSummarizer, echo),
         Effect.provideService(EventLog.EventLog, log),
       )
-      expect(yield* next.settle("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* next.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
     }).pipe(Effect.scoped),
   )
 })

@@ -18,7 +18,7 @@ import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { noFiles } from "../summary/Summary.js"
 import { write } from "../summary/Wording.js"
-import { persistently, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
+import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
@@ -55,7 +55,7 @@ type IdleOutcome =
   | { readonly _tag: "Idle"; readonly why: "vetoed" | "off" }
 
 /** How one run of the protocol ended. */
-export type Outcome =
+export type CompactionOutcome =
   | IdleOutcome
   | {
       readonly _tag: "Committed"
@@ -85,7 +85,7 @@ export interface Dependencies {
 /** Options of one run. */
 export interface RunOptions {
   /** Compacts now, regardless of the trigger, a pause after a failure, and a pause after a revert. */
-  readonly demanded?: boolean
+  readonly onDemand?: boolean
   /** Instructions for the summarizer. */
   readonly instructions?: string | undefined
 }
@@ -95,7 +95,7 @@ export const run = (
   dependencies: Dependencies,
   session: string,
   options: RunOptions = {},
-): Effect.Effect<Outcome, SessionError> =>
+): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const approved = yield* askHook(dependencies, session, options)
     if ("_tag" in approved) return approved
@@ -126,7 +126,7 @@ const askHook = (
     const state = yield* sessions.load(session)
     const decision = decide(strategy, state, {
       now: yield* Clock.currentTimeMillis,
-      demanded: options.demanded ?? false,
+      onDemand: options.onDemand ?? false,
     })
     if (decision._tag === "Idle") return decision
     const { plan } = decision
@@ -143,7 +143,7 @@ const protocol = (
   dependencies: Dependencies,
   session: string,
   approved: Approved,
-): Effect.Effect<Outcome, SessionError> =>
+): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const begun = yield* start(dependencies, session, approved)
@@ -161,7 +161,7 @@ const protocol = (
     }),
   )
 
-const measure = (outcome: Outcome, millis: number): Effect.Effect<void> => {
+const measure = (outcome: CompactionOutcome, millis: number): Effect.Effect<void> => {
   if (outcome._tag === "Idle") return Effect.void
   const { reason, strategy } = outcome.started
   const saved =
@@ -218,7 +218,7 @@ const longestLease = 365 * 24 * 3_600_000
 const start = (
   dependencies: Dependencies,
   session: string,
-  { demanded = false, decided }: Approved,
+  { onDemand = false, decided }: Approved,
 ): Effect.Effect<Started | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
     const { sessions, strategy } = dependencies
@@ -229,7 +229,7 @@ const start = (
       // An earlier try was stored, and only its answer was lost.
       if (begun !== null && before.running?.compaction === compaction) return { events: [], answer: begun }
       const decision =
-        before === decided?.state ? decided.decision : decide(strategy, before, { now, demanded })
+        before === decided?.state ? decided.decision : decide(strategy, before, { now, onDemand })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
       const { prune: _prune, ...range } = plan
@@ -243,7 +243,7 @@ const start = (
       begun = { _tag: "Started", started, plan, before }
       return { events: [started], answer: begun }
     }
-    const { answer } = yield* persistently(sessions.transact(session, step, { commit: compaction }))
+    const { answer } = yield* retryTransient(sessions.transact(session, step, { batchId: compaction }))
     return answer
   })
 
@@ -255,7 +255,7 @@ const pruneOutputs = (
 ): { readonly event: ToolOutputsPruned; readonly saved: number } | null => {
   if (plan.prune.length === 0) return null
   const after = prune(
-    before.raw,
+    before.uncovered,
     plan.prune.map((output) => ({ ...output, tokens: 0 })),
   )
   const outputs = plan.prune.map((output) => {
@@ -263,7 +263,7 @@ const pruneOutputs = (
     return { ...output, tokens: message === undefined ? 0 : ofMessage(counter, message) }
   })
   const saved = [...new Map(outputs.map((output) => [output.index, output.tokens]))].reduce(
-    (sum, [index, tokens]) => sum + (before.raw.at(index)?.tokens ?? 0) - tokens,
+    (sum, [index, tokens]) => sum + (before.uncovered.at(index)?.tokens ?? 0) - tokens,
     0,
   )
   return { event: { _tag: "ToolOutputsPruned", compaction: started.compaction, outputs }, saved }
@@ -273,8 +273,8 @@ const pruneOutputs = (
 const commit = (
   { sessions, strategy, counter }: Dependencies,
   begun: Started,
-  { carried, segments, calls, through, by }: Written,
-): Effect.Effect<Outcome, SessionError> =>
+  { carried, segments, calls, coveredTo, by }: Written,
+): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const { before, started } = begun
     const summary = yield* makeId
@@ -282,26 +282,26 @@ const commit = (
     const { wording } = strategy.context
     const known = before.summary?.files ?? noFiles
     const files =
-      strategy.notes?.files === undefined
+      strategy.toolNotes?.files === undefined
         ? known
         : filesOf(
             known,
-            before.raw.slice(started.from, through).map(({ message }) => message),
-            strategy.notes.files,
+            before.uncovered.slice(started.from, coveredTo).map(({ message }) => message),
+            strategy.toolNotes.files,
           )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
     const text = write(wording, { segments: all, files })
     const tokens = text === "" ? 0 : counter.count(text) + messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
-    const replaced = withoutPinned(before.raw.slice(started.from, through))
+    const replaced = withoutPinned(before.uncovered.slice(started.from, coveredTo))
     const gone = replaced.reduce((sum, entry) => sum + entry.tokens, 0) + (pruned?.saved ?? 0)
 
     const committed: SummaryCommitted = {
       _tag: "SummaryCommitted",
       compaction: started.compaction,
       summary,
-      through,
+      coveredTo,
       carried,
       segments,
       files,
@@ -319,17 +319,17 @@ const commit = (
         ? []
         : [{ _tag: "SummarySuperseded" as const, summary: supersedes, by: summary }]),
     ]
-    const outcome: Outcome =
+    const outcome: CompactionOutcome =
       started.parts.length === 0 && pruned !== null
         ? { _tag: "Pruned", started, pruned: pruned.event }
         : { _tag: "Committed", started, committed, supersedes, pruned: pruned?.event ?? null }
 
-    const end = (state: SessionState): Step<Outcome> => {
+    const end = (state: SessionState): Step<CompactionOutcome> => {
       if (state.running?.compaction === started.compaction) return { events, answer: outcome }
       // If an earlier try was stored and only its answer was lost, the summary is active already.
       return { events: [], answer: state.summary?.id === summary ? outcome : { _tag: "Lost", started } }
     }
-    const { answer } = yield* persistently(sessions.transact(before.session, end, { commit: summary }))
+    const { answer } = yield* retryTransient(sessions.transact(before.session, end, { batchId: summary }))
     return answer
   }).pipe(Effect.withSpan("memfold.commit"))
 
@@ -350,7 +350,7 @@ const fail = (
   { sessions, settings }: Dependencies,
   started: CompactionStarted,
   error: SummarizerError,
-): Effect.Effect<Outcome, SessionError> =>
+): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.logWarning("a compaction failed").pipe(
@@ -369,14 +369,14 @@ const fail = (
                   compaction: started.compaction,
                   reason: error.reason,
                   detail: error.detail,
-                  retryAt: now + pause,
-                  retryTotal: state.total + retryAfter(failures, state.raw.length),
+                  retryTime: now + pause,
+                  retryMessages: state.total + retryAfter(failures, state.uncovered.length),
                 },
               ],
         answer: undefined,
       }
     }
-    yield* persistently(sessions.transact(error.session, end))
+    yield* retryTransient(sessions.transact(error.session, end))
     return { _tag: "Failed", started, error }
   })
 

@@ -3,7 +3,7 @@
  * the rolling life cycle of reference design 4, the blocks of design 2 and the split turn of design 3.
  */
 import type { PlannedPart } from "../event/Event.js"
-import type { Fold } from "../policy/Fold.js"
+import type { SummaryMode } from "../policy/SummaryMode.js"
 import type { Plan } from "../policy/decide.js"
 import type { Summary } from "../session/SessionState.js"
 import type { Segment } from "../summary/Summary.js"
@@ -31,7 +31,7 @@ const merging = (segments: ReadonlyArray<Segment>, carried: number, part: Planne
 })
 
 /** Composes the summary that a plan asks for. */
-export const compose = (fold: Fold, previous: Summary | null, plan: Plan): Composition => {
+export const compose = (fold: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
   if (fold === "drop" || fold === "none") return { carried: segments.length, assignments: [] }
   const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0

@@ -4,7 +4,7 @@ import { Deferred, Effect, Exit, Fiber, Logger, LogLevel, Metric, Scope, TestClo
 import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
 import {
   EventLog,
-  Fold,
+  SummaryMode,
   type Hooks,
   InMemoryEventLog,
   Keep,
@@ -52,7 +52,7 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       yield* memory.append("s", said(6, 6))
       yield* memory.compact("s", { instructions: "be brief" })
       expect(seen).toEqual(["s [0,4) backlog of 6", "s [4,10) demand of 12"])
@@ -65,9 +65,9 @@ describe("a hook before a compaction", () => {
     const seen: Array<string> = []
     const strategy = Strategy.make({
       name: "counts decisions",
-      when: { due: (view) => (view.tailFrom - view.through < 4 ? null : `decision ${++decisions}`) },
+      when: { due: (view) => (view.tailFrom - view.coveredTo < 4 ? null : `decision ${++decisions}`) },
       keep: Keep.lastMessages(2),
-      fold: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
     })
     const hooks: Hooks = {
       beforeCompaction: ({ plan }) => Effect.sync(() => void seen.push(plan.reason)),
@@ -76,7 +76,7 @@ describe("a hook before a compaction", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
       decisions = 0
-      expect(yield* memory.settle("s")).toMatchObject([{ started: { reason: "decision 1" } }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ started: { reason: "decision 1" } }])
       expect(seen).toEqual(["decision 1"])
       expect(decisions).toBe(1)
     }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual", hooks })))
@@ -94,7 +94,9 @@ describe("a hook before a compaction", () => {
         )
       const memory = yield* on(log, { ...manual, hooks: { beforeCompaction } })
       yield* memory.append("s", said(6))
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 6 } }])
+      expect(yield* memory.compactDue("s")).toMatchObject([
+        { _tag: "Committed", started: { from: 0, to: 6 } },
+      ])
       expect(seen).toEqual([4])
     }).pipe(Effect.scoped),
   )
@@ -107,9 +109,9 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "vetoed" })
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
       expect(asked).toBe(3)
     }).pipe(Effect.provide(withMemory({ ...manual, hooks })))
   })
@@ -126,7 +128,7 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
       expect(ended).toEqual(["s Committed"])
     }).pipe(Effect.provide(withMemory({ ...manual, hooks })), Logger.withMinimumLogLevel(LogLevel.None))
   })
@@ -171,7 +173,7 @@ describe("the budget of a context", () => {
       const { entered, gate, summarizer } = yield* gated
       const other = yield* on(log, { compaction: "manual" }, summarizer)
       yield* other.append("s", said(6))
-      const settling = yield* Effect.fork(other.settle("s"))
+      const settling = yield* Effect.fork(other.compactDue("s"))
       yield* Deferred.await(entered)
       const memory = yield* on(log, size(60))
       const context = yield* Effect.fork(memory.context("s"))
@@ -192,7 +194,7 @@ describe("the budget of a context", () => {
       expect((yield* memory.context("short")).budget).toBe("within")
       const strict = yield* on(log, size(1))
       expect((yield* strict.context("short")).budget).toBe("nothing-to-take")
-      expect((yield* strict.context("short", { at: 1 })).budget).toBeUndefined()
+      expect((yield* strict.context("short", { atVersion: 1 })).budget).toBeUndefined()
       const unlucky = yield* on(log, size(60), failing)
       yield* unlucky.append("long", said(6))
       expect((yield* unlucky.context("long")).budget).toBe("failed")
@@ -223,10 +225,10 @@ describe("compaction that is off", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(20))
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "off" })
       expect(yield* memory.recompact("s")).toEqual([])
-      expect(yield* memory.state("s")).toMatchObject({ total: 20, through: 0, running: null })
+      expect(yield* memory.state("s")).toMatchObject({ total: 20, coveredTo: 0, running: null })
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "off" }))),
   )
 })
@@ -245,7 +247,7 @@ describe("closing a memory", () => {
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(closing)
       const after = yield* on(log, manual)
-      expect(yield* after.state("s")).toMatchObject({ through: 4, running: null })
+      expect(yield* after.state("s")).toMatchObject({ coveredTo: 4, running: null })
     }).pipe(Effect.scoped),
   )
 
@@ -261,7 +263,7 @@ describe("closing a memory", () => {
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(closing)
       const after = yield* on(log, manual)
-      expect(yield* after.state("s")).toMatchObject({ through: 0, running: null, failures: null })
+      expect(yield* after.state("s")).toMatchObject({ coveredTo: 0, running: null, failures: null })
       expect(yield* Verify.session(log, "s")).toEqual([])
     }).pipe(Effect.scoped),
   )
@@ -286,15 +288,15 @@ describe("what can be measured", () => {
       name: "eager-shadow",
       when: Trigger.backlog({ messages: 1 }),
       keep: Keep.lastMessages(1),
-      fold: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
     })
     return Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const strategy = { ...pairs, name: "measured" }
       const before = yield* counters("memfold_messages_appended")
       const memory = yield* on(log, { strategy, shadow, compaction: "inline" })
-      yield* memory.append("s", said(1), { commit: "once" })
-      yield* memory.append("s", said(1), { commit: "once" })
+      yield* memory.append("s", said(1), { idempotencyKey: "once" })
+      yield* memory.append("s", said(1), { idempotencyKey: "once" })
       yield* memory.append("s", said(2, 1))
       yield* memory.append("s", said(3, 3))
       const unlucky = yield* on(log, { strategy, compaction: "inline" }, failing)

@@ -4,10 +4,10 @@
 import { Effect } from "effect"
 import type { Plan } from "../policy/decide.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { Outcome } from "./Compaction.js"
+import type { CompactionOutcome } from "./Compaction.js"
 
 /** A compaction that is about to take the session's lock. */
-export interface Planned {
+export interface PlannedCompaction {
   readonly session: string
   /** The state that the plan was decided on. */
   readonly state: SessionState
@@ -15,7 +15,7 @@ export interface Planned {
 }
 
 /** The answer of a hook: a veto, instructions for the summarizer, or `undefined` to let the plan start as it is. */
-export type Verdict = { readonly veto: true } | { readonly instructions: string } | undefined
+export type HookDecision = { readonly veto: true } | { readonly instructions: string } | undefined
 
 /** Functions of the application that run around each compaction. A hook that throws is ignored, and a warning is logged. */
 export interface Hooks {
@@ -26,11 +26,11 @@ export interface Hooks {
    * A veto stops this compaction only. The hook is asked again by the next check that finds one due: after an append,
    * or when a trigger's time has come.
    */
-  readonly beforeCompaction?: (planned: Planned) => Effect.Effect<Verdict>
+  readonly beforeCompaction?: (planned: PlannedCompaction) => Effect.Effect<HookDecision>
   /** Runs after each compaction, whether it succeeded or not. */
   readonly afterCompaction?: (ended: {
     readonly session: string
-    readonly outcome: Outcome
+    readonly outcome: CompactionOutcome
   }) => Effect.Effect<void>
 }
 

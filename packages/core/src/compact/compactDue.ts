@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SessionError } from "../session/Sessions.js"
-import type { Dependencies, Outcome } from "./Compaction.js"
+import type { Dependencies, CompactionOutcome } from "./Compaction.js"
 import { run } from "./Compaction.js"
 import { invalidateDamaged } from "./invalidateDamaged.js"
 
@@ -11,9 +11,9 @@ import { invalidateDamaged } from "./invalidateDamaged.js"
 export const compactDue = (
   dependencies: Dependencies,
   session: string,
-): Effect.Effect<ReadonlyArray<Outcome>, SessionError> =>
+): Effect.Effect<ReadonlyArray<CompactionOutcome>, SessionError> =>
   Effect.gen(function* () {
-    const outcomes: Array<Outcome> = []
+    const outcomes: Array<CompactionOutcome> = []
     yield* invalidateDamaged(dependencies.sessions, session)
     for (;;) {
       const outcome = yield* run(dependencies, session)

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Option, Stream } from "effect"
 import { echo, pairs, said } from "../../test/engine.js"
 import { committed, started } from "../../../testing/src/given/events.js"
-import { EventCodec, EventLog, Fold, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
+import { EventCodec, EventLog, SummaryMode, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 /** A log whose records can be damaged, and whose snapshots are gone. */
@@ -13,7 +13,7 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
     ...real,
     read: (session, options) =>
       Stream.map(real.read(session, options), (record) =>
-        broken.has(record.seq) ? { ...record, data: '{"text":"secret of the conversation' } : record,
+        broken.has(record.version) ? { ...record, data: '{"text":"secret of the conversation' } : record,
       ),
     loadSnapshot: () => Effect.succeed(Option.none()),
   }
@@ -30,13 +30,13 @@ const engine = (log: EventLog.Service, options: Partial<Memory.Options> = {}) =>
 const events = (memory: Memory.Service) =>
   memory.events("s").pipe(
     Stream.filter(({ event }) => event._tag !== "MessageAppended"),
-    Stream.map(({ seq, event }) => `${event._tag} at ${seq}`),
+    Stream.map(({ version, event }) => `${event._tag} at ${version}`),
     Stream.runCollect,
     Effect.map((all) => [...all]),
   )
 
 const findings = (log: EventLog.Service) =>
-  Effect.map(Verify.session(log, "s"), (all) => all.map(({ rule, seq }) => `${rule} at ${seq}`))
+  Effect.map(Verify.session(log, "s"), (all) => all.map(({ rule, version }) => `${rule} at ${version}`))
 
 /** Collects what is logged while an effect runs. */
 const listening = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
@@ -55,19 +55,23 @@ describe("a damaged summary", () => {
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
       yield* Effect.flatMap(engine(log), (memory) =>
-        Effect.zipRight(memory.append("s", said(6)), memory.settle("s")),
+        Effect.zipRight(memory.append("s", said(6)), memory.compactDue("s")),
       )
       broken.add(8)
       const memory = yield* engine(log)
-      expect(yield* memory.state("s")).toMatchObject({ through: 0, summary: null, damaged: [{ seq: 8 }] })
+      expect(yield* memory.state("s")).toMatchObject({
+        coveredTo: 0,
+        summary: null,
+        damaged: [{ version: 8 }],
+      })
       expect((yield* memory.context("s")).messages).toEqual(said(6))
       expect(yield* findings(log)).toEqual(["decodable at 8"])
 
-      const { answer, lines } = yield* listening(memory.settle("s"))
+      const { answer, lines } = yield* listening(memory.compactDue("s"))
       expect(answer).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 }, committed: { segments: [{ text: "[0,4)" }] } },
       ])
-      expect(yield* memory.state("s")).toMatchObject({ through: 4, damaged: [], running: null })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, damaged: [], running: null })
       expect(yield* events(memory)).toEqual([
         "CompactionStarted at 7",
         "DamagedSummary at 8",
@@ -81,7 +85,7 @@ describe("a damaged summary", () => {
       expect(lines[0]).not.toContain("secret")
       expect(yield* findings(log)).toEqual([])
 
-      expect(yield* listening(memory.settle("s"))).toEqual({ answer: [], lines: [] })
+      expect(yield* listening(memory.compactDue("s"))).toEqual({ answer: [], lines: [] })
       expect(yield* Effect.map(events(memory), (all) => all.length)).toBe(5)
     }).pipe(Effect.scoped),
   )
@@ -92,15 +96,15 @@ describe("a damaged summary", () => {
       yield* Effect.gen(function* () {
         const memory = yield* engine(log)
         yield* memory.append("s", said(6))
-        yield* memory.settle("s")
+        yield* memory.compactDue("s")
         yield* memory.append("s", said(4, 6))
-        yield* memory.settle("s")
+        yield* memory.compactDue("s")
         expect(yield* events(memory)).toContain("SummarySuperseded at 15")
       })
       broken.add(14)
       const memory = yield* engine(log)
-      expect(yield* memory.state("s")).toMatchObject({ through: 4, superseded: 0 })
-      expect(yield* memory.settle("s")).toMatchObject([
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, superseded: 0 })
+      expect(yield* memory.compactDue("s")).toMatchObject([
         { started: { from: 4, to: 8 }, committed: { segments: [{ text: "[0,8)" }] } },
       ])
       const statuses = Effect.map(memory.summaries("s"), (all) => all.map(({ status }) => status))
@@ -114,15 +118,15 @@ describe("a damaged summary", () => {
       const { log, broken } = yield* damageable
       const before = yield* engine(log)
       yield* before.append("s", said(6))
-      yield* before.settle("s")
+      yield* before.compactDue("s")
       yield* before.append("s", said(4, 6))
-      yield* before.settle("s")
+      yield* before.compactDue("s")
       broken.add(8)
       const memory = yield* engine(log)
-      expect(yield* memory.state("s")).toMatchObject({ through: 8, damaged: [{ seq: 8 }] })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [{ version: 8 }] })
       expect(yield* findings(log)).toEqual(["decodable at 8", "L3 at 13", "L1 at 15"])
-      expect(yield* memory.settle("s")).toEqual([])
-      expect(yield* memory.state("s")).toMatchObject({ through: 8, damaged: [] })
+      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [] })
       expect(yield* findings(log)).toEqual([])
     }).pipe(Effect.scoped),
   )
@@ -130,20 +134,20 @@ describe("a damaged summary", () => {
   it.effect("takes along what was built on it: each is declared invalid, and all is written anew", () =>
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
-      const blocks = { strategy: Strategy.make({ ...pairs, fold: Fold.blocks }) }
+      const blocks = { strategy: Strategy.make({ ...pairs, summaryMode: SummaryMode.blocks }) }
       const before = yield* engine(log, blocks)
       yield* before.append("s", said(6))
-      yield* before.settle("s")
+      yield* before.compactDue("s")
       yield* before.append("s", said(4, 6))
-      yield* before.settle("s")
+      yield* before.compactDue("s")
       broken.add(8)
       const memory = yield* engine(log, blocks)
       expect(yield* memory.state("s")).toMatchObject({
-        through: 0,
-        damaged: [{ seq: 8, summary: null }, { seq: 14 }],
+        coveredTo: 0,
+        damaged: [{ version: 8, summary: null }, { version: 14 }],
       })
-      expect(yield* memory.settle("s")).toMatchObject([{ started: { from: 0, to: 8 } }])
-      expect(yield* memory.state("s")).toMatchObject({ through: 8, damaged: [] })
+      expect(yield* memory.compactDue("s")).toMatchObject([{ started: { from: 0, to: 8 } }])
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [] })
       const statuses = Effect.map(memory.summaries("s"), (all) => all.map(({ status }) => status))
       expect(yield* statuses).toEqual(["invalid", "invalid", "active"])
       // The engine that had it all in memory sees the same.
@@ -160,7 +164,7 @@ describe("a damaged summary", () => {
       )
       broken.add(7)
       const memory = yield* engine(log)
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* events(memory)).toContain("SummaryInvalidated at 8")
       expect((yield* memory.context("s")).messages).toEqual(said(5))
       expect(yield* findings(log)).toEqual([])
@@ -176,7 +180,7 @@ describe("a damaged summary", () => {
       broken.add(6)
       const memory = yield* engine(log, { compaction: "inline" })
       yield* memory.append("s", said(1, 4))
-      expect(yield* memory.state("s")).toMatchObject({ total: 5, through: 0, damaged: [] })
+      expect(yield* memory.state("s")).toMatchObject({ total: 5, coveredTo: 0, damaged: [] })
       expect(yield* events(memory)).toContain("SummaryInvalidated at 8")
     }).pipe(Effect.scoped),
   )
@@ -186,15 +190,15 @@ describe("a damaged summary", () => {
       const { log, broken } = yield* damageable
       const before = yield* engine(log)
       yield* before.append("s", said(6))
-      yield* before.settle("s")
-      expect(yield* before.state("s")).toMatchObject({ through: 4 })
+      yield* before.compactDue("s")
+      expect(yield* before.state("s")).toMatchObject({ coveredTo: 4 })
       broken.add(8)
       const [one, other] = [yield* engine(log), yield* engine(log)]
-      yield* Effect.all([one.settle("s"), other.settle("s")], { concurrency: "unbounded" })
+      yield* Effect.all([one.compactDue("s"), other.compactDue("s")], { concurrency: "unbounded" })
       const found = (yield* events(one)).filter((event) => event.startsWith("SummaryInvalidated"))
       expect(found).toHaveLength(1)
       const state = yield* one.state("s")
-      expect(state).toMatchObject({ through: 4, damaged: [], running: null })
+      expect(state).toMatchObject({ coveredTo: 4, damaged: [], running: null })
       for (const memory of [before, other]) expect(yield* memory.state("s")).toEqual(state)
       expect(yield* before.append("s", said(1, 6))).toMatchObject({ from: 6 })
       expect(yield* findings(log)).toEqual([])
@@ -210,16 +214,18 @@ describe("a damaged summary", () => {
       yield* log.append(
         "s",
         [
-          { at: 0, ...EventCodec.encode(started(4)) },
-          { at: 0, ...EventCodec.encode(misfit) },
+          { time: 0, ...EventCodec.encode(started(4)) },
+          { time: 0, ...EventCodec.encode(misfit) },
         ],
-        { expected: 6, commit: "another program" },
+        { expectedVersion: 6, batchId: "another program" },
       )
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 4 } }])
+      expect(yield* memory.compactDue("s")).toMatchObject([
+        { _tag: "Committed", started: { from: 0, to: 4 } },
+      ])
       const all = yield* Stream.runCollect(memory.events("s"))
       expect([...all].map(({ event }) => event)).toContainEqual({
         _tag: "SummaryInvalidated",
-        seq: 8,
+        version: 8,
         summary: "s1",
         reason: "damaged",
       })

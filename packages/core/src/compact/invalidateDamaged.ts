@@ -10,9 +10,9 @@ import type { SessionError, Sessions } from "../session/Sessions.js"
 export const invalidateDamaged = (sessions: Sessions, session: string): Effect.Effect<void, SessionError> =>
   Effect.gen(function* () {
     const { answer } = yield* sessions.transact(session, ({ damaged }) => ({
-      events: damaged.map(({ seq, summary }): SummaryInvalidated => ({
+      events: damaged.map(({ version, summary }): SummaryInvalidated => ({
         _tag: "SummaryInvalidated",
-        seq,
+        version,
         summary,
         reason: "damaged",
       })),

@@ -9,7 +9,7 @@ import {
   Memory,
   Message,
   type Summarizer,
-  Take,
+  BatchSize,
   Verify,
 } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
@@ -41,11 +41,11 @@ describe("the lease (L7, L9)", () => {
           }),
         )
       yield* slow.append("s", said(6))
-      const fiber = yield* Effect.fork(slow.settle("s"))
+      const fiber = yield* Effect.fork(slow.compactDue("s"))
       yield* Deferred.await(entered)
-      expect(yield* other.settle("s")).toEqual([])
+      expect(yield* other.compactDue("s")).toEqual([])
       expect(yield* other.compact("s").pipe(ahead(0.9))).toEqual({ _tag: "Idle", why: "running" })
-      expect(yield* other.settle("s").pipe(ahead(1.1))).toMatchObject([
+      expect(yield* other.compactDue("s").pipe(ahead(1.1))).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 } },
       ])
       yield* Deferred.succeed(gate, undefined)
@@ -61,7 +61,7 @@ describe("the lease (L7, L9)", () => {
       const { entered, gate, summarizer } = yield* gated
       const memory = yield* engine(log, summarizer, { lease: "1 millis", summarizerTimeout: "1 minute" })
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* Deferred.await(entered)
       // Three tries of a minute each.
       expect((yield* memory.state("s")).running?.leaseUntil).toBeGreaterThan(3 * 60_000)
@@ -78,7 +78,7 @@ describe("the lock is not left behind", () => {
       const { entered, summarizer } = yield* gated
       const memory = yield* engine(log, summarizer)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* Deferred.await(entered)
       yield* Fiber.interrupt(fiber)
       expect(yield* memory.state("s")).toMatchObject({ running: null, failures: null })
@@ -101,7 +101,7 @@ describe("the lock is not left behind", () => {
       const memory = yield* engine(log, echo)
       yield* memory.append("s", said(6))
       const settled = Effect.gen(function* () {
-        const fiber = yield* Effect.fork(Effect.either(memory.settle("s")))
+        const fiber = yield* Effect.fork(Effect.either(memory.compactDue("s")))
         yield* TestClock.adjust("1 minute")
         return yield* Fiber.join(fiber)
       })
@@ -129,10 +129,10 @@ describe("the lock is not left behind", () => {
       }
       const memory = yield* engine(log, echo)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* TestClock.adjust("1 minute")
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Committed" }])
-      expect(yield* memory.state("s")).toMatchObject({ through: 4, running: null, failures: null })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, running: null, failures: null })
       expect(yield* Verify.session(log, "s")).toEqual([])
     }).pipe(Effect.scoped),
   )
@@ -146,7 +146,7 @@ describe("the lock is not left behind", () => {
       }
       const memory = yield* engine(log, nothing)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* TestClock.adjust("1 minute")
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Failed", error: { reason: "unavailable" } }])
       expect((yield* memory.state("s")).running).toBeNull()
@@ -194,7 +194,7 @@ describe("what does not mislead a decision", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const usage = { input: 9_000, output: 10 }
       yield* memory.append("s", Message.assistant("late", { usage }))
       expect((yield* memory.state("s")).reported).toBeNull()
@@ -208,10 +208,12 @@ describe("what does not mislead a decision", () => {
       const memory = yield* Memory.Memory
       const pinned = said(2).map((message) => ({ ...message, pinned: true }))
       yield* memory.append("s", [...pinned, ...said(6, 2)])
-      const [outcome] = yield* memory.settle("s")
+      const [outcome] = yield* memory.compactDue("s")
       expect(outcome).toMatchObject({ _tag: "Committed", started: { from: 0, to: 3 } })
     }).pipe(
-      Effect.provide(withMemory({ strategy: { ...pairs, take: Take.messages(2) }, compaction: "manual" })),
+      Effect.provide(
+        withMemory({ strategy: { ...pairs, batchSize: BatchSize.messages(2) }, compaction: "manual" }),
+      ),
     ),
   )
 
@@ -225,7 +227,7 @@ describe("what does not mislead a decision", () => {
       }
       const memory = yield* engine(yield* InMemoryEventLog.make, wordy)
       yield* memory.append("s", said(40))
-      expect(yield* memory.settle("s")).toMatchObject([
+      expect(yield* memory.compactDue("s")).toMatchObject([
         // What the first call finished is kept; there is no room for a second one.
         { _tag: "Committed", committed: { calls: 1 } },
         { _tag: "Failed", error: { reason: "too-large" } },

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { conversation } from "../../../testing/src/arbitrary/index.js"
-import { Message, Notes, type Summary } from "../index.js"
+import { Message, ToolNotes, type Summary } from "../index.js"
 import { failureNotes, filesOf, splitNotes } from "./toolNotes.js"
 
 const { call, result, user } = Message
@@ -12,10 +12,10 @@ const failing = (id: string, name: string, output: string) => [
   result({ id, output, isError: true }),
 ]
 
-const limits = { most: 8, characters: 240 }
+const limits = { maxFailures: 8, maxCharacters: 240 }
 
 /** The lines behind the heading. */
-const lines = (messages: ReadonlyArray<Message.Message>, given: Notes.FailureNotes = limits) =>
+const lines = (messages: ReadonlyArray<Message.Message>, given: ToolNotes.FailureNotes = limits) =>
   failureNotes(messages, given).split("\n").slice(3)
 
 describe("the failures", () => {
@@ -52,15 +52,18 @@ describe("the failures", () => {
       ...Array.from({ length: 8 }, (_, n) => `- t: failure ${n + 3}`),
       "- and 3 earlier",
     ])
-    expect(lines(many, { most: 1, characters: 240 })).toEqual(["- t: failure 10", "- and 10 earlier"])
-    expect(lines(many, { most: 0, characters: 240 })).toEqual(["- and 11 earlier"])
+    expect(lines(many, { maxFailures: 1, maxCharacters: 240 })).toEqual([
+      "- t: failure 10",
+      "- and 10 earlier",
+    ])
+    expect(lines(many, { maxFailures: 0, maxCharacters: 240 })).toEqual(["- and 11 earlier"])
   })
 
   it("have so many characters at most, and end in no half of a surrogate pair", () => {
     const [line] = lines(failing("1", "t", "x".repeat(500)))
     expect(line).toBe(`- t: ${"x".repeat(236)}…`)
     expect(lines(failing("1", "t", "x".repeat(237)))).toEqual([`- t: ${"x".repeat(237)}`])
-    const [face] = lines(failing("1", "t", "😀".repeat(300)), { most: 8, characters: 7 })
+    const [face] = lines(failing("1", "t", "😀".repeat(300)), { maxFailures: 8, maxCharacters: 7 })
     expect(face).toBe("- t: 😀\ufffd…")
   })
 
@@ -73,7 +76,7 @@ describe("the failures", () => {
     const second = splitNotes(`more${failureNotes(batch(5, 11), limits, first.failures)}`)
     expect(failureNotes(batch(11, 12), limits, second.failures)).toBe(all)
     expect(failureNotes([], limits, splitNotes(all).failures)).toBe(all)
-    const none = failureNotes(batch(0, 3), { ...limits, most: 0 })
+    const none = failureNotes(batch(0, 3), { ...limits, maxFailures: 0 })
     expect(failureNotes([], limits, splitNotes(none).failures)).toBe(none)
   })
 
@@ -91,7 +94,7 @@ describe("the failures", () => {
   it("are bounded, whatever failed", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const found = lines(messages, { most: 3, characters: 20 })
+        const found = lines(messages, { maxFailures: 3, maxCharacters: 20 })
         expect(found.length).toBeLessThanOrEqual(4)
         for (const line of found) expect(line.length).toBeLessThanOrEqual(22)
         expect(found.join("").isWellFormed() || !messages.every(wellFormed)).toBe(true)
@@ -108,8 +111,11 @@ const nothing: Summary.Files = { read: [], modified: [] }
 const touching = (name: string, given: unknown) =>
   call([{ id: "1", name, arguments: typeof given === "string" ? given : JSON.stringify(given) }])
 
-const files = (messages: ReadonlyArray<Message.Message>, before = nothing, notes = Notes.commonFileTools) =>
-  filesOf(before, messages, notes)
+const files = (
+  messages: ReadonlyArray<Message.Message>,
+  before = nothing,
+  notes = ToolNotes.commonFileTools,
+) => filesOf(before, messages, notes)
 
 describe("the files", () => {
   it("are those that tools read and changed, oldest first, each once", () => {

@@ -5,8 +5,8 @@
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
-import { answered } from "../message/Structure.js"
-import type { FailureNotes, FileNotes } from "../policy/Notes.js"
+import { answeredCall } from "../message/Structure.js"
+import type { FailureNotes, FileNotes } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */
 const clipped = (text: string, characters: number): string => {
@@ -23,7 +23,7 @@ const failuresIn = (
     // A user message gives up open calls, here as in `Structure`.
     if (message.role === "user") open.length = 0
     const found = results(message).map((result) => {
-      const at = answered(open, result)
+      const at = answeredCall(open, result)
       const [asked] = at === -1 ? [] : open.splice(at, 1)
       return { result, name: result.name ?? asked?.name ?? "tool" }
     })
@@ -67,7 +67,7 @@ export const splitNotes = (summary: string): { readonly text: string; readonly f
  */
 export const failureNotes = (
   messages: ReadonlyArray<Message>,
-  { most, characters }: FailureNotes,
+  { maxFailures: most, maxCharacters: characters }: FailureNotes,
   before: Noted = nothing,
 ): string => {
   const found = failuresIn(messages).map(({ name, result }) =>

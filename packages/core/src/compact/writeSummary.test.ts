@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
-import { Fold, Keep, Memory, Message, Strategy, Summarizer, Take, Trigger } from "../index.js"
+import { SummaryMode, Keep, Memory, Message, Strategy, Summarizer, BatchSize, Trigger } from "../index.js"
 
 /** Fails from the n-th call on, counted from 0; before that it writes what it covers. */
 const failingFrom = (n: number, options: Partial<Summarizer.Service> = {}) => {
@@ -45,7 +45,7 @@ describe("a chain of summarizers", () => {
     return Effect.gen(function* () {
       expect(yield* commit).toMatchObject({
         _tag: "Committed",
-        committed: { summarizer: "third", calls: 3, through: 20 },
+        committed: { summarizer: "third", calls: 3, coveredTo: 20 },
       })
       expect(first.asked[0]).toEqual(third.asked[0])
     }).pipe(Effect.provide(withMemory(manual, chain)))
@@ -55,7 +55,7 @@ describe("a chain of summarizers", () => {
     const chain = Summarizer.withFallback(failingFrom(0).service, failingFrom(0, { name: "second" }).service)
     return Effect.gen(function* () {
       expect(yield* commit).toMatchObject({ _tag: "Failed", error: { reason: "refused" } })
-      expect((yield* (yield* Memory.Memory).state("s")).through).toBe(0)
+      expect((yield* (yield* Memory.Memory).state("s")).coveredTo).toBe(0)
     }).pipe(Effect.provide(withMemory(manual, chain)))
   })
 
@@ -66,7 +66,7 @@ describe("a chain of summarizers", () => {
       const outcome = yield* commit
       expect(outcome).toMatchObject({
         _tag: "Committed",
-        committed: { summarizer: "first, second", calls: 4, through: 20, segments: [{ text: "[0,20)" }] },
+        committed: { summarizer: "first, second", calls: 4, coveredTo: 20, segments: [{ text: "[0,20)" }] },
       })
       const [request] = second.asked
       expect(second.asked).toHaveLength(1)
@@ -89,17 +89,20 @@ describe("what was finished before a failure", () => {
     const { asked, service } = failingFrom(2, { maxInputTokens: 100 })
     return Effect.gen(function* () {
       const outcome = yield* commit
-      const through = asked[1]?.to ?? 0
-      expect(through).toBeGreaterThan(2)
-      expect(through).toBeLessThan(20)
+      const coveredTo = asked[1]?.to ?? 0
+      expect(coveredTo).toBeGreaterThan(2)
+      expect(coveredTo).toBeLessThan(20)
       expect(outcome).toMatchObject({
         _tag: "Committed",
         started: { to: 20 },
-        committed: { through, segments: [{ from: 0, to: through, text: `[0,${through})` }], calls: 3 },
+        committed: { coveredTo, segments: [{ from: 0, to: coveredTo, text: `[0,${coveredTo})` }], calls: 3 },
       })
       const memory = yield* Memory.Memory
-      expect(yield* memory.state("s")).toMatchObject({ through, total: 22, running: null })
-      expect(yield* memory.compact("s")).toMatchObject({ _tag: "Failed", started: { from: through, to: 20 } })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo, total: 22, running: null })
+      expect(yield* memory.compact("s")).toMatchObject({
+        _tag: "Failed",
+        started: { from: coveredTo, to: 20 },
+      })
     }).pipe(Effect.provide(withMemory(manual, service)))
   })
 
@@ -118,10 +121,10 @@ describe("what was finished before a failure", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [Message.user("go"), ...[0, 1, 2, 3].flatMap(group), ...said(2)])
       const outcome = yield* memory.compact("s")
-      const { through } = yield* memory.state("s")
+      const { coveredTo } = yield* memory.state("s")
       expect(asked).toHaveLength(2)
-      expect([1, 4, 7, 10]).toContain(through)
-      expect(outcome).toMatchObject({ _tag: "Committed", committed: { through } })
+      expect([1, 4, 7, 10]).toContain(coveredTo)
+      expect(outcome).toMatchObject({ _tag: "Committed", committed: { coveredTo } })
     }).pipe(Effect.provide(withMemory(manual, service)))
   })
 
@@ -130,13 +133,13 @@ describe("what was finished before a failure", () => {
       name: "blocks",
       when: Trigger.never,
       keep: Keep.lastMessages(2),
-      take: Take.rounds(10),
-      fold: Fold.blocks,
+      batchSize: BatchSize.turns(10),
+      summaryMode: SummaryMode.blocks,
     })
     const { service } = failingFrom(2, { maxInputTokens: 100 })
     return Effect.gen(function* () {
       expect(yield* commit).toMatchObject({ _tag: "Failed" })
-      expect((yield* (yield* Memory.Memory).state("s")).through).toBe(0)
+      expect((yield* (yield* Memory.Memory).state("s")).coveredTo).toBe(0)
     }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
   })
 })

@@ -34,7 +34,7 @@ export interface Written {
   readonly carried: number
   readonly segments: ReadonlyArray<Segment>
   /** Where its coverage ends: before the end of the plan if the summarizers failed midway. */
-  readonly through: number
+  readonly coveredTo: number
   readonly calls: number
   /** The names of the summarizers that wrote parts of it. */
   readonly by: string
@@ -59,7 +59,7 @@ export const writeSummary = (
   { instructions }: { readonly instructions?: string | undefined },
 ): Effect.Effect<Written, SummarizerError> =>
   Effect.gen(function* () {
-    const { carried, assignments } = compose(writers.strategy.fold, before.summary, plan)
+    const { carried, assignments } = compose(writers.strategy.summaryMode, before.summary, plan)
     const segments: Array<Segment> = []
     const by = new Set<string>()
     let calls = 0
@@ -73,12 +73,12 @@ export const writeSummary = (
       if (failure !== null) break
     }
     const reached = segments.at(-1)?.to
-    if (failure !== null && (reached === undefined || writers.strategy.fold === "blocks")) {
+    if (failure !== null && (reached === undefined || writers.strategy.summaryMode === "blocks")) {
       return yield* failure
     }
-    const through = failure === null ? plan.to : (reached ?? plan.from)
+    const coveredTo = failure === null ? plan.to : (reached ?? plan.from)
     const names = by.size === 0 ? [writers.summarizer.name] : [...by]
-    return { carried, segments, through, calls, by: names.join(", ") }
+    return { carried, segments, coveredTo, calls, by: names.join(", ") }
   }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: writers.summarizer.name } }))
 
 /** A text and the index where its coverage ends. */
@@ -99,8 +99,8 @@ const writeSegment = (
 ): Effect.Effect<Progress> =>
   Effect.gen(function* () {
     const { part, from, previous } = assignment
-    const entries = withoutPinned(before.raw.slice(part.from, part.to))
-    const notes = part.kind === "turn-prefix" ? writers.strategy.notes?.failures : undefined
+    const entries = withoutPinned(before.uncovered.slice(part.from, part.to))
+    const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
     const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
     let finished: Text = { text: earlier?.text ?? previous, to: part.from }
     let calls = 0

@@ -2,7 +2,7 @@
  * What can happen in a session. Events are facts: immutable, versioned, and enough to rebuild every state and
  * every prompt of the past (law L10).
  *
- * To add one: declare it here, list it in {@link Event} and {@link versions}; the build then breaks in every
+ * To add one: declare it here, list it in {@link Event} and {@link schemaVersions}; the build then breaks in every
  * fold that has not answered it.
  */
 import { Schema } from "effect"
@@ -45,13 +45,13 @@ export type CompactionStarted = typeof CompactionStarted.Type
 
 /**
  * A compaction ended well. The new summary consists of the first `carried` segments of the one before it,
- * unchanged, and of `segments`; it covers `[0, through)`. `files` are those of all messages it covers. `tokens` is
+ * unchanged, and of `segments`; it covers `[0, coveredTo)`. `files` are those of all messages it covers. `tokens` is
  * what it takes in a context, wording included; `tokensBefore` and `tokensAfter` are the whole context's.
  */
 export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   compaction: Schema.String,
   summary: Schema.String,
-  through: Index,
+  coveredTo: Index,
   carried: Index,
   segments: Schema.Array(Segment),
   files: Schema.optional(Files),
@@ -72,20 +72,20 @@ export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
 export type SummarySuperseded = typeof SummarySuperseded.Type
 
 /**
- * What a compaction committed at `seq` counts as never made, and what it had replaced is back (the summary before it,
+ * What a compaction committed at `version` counts as never made, and what it had replaced is back (the summary before it,
  * or the raw messages): it turned out to be unusable, or was taken back. `summary` is its id, where there is one that
  * can be read.
  */
 export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
-  seq: Schema.NonNegativeInt,
+  version: Schema.NonNegativeInt,
   summary: Schema.NullOr(Schema.String),
   reason: Schema.String,
 })
 export type SummaryInvalidated = typeof SummaryInvalidated.Type
 
 /** Nothing is compacted by itself before there are `until` messages: what was taken back is not done again at once. */
-export const CompactionsHeld = Schema.TaggedStruct("CompactionsHeld", { until: Index })
-export type CompactionsHeld = typeof CompactionsHeld.Type
+export const CompactionPaused = Schema.TaggedStruct("CompactionPaused", { until: Index })
+export type CompactionPaused = typeof CompactionPaused.Type
 
 /**
  * What is left in contexts of one tool output: its first `head` and last `tail` characters with `note` between
@@ -113,13 +113,13 @@ export const ToolOutputsPruned = Schema.TaggedStruct("ToolOutputsPruned", {
 })
 export type ToolOutputsPruned = typeof ToolOutputsPruned.Type
 
-/** A compaction ended without a summary. The messages stay raw; none before `retryAt` or `retryTotal` messages. */
+/** A compaction ended without a summary. The messages stay raw; none before `retryTime` or `retryMessages` messages. */
 export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
   compaction: Schema.String,
   reason: Schema.String,
   detail: Schema.String,
-  retryAt: Millis,
-  retryTotal: Index,
+  retryTime: Millis,
+  retryMessages: Index,
 })
 export type CompactionFailed = typeof CompactionFailed.Type
 
@@ -135,7 +135,7 @@ export type CompactionReleased = typeof CompactionReleased.Type
  * it. `rewritten` are their sequence numbers.
  */
 export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
-  seq: Schema.NonNegativeInt,
+  version: Schema.NonNegativeInt,
   rewritten: Schema.Array(Schema.NonNegativeInt),
 })
 export type MessageRedacted = typeof MessageRedacted.Type
@@ -173,8 +173,8 @@ export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
 export type FactsLearned = typeof FactsLearned.Type
 
 /** A fact is wrong or out of date, and is recalled no more. */
-export const FactRetired = Schema.TaggedStruct("FactRetired", { fact: Schema.String, reason: Schema.String })
-export type FactRetired = typeof FactRetired.Type
+export const FactRemoved = Schema.TaggedStruct("FactRemoved", { fact: Schema.String, reason: Schema.String })
+export type FactRemoved = typeof FactRemoved.Type
 
 /** Every event this version of memfold knows. */
 export const Event = Schema.Union(
@@ -183,30 +183,30 @@ export const Event = Schema.Union(
   SummaryCommitted,
   SummarySuperseded,
   SummaryInvalidated,
-  CompactionsHeld,
+  CompactionPaused,
   ToolOutputsPruned,
   CompactionFailed,
   CompactionReleased,
   FactsLearned,
-  FactRetired,
+  FactRemoved,
   MessageRedacted,
   SessionCleared,
 )
 export type Event = typeof Event.Type
 
 /** The schema version each event is written with. Older ones are upcast when read, see `EventCodec`. */
-export const versions: { readonly [Tag in Event["_tag"]]: number } = {
+export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   MessageAppended: 1,
   CompactionStarted: 1,
   SummaryCommitted: 1,
   SummarySuperseded: 1,
   SummaryInvalidated: 1,
-  CompactionsHeld: 1,
+  CompactionPaused: 1,
   ToolOutputsPruned: 1,
   CompactionFailed: 1,
   CompactionReleased: 1,
   FactsLearned: 1,
-  FactRetired: 1,
+  FactRemoved: 1,
   MessageRedacted: 1,
   SessionCleared: 1,
 }

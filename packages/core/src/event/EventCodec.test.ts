@@ -5,12 +5,12 @@ import { byTag, event } from "../../../testing/src/arbitrary/event.js"
 import type { EventLog } from "../index.js"
 import { Event, EventCodec, Message } from "../index.js"
 
-const envelope = { session: "chat-1", seq: 7, commit: "commit", at: 1_700_000_000_000 }
+const envelope = { session: "chat-1", version: 7, batchId: "commit", time: 1_700_000_000_000 }
 
 const record = (type: string, version: number, data: string): EventLog.LogRecord => ({
   ...envelope,
   type,
-  version,
+  schemaVersion: version,
   data,
 })
 
@@ -26,12 +26,12 @@ describe("what is encoded", () => {
       fc.property(arbitrary as fc.Arbitrary<Event.Event>, (event) => {
         const stored = EventCodec.encode(event)
         expect(stored.type).toBe(tag)
-        expect(stored.version).toBe(Event.versions[event._tag])
+        expect(stored.schemaVersion).toBe(Event.schemaVersions[event._tag])
         expect(decoded({ ...envelope, ...stored })).toEqual({
           session: "chat-1",
-          seq: 7,
+          version: 7,
           id: "commit.7",
-          at: 1_700_000_000_000,
+          time: 1_700_000_000_000,
           event,
         })
       }),
@@ -138,7 +138,7 @@ describe("damaged data", () => {
     ["half an index", JSON.stringify({ index: 0.5, message: Message.user(secret), tokens: 1 })],
   ])("names the session and the event, never the contents: %s", (_name, data) => {
     const damaged = damage(record("MessageAppended", 1, data))
-    expect(damaged).toMatchObject({ _tag: "DamagedEvent", session: "chat-1", seq: 7 })
+    expect(damaged).toMatchObject({ _tag: "DamagedEvent", session: "chat-1", version: 7 })
     expect(damaged.message).toContain('Event 7 of session "chat-1"')
     expect(damaged.message.length).toBeGreaterThan('Event 7 of session "chat-1" is damaged: '.length)
     expect(JSON.stringify(damaged) + damaged.message + String(damaged.stack)).not.toContain("patient")
@@ -151,7 +151,7 @@ describe("damaged data", () => {
     ["a wrong type deep inside", JSON.stringify({ compaction: secret, segments: [{ kind: secret }] })],
   ])("of a summary is no error, since it can be written anew: %s", (_name, data) => {
     const { event, ...envelope } = decoded(record("SummaryCommitted", 1, data))
-    expect(envelope).toEqual({ session: "chat-1", seq: 7, id: "commit.7", at: 1_700_000_000_000 })
+    expect(envelope).toEqual({ session: "chat-1", version: 7, id: "commit.7", time: 1_700_000_000_000 })
     expect(event).toEqual({ _tag: "DamagedSummary", detail: expect.any(String) })
     expect(JSON.stringify(event)).not.toContain("patient")
   })

@@ -5,7 +5,7 @@
 import { Either, ParseResult, Schema } from "effect"
 import type { LogRecord } from "../log/EventLog.js"
 import { checksumOf } from "./checksum.js"
-import { Event, versions } from "./Event.js"
+import { Event, schemaVersions } from "./Event.js"
 
 export { checksumOf } from "./checksum.js"
 
@@ -13,7 +13,7 @@ export { checksumOf } from "./checksum.js"
 export interface UnknownEvent {
   readonly _tag: "UnknownEvent"
   readonly type: string
-  readonly version: number
+  readonly schemaVersion: number
 }
 
 /**
@@ -29,34 +29,35 @@ export interface DamagedSummary {
 export type AnyEvent = Event | UnknownEvent | DamagedSummary
 
 /** A stored event with its envelope. */
-export interface Recorded<E = AnyEvent> {
+export interface RecordedEvent<E = AnyEvent> {
   readonly session: string
   /** Its place in the session's log: contiguous, from 1. */
-  readonly seq: number
+  readonly version: number
   /** Its batch and its place; within a session it names one event. */
   readonly id: string
   /** When it was written, in milliseconds since the epoch. */
-  readonly at: number
+  readonly time: number
   readonly event: E
 }
 
 /** A stored event that cannot be read. Other sessions, and this one up to `seq - 1`, are not touched by it. */
 export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEvent", {
   session: Schema.String,
-  seq: Schema.Number,
+  version: Schema.Number,
   detail: Schema.String,
 }) {
   override get message(): string {
-    return `Event ${this.seq} of session "${this.session}" is damaged: ${this.detail}`
+    return `Event ${this.version} of session "${this.session}" is damaged: ${this.detail}`
   }
 }
 
 /** The id of a stored event. */
-export const eventId = ({ commit, seq }: Pick<LogRecord, "commit" | "seq">): string => `${commit}.${seq}`
+export const eventId = ({ batchId, version }: Pick<LogRecord, "batchId" | "version">): string =>
+  `${batchId}.${version}`
 
 /** The commit that a stored event came with. */
-export const commitOf = ({ id, seq }: Pick<Recorded, "id" | "seq">): string =>
-  id.slice(0, -1 - String(seq).length)
+export const batchIdOf = ({ id, version }: Pick<RecordedEvent, "id" | "version">): string =>
+  id.slice(0, -1 - String(version).length)
 
 /** Brings the data of one version to the next. */
 export type Upcaster = (data: unknown) => unknown
@@ -71,9 +72,11 @@ const encodeEvent = Schema.encodeSync(Event)
 const decodeEvent = Schema.decodeUnknownEither(Event)
 
 /** The stored form of an event: its type, its version, its data as JSON, and a checksum over them. */
-export const encode = (event: Event): Required<Pick<LogRecord, "type" | "version" | "data" | "checksum">> => {
+export const encode = (
+  event: Event,
+): Required<Pick<LogRecord, "type" | "schemaVersion" | "data" | "checksum">> => {
   const { _tag, ...data } = encodeEvent(event)
-  const stored = { type: _tag, version: versions[_tag], data: JSON.stringify(data) }
+  const stored = { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(data) }
   return { ...stored, checksum: checksumOf(stored) }
 }
 
@@ -82,33 +85,34 @@ export const encode = (event: Event): Required<Pick<LogRecord, "type" | "version
  */
 export const decodeWith =
   (steps: Upcasters, current: Readonly<Record<string, number>>) =>
-  (record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
-    const envelope = { session: record.session, seq: record.seq, id: eventId(record), at: record.at }
-    const damaged = (detail: string): Either.Either<Recorded, DamagedEvent> =>
+  (record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
+    const { session, version, time } = record
+    const envelope = { session, version, id: eventId(record), time }
+    const damaged = (detail: string): Either.Either<RecordedEvent, DamagedEvent> =>
       record.type === "SummaryCommitted"
         ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
-        : Either.left(new DamagedEvent({ session: record.session, seq: record.seq, detail }))
+        : Either.left(new DamagedEvent({ session, version, detail }))
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
       return damaged("its data is not what was written: the checksum does not match")
     }
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
-    if (known === undefined || record.version > known) {
+    if (known === undefined || record.schemaVersion > known) {
       return Either.right({
         ...envelope,
-        event: { _tag: "UnknownEvent", type: record.type, version: record.version },
+        event: { _tag: "UnknownEvent", type: record.type, schemaVersion: record.schemaVersion },
       })
     }
     let data: unknown
     try {
       data = JSON.parse(record.data)
-      for (let version = record.version; version < known; version++) {
-        const step = steps[record.type]?.[version]
+      for (let schema = record.schemaVersion; schema < known; schema++) {
+        const step = steps[record.type]?.[schema]
         if (step === undefined)
-          return damaged(`there is no way from version ${version} of ${record.type} to the next`)
+          return damaged(`there is no upcaster from schema version ${schema} of ${record.type}`)
         data = step(data)
       }
     } catch {
-      return damaged(`its data is not readable as ${record.type} of version ${record.version}`)
+      return damaged(`its data is not readable as ${record.type} of version ${record.schemaVersion}`)
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
     return Either.match(decodeEvent({ ...data, _tag: record.type }), {
@@ -122,7 +126,7 @@ const where = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path.map(String).join(".") || "its root"
 
 /** Reads a stored record. */
-export const decode: (record: LogRecord) => Either.Either<Recorded, DamagedEvent> = decodeWith(
+export const decode: (record: LogRecord) => Either.Either<RecordedEvent, DamagedEvent> = decodeWith(
   upcasters,
-  versions,
+  schemaVersions,
 )

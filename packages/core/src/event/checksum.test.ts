@@ -21,12 +21,16 @@ describe("the checksum", () => {
     fc.assert(
       fc.property(event, fc.nat(), (event, at) => {
         const stored = EventCodec.encode(event)
-        const record = { session: "s", seq: 7, commit: "c", at: 0, ...stored }
+        const record = { session: "s", version: 7, batchId: "c", time: 0, ...stored }
         expect(Either.isRight(EventCodec.decode(record))).toBe(true)
         const position = at % stored.data.length
         const other = stored.data[position] === "1" ? "2" : "1"
         const data = stored.data.slice(0, position) + other + stored.data.slice(position + 1)
-        for (const changed of [{ data }, { version: stored.version + 1 }, { type: `${stored.type}s` }]) {
+        for (const changed of [
+          { data },
+          { version: stored.schemaVersion + 1 },
+          { type: `${stored.type}s` },
+        ]) {
           expect(checksumOf({ ...stored, ...changed })).not.toBe(stored.checksum)
           const decoded = EventCodec.decode({ ...record, ...changed })
           expect(Either.isRight(decoded) && decoded.right.event._tag).toBe(
@@ -39,8 +43,8 @@ describe("the checksum", () => {
 
   it("is not asked of what was written without one", () => {
     const { checksum: _checksum, ...stored } = EventCodec.encode({ _tag: "SessionCleared" })
-    expect(Either.isRight(EventCodec.decode({ session: "s", seq: 1, commit: "c", at: 0, ...stored }))).toBe(
-      true,
-    )
+    expect(
+      Either.isRight(EventCodec.decode({ session: "s", version: 1, batchId: "c", time: 0, ...stored })),
+    ).toBe(true)
   })
 })

@@ -19,5 +19,8 @@ export const crc32 = (text: string, start = 0): number => {
 }
 
 /** The checksum of a record: of its type, its version and its data, which is everything a fold goes by. */
-export const checksumOf = ({ type, version, data }: Pick<LogRecord, "type" | "version" | "data">): number =>
-  crc32(data, crc32(`${type}\n${version}\n`))
+export const checksumOf = ({
+  type,
+  schemaVersion: version,
+  data,
+}: Pick<LogRecord, "type" | "schemaVersion" | "data">): number => crc32(data, crc32(`${type}\n${version}\n`))

@@ -1,6 +1,6 @@
 import { Clock, Effect, Either, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
-import { type DamagedEvent, decode, encode, type Recorded } from "../event/EventCodec.js"
+import { type DamagedEvent, decode, encode, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
@@ -18,14 +18,14 @@ export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
 /** The records up to a version, and to the end of the batch that it is in: half of a batch is no state of a session. */
 const upTo = (records: ReadonlyArray<LogRecord>, at: number | undefined): ReadonlyArray<LogRecord> => {
   if (at === undefined) return records
-  const commit = records.findLast(({ seq }) => seq <= at)?.commit
-  return records.filter((record) => record.seq <= at || record.commit === commit)
+  const commit = records.findLast(({ version }) => version <= at)?.batchId
+  return records.filter((record) => record.version <= at || record.batchId === commit)
 }
 
-const copyOf = ({ at, type, version, data, checksum }: LogRecord): NewRecord => ({
-  at,
+const copyOf = ({ time, type, schemaVersion: version, data, checksum }: LogRecord): NewRecord => ({
+  time,
   type,
-  version,
+  schemaVersion: version,
   data,
   ...(checksum === undefined ? {} : { checksum }),
 })
@@ -36,9 +36,10 @@ const copyOf = ({ at, type, version, data, checksum }: LogRecord): NewRecord => 
  */
 const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<NewRecord> =>
   records.flatMap((record) => {
-    if (record.seq <= to || record.type !== "SummaryInvalidated") return []
+    if (record.version <= to || record.type !== "SummaryInvalidated") return []
     const event = Either.getOrNull(decode(record))?.event
-    const redacted = event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.seq <= to
+    const redacted =
+      event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
     return redacted ? [copyOf(record)] : []
   })
 
@@ -46,11 +47,11 @@ const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<
 const decoded = (
   session: string,
   records: ReadonlyArray<NewRecord>,
-  commit: string,
-): Stream.Stream<Recorded, DamagedEvent> =>
+  batchId: string,
+): Stream.Stream<RecordedEvent, DamagedEvent> =>
   Stream.mapEffect(
     Stream.fromIterable(
-      records.map((record, position): LogRecord => ({ ...record, session, commit, seq: position + 1 })),
+      records.map((record, position): LogRecord => ({ ...record, session, batchId, version: position + 1 })),
     ),
     decode,
   )
@@ -63,14 +64,14 @@ export const fork = (
   log: EventLog,
   sessions: Sessions,
   session: string,
-  { to, at }: { readonly to: string; readonly at: number | undefined },
+  { to, atVersion }: { readonly to: string; readonly atVersion: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
     const all = [...(yield* Stream.runCollect(log.read(session)))]
-    const records = upTo(all, at)
+    const records = upTo(all, atVersion)
     const last = records.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
-    const { running } = yield* sessions.at(session, last.seq)
+    const { running } = yield* sessions.stateAt(session, last.version)
     const now = yield* Clock.currentTimeMillis
     const copies = records.map(copyOf)
     const released: ReadonlyArray<NewRecord> =
@@ -78,24 +79,24 @@ export const fork = (
         ? []
         : [
             {
-              at: now,
+              time: now,
               ...encode({
                 _tag: "CompactionReleased",
                 compaction: running.compaction,
               } satisfies CompactionReleased),
             },
           ]
-    const [first, ...rest] = [...copies, ...wordless(all, last.seq), ...released]
+    const [first, ...rest] = [...copies, ...wordless(all, last.version), ...released]
     if (first === undefined) return 0
-    const commit = `fork-${last.commit}-${last.seq}`
-    const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], commit))
+    const batchId = `fork-${last.batchId}-${last.version}`
+    const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
     const { version } = yield* log
-      .append(to, [first, ...rest], { expected: 0, commit, summaries })
+      .append(to, [first, ...rest], { expectedVersion: 0, batchId, summaries })
       .pipe(
         Effect.catchTag("VersionConflict", () =>
           Effect.fail(new CannotFork({ session, detail: `there is a session "${to}" already` })),
         ),
       )
-    sessions.announce(to)
+    sessions.notifyChange(to)
     return version
   })

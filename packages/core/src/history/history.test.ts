@@ -4,7 +4,7 @@ import { Deferred, Effect, Fiber, Stream } from "effect"
 import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
 import {
   EventLog,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Keep,
   Memory,
@@ -23,9 +23,9 @@ const texts = (messages: ReadonlyArray<Message.Message>) => messages.map(Message
 const twice = Effect.gen(function* () {
   const memory = yield* Memory.Memory
   yield* memory.append("s", said(6))
-  yield* memory.settle("s")
+  yield* memory.compactDue("s")
   yield* memory.append("s", said(4, 6))
-  yield* memory.settle("s")
+  yield* memory.compactDue("s")
   const [first, second] = yield* memory.summaries("s")
   expect([first?.text, second?.text]).toEqual(["[0,4)", "[0,8)"])
   return { memory, first: first?.id ?? "", second: second?.id ?? "" }
@@ -39,9 +39,9 @@ describe("revert", () => {
   it.effect("goes back to an earlier summary, and what it did not cover is raw again", () =>
     Effect.gen(function* () {
       const { memory, first } = yield* twice
-      const before = yield* memory.context("s", { at: 8 })
-      expect(yield* memory.revert("s", { to: first })).toBe(1)
-      expect(yield* memory.state("s")).toMatchObject({ through: 4, total: 10, summary: { id: first } })
+      const before = yield* memory.context("s", { atVersion: 8 })
+      expect(yield* memory.revert("s", { toSummary: first })).toBe(1)
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, total: 10, summary: { id: first } })
       const { messages } = yield* memory.context("s")
       expect(texts(messages).slice(0, before.messages.length)).toEqual(texts(before.messages))
       expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["active", "invalid"])
@@ -62,12 +62,14 @@ describe("revert", () => {
   it.effect("is not undone at once: nothing is compacted by itself before so many messages have come", () =>
     Effect.gen(function* () {
       const { memory } = yield* twice
-      yield* memory.revert("s", { hold: 4 })
-      expect(yield* memory.settle("s")).toEqual([])
+      yield* memory.revert("s", { pauseFor: 4 })
+      expect(yield* memory.compactDue("s")).toEqual([])
       yield* memory.append("s", said(3, 10))
-      expect(yield* memory.settle("s")).toEqual([])
+      expect(yield* memory.compactDue("s")).toEqual([])
       yield* memory.append("s", said(1, 13))
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 12 } }])
+      expect(yield* memory.compactDue("s")).toMatchObject([
+        { _tag: "Committed", started: { from: 0, to: 12 } },
+      ])
 
       yield* memory.revert("s")
       expect(yield* memory.compact("s")).toMatchObject({ _tag: "Committed" })
@@ -84,12 +86,12 @@ describe("revert", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* Deferred.await(entered)
       yield* memory.revert("s")
       yield* Deferred.succeed(gate, undefined)
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Lost" }])
-      expect(yield* memory.state("s")).toMatchObject({ summary: null, running: null, through: 0 })
+      expect(yield* memory.state("s")).toMatchObject({ summary: null, running: null, coveredTo: 0 })
       expect(yield* Verify.session(log, "s")).toEqual([])
     }).pipe(Effect.scoped),
   )
@@ -98,30 +100,32 @@ describe("revert", () => {
     Effect.gen(function* () {
       const { memory, first } = yield* twice
       const other = yield* Memory.make(manual)
-      expect((yield* other.state("s")).through).toBe(8)
-      yield* memory.revert("s", { to: first })
-      expect((yield* other.state("s")).through).toBe(4)
+      expect((yield* other.state("s")).coveredTo).toBe(8)
+      yield* memory.revert("s", { toSummary: first })
+      expect((yield* other.state("s")).coveredTo).toBe(4)
       const restarted = yield* Memory.make(manual)
       expect(yield* restarted.context("s")).toEqual(yield* other.context("s"))
-      expect((yield* other.state("s", { at: 15 })).through).toBe(8)
+      expect((yield* other.state("s", { atVersion: 15 })).coveredTo).toBe(8)
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
   )
 
   it.effect("knows only summaries of the session that have not been taken back", () =>
     Effect.gen(function* () {
       const { memory, first, second } = yield* twice
-      yield* memory.revert("s", { to: first })
-      for (const to of ["nobody", second]) {
-        const error = yield* Effect.flip(memory.revert("s", { to }))
-        expect(error).toMatchObject({ _tag: "UnknownSummary", session: "s", summary: to })
+      yield* memory.revert("s", { toSummary: first })
+      for (const toSummary of ["nobody", second]) {
+        const error = yield* Effect.flip(memory.revert("s", { toSummary }))
+        expect(error).toMatchObject({ _tag: "UnknownSummary", session: "s", summary: toSummary })
         expect(error.message).toContain("summaries")
       }
-      expect(yield* Effect.flip(memory.revert("s", { to: 1 as never }))).toMatchObject({
+      expect(yield* Effect.flip(memory.revert("s", { toSummary: 1 as never }))).toMatchObject({
         _tag: "InvalidInput",
         message: expect.stringContaining('"to" has to be the id of a summary'),
       })
       yield* memory.clear("s")
-      expect(yield* Effect.flip(memory.revert("s", { to: first }))).toMatchObject({ _tag: "UnknownSummary" })
+      expect(yield* Effect.flip(memory.revert("s", { toSummary: first }))).toMatchObject({
+        _tag: "UnknownSummary",
+      })
     }).pipe(Effect.provide(withMemory(manual))),
   )
 })
@@ -132,13 +136,13 @@ describe("recompact", () => {
       name: "blocks",
       when: Trigger.backlog({ messages: 2 }),
       keep: Keep.lastMessages(2),
-      take: { to: (view, tailFrom) => Math.min(tailFrom, view.through + 4) },
-      fold: Fold.blocks,
+      batchSize: { to: (view, tailFrom) => Math.min(tailFrom, view.coveredTo + 4) },
+      summaryMode: SummaryMode.blocks,
     })
     return Effect.gen(function* () {
       const { memory } = yield* twice
       // Somebody held compactions before; who asks for them anew does not mean that.
-      yield* memory.revert("s", { to: (yield* memory.summaries("s"))[1]!.id, hold: 100 })
+      yield* memory.revert("s", { toSummary: (yield* memory.summaries("s"))[1]!.id, pauseFor: 100 })
       const outcomes = yield* memory.recompact("s", { strategy: blocks })
       expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Committed", "Committed"])
       expect((yield* memory.state("s")).summary?.segments).toMatchObject([
@@ -163,8 +167,8 @@ describe("fork", () => {
       const version = yield* memory.fork("s", "whole")
       expect(version).toBe((yield* memory.state("s")).version)
       expect(yield* memory.context("whole")).toEqual(yield* memory.context("s"))
-      yield* memory.fork("s", "early", { at: 8 })
-      expect(yield* memory.context("early")).toEqual(yield* memory.context("s", { at: 8 }))
+      yield* memory.fork("s", "early", { atVersion: 8 })
+      expect(yield* memory.context("early")).toEqual(yield* memory.context("s", { atVersion: 8 }))
 
       yield* memory.append("early", Message.user("another way"))
       expect((yield* memory.state("s")).total).toBe(10)
@@ -184,7 +188,7 @@ describe("fork", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* Deferred.await(entered)
       yield* memory.fork("s", "copy")
       expect((yield* memory.state("copy")).running).toBeNull()
@@ -192,7 +196,7 @@ describe("fork", () => {
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Committed" }])
       yield* memory.revert("s")
       yield* memory.fork("s", "later")
-      expect(yield* memory.state("later")).toMatchObject({ through: 0, total: 6, summary: null })
+      expect(yield* memory.state("later")).toMatchObject({ coveredTo: 0, total: 6, summary: null })
       expect(yield* Verify.session(log, "later")).toEqual([])
     }).pipe(Effect.scoped),
   )
@@ -238,22 +242,24 @@ describe("redact (L15)", () => {
       Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", [Message.user(secret, { metadata: { copy: secret } }), ...said(5, 1)])
-        yield* memory.settle("s")
+        yield* memory.compactDue("s")
         yield* memory.append("s", said(4, 6))
-        yield* memory.settle("s")
+        yield* memory.compactDue("s")
         expect((yield* memory.state("s")).summary?.segments[0]?.text).toContain(secret)
 
         expect(yield* memory.redact("s", 0)).toEqual({ invalidated: 2 })
         expect(yield* everything).not.toContain("Rumpelstiltskin")
-        expect(yield* memory.state("s")).toMatchObject({ through: 0, total: 10, summary: null })
+        expect(yield* memory.state("s")).toMatchObject({ coveredTo: 0, total: 10, summary: null })
         expect(texts((yield* memory.context("s")).messages)).toEqual(["[redacted]", ...texts(said(9, 1))])
         expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["invalid", "invalid"])
         yield* clean
 
-        expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed" }])
+        expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
         expect(yield* everything).not.toContain("Rumpelstiltskin")
         for (let at = 1; at <= (yield* memory.state("s")).version; at++) {
-          expect(JSON.stringify(yield* memory.context("s", { at }))).not.toContain("Rumpelstiltskin")
+          expect(JSON.stringify(yield* memory.context("s", { atVersion: at }))).not.toContain(
+            "Rumpelstiltskin",
+          )
         }
         yield* clean
       }).pipe(Effect.provide(withMemory(manual, parrot))),
@@ -287,7 +293,7 @@ describe("redact (L15)", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.settle("s"))
+      const fiber = yield* Effect.fork(memory.compactDue("s"))
       yield* Deferred.await(entered)
       yield* memory.redact("s", 1)
       yield* Deferred.succeed(gate, undefined)
@@ -328,9 +334,9 @@ describe("redact (L15)", () => {
 it.effect("the echo of a summary names what is covered after all of it (L4)", () =>
   Effect.gen(function* () {
     const { memory, first } = yield* twice
-    yield* memory.revert("s", { to: first, hold: 0 })
+    yield* memory.revert("s", { toSummary: first, pauseFor: 0 })
     yield* memory.redact("s", 5)
-    expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 4, to: 8 } }])
+    expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed", started: { from: 4, to: 8 } }])
     expect((yield* memory.state("s")).summary?.segments[0]?.text).toBe("[0,8)")
     yield* clean
   }).pipe(Effect.provide(withMemory(manual, echo))),

@@ -11,12 +11,12 @@ import type {
   SummaryInvalidated,
 } from "../event/Event.js"
 import { makeId } from "../event/id.js"
-import { commitOf, encode, eventId, type Recorded } from "../event/EventCodec.js"
-import type { NewRecord, Rewritten, Service as EventLog } from "../log/EventLog.js"
+import { batchIdOf, encode, eventId, type RecordedEvent } from "../event/EventCodec.js"
+import type { NewRecord, RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import { persistently, type SessionError, type Sessions } from "../session/Sessions.js"
+import { retryTransient, type SessionError, type Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
 
 /** What stands where something was forgotten. */
@@ -36,10 +36,10 @@ export class UnknownMessage extends Schema.TaggedError<UnknownMessage>()("Unknow
 /** The session holds what this memfold cannot read, and so cannot forget. */
 export class CannotRedact extends Schema.TaggedError<CannotRedact>()("CannotRedact", {
   session: Schema.String,
-  seq: Schema.Number,
+  version: Schema.Number,
 }) {
   override get message(): string {
-    return `Nothing was redacted in session "${this.session}": event ${this.seq} was written by a newer memfold and may hold the words; update memfold`
+    return `Nothing was redacted in session "${this.session}": event ${this.version} was written by a newer memfold and may hold the words; update memfold`
   }
 }
 
@@ -67,10 +67,10 @@ const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
   parts.length === 0 ? [{ type: "text", text: redacted }] : parts
 
 /** A message without its words; its metadata may hold copies of them, and goes. */
-const withoutText = ({ role, parts, at, pinned }: Message): Message => ({
+const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
   role,
   parts: noneEmpty(parts.flatMap(withoutWords)),
-  ...(at === undefined ? {} : { at }),
+  ...(time === undefined ? {} : { time }),
   ...(pinned === undefined ? {} : { pinned }),
 })
 
@@ -78,7 +78,7 @@ const covers = (index: number, range: { readonly from: number; readonly to: numb
   range.from <= index && index < range.to
 
 /** The event as it is to stand in the log; `null` where it has no word of the message. */
-const rewritten = (event: Recorded["event"], index: number, counter: TokenCounter): Event | null => {
+const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenCounter): Event | null => {
   switch (event._tag) {
     case "MessageAppended": {
       if (event.index !== index) return null
@@ -88,7 +88,7 @@ const rewritten = (event: Recorded["event"], index: number, counter: TokenCounte
     }
     case "SummaryCommitted": {
       // Its list of files goes back to the start, whatever its own segments cover.
-      if (event.through <= index) return null
+      if (event.coveredTo <= index) return null
       return {
         ...event,
         segments: event.segments.map((segment) =>
@@ -109,14 +109,14 @@ const rewritten = (event: Recorded["event"], index: number, counter: TokenCounte
 /** What has to be done in the log of a session. */
 interface Changes {
   readonly version: number
-  readonly rewritten: ReadonlyArray<Rewritten>
+  readonly rewritten: ReadonlyArray<RewrittenRecord>
   readonly invalidated: ReadonlyArray<SummaryInvalidated>
   /** The event that brought the message in; `null` while it has not been seen. */
-  readonly seq: number | null
+  readonly messageVersion: number | null
   readonly total: number
-  readonly lastCommit: string
+  readonly lastBatchId: string
   /** The events as they will be once they are rewritten. */
-  readonly events: ReadonlyArray<Recorded>
+  readonly events: ReadonlyArray<RecordedEvent>
   /** An event that cannot be read by this memfold. */
   readonly unknown: number | null
 }
@@ -132,36 +132,40 @@ const changesFor = (
     const start = events.findLastIndex(({ event }) => event._tag === "SessionCleared") + 1
     const current = events.slice(start)
     const invalid = new Set(
-      current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
+      current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.version] : [])),
     )
     const last = events.at(-1)
     const changed = new Map(
-      current.flatMap(({ event, seq }) => {
+      current.flatMap(({ event, version }) => {
         const after = rewritten(event, index, counter)
-        return after === null ? [] : [[seq, after] as const]
+        return after === null ? [] : [[version, after] as const]
       }),
     )
     return {
-      version: last?.seq ?? 0,
-      events: events.map((recorded) => ({ ...recorded, event: changed.get(recorded.seq) ?? recorded.event })),
-      rewritten: current.flatMap(({ event, seq }) => {
+      version: last?.version ?? 0,
+      events: events.map((recorded) => ({
+        ...recorded,
+        event: changed.get(recorded.version) ?? recorded.event,
+      })),
+      rewritten: current.flatMap(({ event, version }) => {
         // Damaged data can hold anything, the message's text included.
-        if (event._tag === "DamagedSummary") return [{ seq, data: "{}" }]
-        const after = changed.get(seq)
+        if (event._tag === "DamagedSummary") return [{ version, data: "{}" }]
+        const after = changed.get(version)
         if (after === undefined) return []
         const { data, checksum } = encode(after)
-        return [{ seq, data, checksum }]
+        return [{ version, data, checksum }]
       }),
-      invalidated: current.flatMap(({ event, seq }): ReadonlyArray<SummaryInvalidated> =>
-        event._tag === "SummaryCommitted" && event.through > index && !invalid.has(seq)
-          ? [{ _tag: "SummaryInvalidated", seq, summary: event.summary, reason: "redacted" }]
+      invalidated: current.flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
+        event._tag === "SummaryCommitted" && event.coveredTo > index && !invalid.has(version)
+          ? [{ _tag: "SummaryInvalidated", version, summary: event.summary, reason: "redacted" }]
           : [],
       ),
-      seq:
-        current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.seq ?? null,
+      messageVersion:
+        current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.version ??
+        null,
       total: current.filter(({ event }) => event._tag === "MessageAppended").length,
-      lastCommit: last === undefined ? "" : commitOf(last),
-      unknown: current.find(({ event }) => event._tag === "UnknownEvent")?.seq ?? null,
+      lastBatchId: last === undefined ? "" : batchIdOf(last),
+      unknown: current.find(({ event }) => event._tag === "UnknownEvent")?.version ?? null,
     }
   })
 
@@ -177,38 +181,38 @@ export const redact = (
   index: number,
 ): Effect.Effect<{ readonly invalidated: number }, SessionError | UnknownMessage | CannotRedact> =>
   Effect.gen(function* () {
-    const commit = yield* makeId
+    const batchId = yield* makeId
     for (;;) {
       const { running, version } = yield* sessions.load(session)
       const changes = yield* changesFor(sessions, counter, session, index)
       // A compaction that started in between would not be released, and write down what is to be forgotten.
       if (changes.version !== version) continue
-      const { seq, invalidated } = changes
-      if (seq === null) return yield* new UnknownMessage({ session, index, total: changes.total })
+      const { messageVersion, invalidated } = changes
+      if (messageVersion === null) return yield* new UnknownMessage({ session, index, total: changes.total })
       // Forgotten already; what was written since has never seen the words.
-      if (!changes.rewritten.some((one) => one.seq === seq)) return { invalidated: 0 }
-      if (changes.unknown !== null) return yield* new CannotRedact({ session, seq: changes.unknown })
-      const at = yield* Clock.currentTimeMillis
+      if (!changes.rewritten.some((one) => one.version === messageVersion)) return { invalidated: 0 }
+      if (changes.unknown !== null) return yield* new CannotRedact({ session, version: changes.unknown })
+      const time = yield* Clock.currentTimeMillis
       const redaction: Event = {
         _tag: "MessageRedacted",
-        seq,
-        rewritten: changes.rewritten.map((one) => one.seq),
+        version: messageVersion,
+        rewritten: changes.rewritten.map((one) => one.version),
       }
       // A summarizer that runs now has read the text.
       const released: ReadonlyArray<Event> =
         running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
       const rest = [...released, ...invalidated]
-      const added = [redaction, ...rest].map((event, position): Recorded => {
-        const place = { commit, seq: version + 1 + position }
-        return { session, seq: place.seq, id: eventId(place), at, event }
+      const added = [redaction, ...rest].map((event, position): RecordedEvent => {
+        const place = { batchId, version: version + 1 + position }
+        return { session, version: place.version, id: eventId(place), time, event }
       })
       const summaries = yield* summaryRows(session, Stream.fromIterable([...changes.events, ...added]))
-      const recordOf = (event: Event): NewRecord => ({ at, ...encode(event) })
-      const done = yield* persistently(
+      const recordOf = (event: Event): NewRecord => ({ time, ...encode(event) })
+      const done = yield* retryTransient(
         log.rewrite(session, changes.rewritten, [recordOf(redaction), ...rest.map(recordOf)], {
-          expected: changes.version,
-          after: changes.lastCommit,
-          commit,
+          expectedVersion: changes.version,
+          lastBatchId: changes.lastBatchId,
+          batchId,
           summaries,
         }),
       ).pipe(
@@ -218,7 +222,7 @@ export const redact = (
       )
       if (done) {
         yield* sessions.load(session)
-        sessions.announce(session)
+        sessions.notifyChange(session)
         return { invalidated: invalidated.length }
       }
     }

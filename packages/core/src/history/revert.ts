@@ -32,29 +32,29 @@ export const revert = (
   sessions: Sessions,
   session: string,
   {
-    to,
+    toSummary,
     reason,
-    hold,
+    pauseFor,
   }: {
-    readonly to: string | null
+    readonly toSummary: string | null
     readonly reason: string
     /** So many messages have to come before anything is compacted by itself again. */
-    readonly hold: number
+    readonly pauseFor: number
   },
 ): Effect.Effect<number, SessionError | UnknownSummary> =>
   Effect.gen(function* () {
     for (;;) {
       const { commits, version } = yield* sessions.history(session)
-      const gone = after(commits, to)
-      if (gone === null) return yield* new UnknownSummary({ session, summary: to ?? "" })
+      const gone = after(commits, toSummary)
+      if (gone === null) return yield* new UnknownSummary({ session, summary: toSummary ?? "" })
       const { answer } = yield* sessions.transact(session, (state) => {
         // Somebody has committed since: what is to be taken back is looked up again.
         if (state.version !== version) return { events: [], answer: false }
-        const { running, total, heldUntil } = state
+        const { running, total, pausedUntil } = state
         const held: ReadonlyArray<Event> =
-          hold === 0 && heldUntil <= total
+          pauseFor === 0 && pausedUntil <= total
             ? []
-            : [{ _tag: "CompactionsHeld", until: hold === 0 ? 0 : total + hold }]
+            : [{ _tag: "CompactionPaused", until: pauseFor === 0 ? 0 : total + pauseFor }]
         // What runs now goes on from the very summary that is taken back.
         const released: ReadonlyArray<Event> =
           running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]

@@ -12,7 +12,7 @@ import type { Message } from "../message/Message.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 
 /** Ended turns that nothing was learned from yet: the messages in `[from, to)`. */
-export interface Rounds {
+export interface CompletedTurns {
   readonly state: SessionState
   readonly from: number
   readonly to: number
@@ -24,7 +24,7 @@ export interface Query {
   readonly state: SessionState
   readonly current: Message | null
   /** For a context of the past: leaves out facts learned after this time, in milliseconds since the epoch. */
-  readonly until?: number
+  readonly untilTime?: number
 }
 
 /** The facts that matter to a query, each list in reading order. */
@@ -49,18 +49,18 @@ export interface Service {
    * Learns from turns, and returns the facts that belong in the session's own log. Facts that belong elsewhere, it
    * stores itself. It may be called again for the same turns, when an earlier result was lost.
    */
-  readonly learn: (rounds: Rounds) => Effect.Effect<ReadonlyArray<Fact>, LayersError>
+  readonly learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Fact>, LayersError>
   /** The facts to show in a context. */
   readonly recall: (query: Query) => Effect.Effect<Recalled, LayersError>
   /** Every active fact of a session, of both layers. */
   readonly facts: (state: SessionState) => Effect.Effect<ReadonlyArray<KnownFact>, LayersError>
   /** Removes a fact; `false` if the session has no such active fact. */
-  readonly retire: (
+  readonly remove: (
     state: SessionState,
     fact: { readonly id: string; readonly reason: string },
   ) => Effect.Effect<boolean, LayersError>
   /** Erases the facts that were learned from a message and are kept outside the session's log (law L15). */
-  readonly forget: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
+  readonly forgetMessage: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
 }
 
 /** The memory layers in use; `null`, which means none, unless provided. */
@@ -73,12 +73,12 @@ export class MemoryLayers extends Context.Reference<MemoryLayers>()("@memfold/co
  * found in constant time. The state no longer has the messages that a summary covers, so a turn is learned from before
  * it is compacted, or not at all.
  */
-export const due = (state: SessionState): { readonly from: number; readonly to: number } | null => {
-  const { round, open } = state.structure
-  if (round === null) return null
-  const to = round.ended && open === null ? state.total : round.from
-  const from = Math.max(state.learnedThrough, state.through)
+export const turnsToLearn = (state: SessionState): { readonly from: number; readonly to: number } | null => {
+  const { turn, open } = state.structure
+  if (turn === null) return null
+  const to = turn.ended && open === null ? state.total : turn.from
+  const from = Math.max(state.learnedTo, state.coveredTo)
   // Messages before the first turn, mostly a system prompt, are no turn.
-  const first = state.compressedThroughRound === 0 ? (state.roundStarts.at(0) ?? 0) : 0
+  const first = state.compressedThroughRound === 0 ? (state.turnStarts.at(0) ?? 0) : 0
   return to > Math.max(from, first) ? { from, to } : null
 }

@@ -4,7 +4,7 @@ import { appended, committed, started } from "../../../testing/src/given/events.
 import {
   type Event,
   EventLog,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Keep,
   Memory,
@@ -16,9 +16,9 @@ import {
 } from "../index.js"
 import { redact } from "../history/redact.js"
 import { learnFacts } from "./learnFacts.js"
-import { LayersError, MemoryLayers, type Rounds, type Service } from "./MemoryLayers.js"
+import { LayersError, MemoryLayers, type CompletedTurns, type Service } from "./MemoryLayers.js"
 
-const fact = (id: string, { from, to }: Pick<Rounds, "from" | "to">): Event.Fact => ({
+const fact = (id: string, { from, to }: Pick<CompletedTurns, "from" | "to">): Event.Fact => ({
   id,
   layer: "user",
   kind: "profile",
@@ -29,17 +29,17 @@ const fact = (id: string, { from, to }: Pick<Rounds, "from" | "to">): Event.Fact
 
 /** Layers that learn as they are told, and remember what they were asked. */
 const layersThat = (learn: Service["learn"]) => {
-  const asked: Array<Rounds> = []
+  const asked: Array<CompletedTurns> = []
   const forgotten: Array<number> = []
   const service: Service = {
-    learn: (rounds) => {
-      asked.push(rounds)
-      return learn(rounds)
+    learn: (turns) => {
+      asked.push(turns)
+      return learn(turns)
     },
     recall: () => Effect.succeed({ user: [], scope: [] }),
     facts: () => Effect.succeed([]),
-    retire: () => Effect.succeed(false),
-    forget: (_, index) => Effect.sync(() => void forgotten.push(index)),
+    remove: () => Effect.succeed(false),
+    forgetMessage: (_, index) => Effect.sync(() => void forgotten.push(index)),
   }
   return { service, asked, forgotten }
 }
@@ -79,7 +79,7 @@ describe("learn", () => {
   it.effect("puts what was learned into the log once, with the rounds it came from", () =>
     Effect.gen(function* () {
       const { sessions } = yield* engines([...messages, Message.user("five")])
-      const { service, asked } = layersThat((rounds) => Effect.succeed([fact("a", rounds)]))
+      const { service, asked } = layersThat((turns) => Effect.succeed([fact("a", turns)]))
       yield* learnFacts(sessions, service, "s")
       yield* learnFacts(sessions, service, "s")
       expect(asked.map(({ from, to }) => [from, to])).toEqual([[0, 4]])
@@ -97,7 +97,7 @@ describe("learn", () => {
       yield* learnFacts(sessions, service, "s")
       yield* learnFacts(sessions, service, "s")
       expect(asked).toHaveLength(1)
-      expect((yield* sessions.load("s")).learnedThrough).toBe(4)
+      expect((yield* sessions.load("s")).learnedTo).toBe(4)
     }),
   )
 
@@ -126,7 +126,7 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { sessions, other } = yield* engines()
       let first = true
-      const { service, asked } = layersThat((rounds) =>
+      const { service, asked } = layersThat((turns) =>
         Effect.gen(function* () {
           if (first)
             yield* write(other, {
@@ -136,7 +136,7 @@ describe("learn", () => {
               facts: [fact("other", { from: 0, to: 2 })],
             })
           first = false
-          return [fact(`own ${rounds.from}`, rounds)]
+          return [fact(`own ${turns.from}`, turns)]
         }).pipe(Effect.orDie),
       )
       yield* learnFacts(sessions, service, "s")
@@ -152,12 +152,12 @@ describe("learn", () => {
     Effect.gen(function* () {
       for (const gone of ["clear", "delete"] as const) {
         const { sessions, other } = yield* engines()
-        const { service } = layersThat((rounds) =>
+        const { service } = layersThat((turns) =>
           Effect.gen(function* () {
             if (gone === "clear") yield* write(other, { _tag: "SessionCleared" })
             else yield* other.delete("s")
-            yield* append(other, [Message.user("other", { at: 7 }), Message.assistant("words")])
-            return [fact("a", rounds)]
+            yield* append(other, [Message.user("other", { time: 7 }), Message.assistant("words")])
+            return [fact("a", turns)]
           }).pipe(Effect.orDie),
         )
         yield* learnFacts(sessions, service, "s")
@@ -169,11 +169,11 @@ describe("learn", () => {
   it.effect("keeps what it found when more was said, or rounds were compacted meanwhile", () =>
     Effect.gen(function* () {
       const { sessions, other } = yield* engines()
-      const { service, asked } = layersThat((rounds) =>
+      const { service, asked } = layersThat((turns) =>
         Effect.gen(function* () {
           yield* append(other, [Message.user("five")])
           yield* write(other, started(2), committed(2))
-          return [fact("a", rounds)]
+          return [fact("a", turns)]
         }).pipe(Effect.orDie),
       )
       yield* learnFacts(sessions, service, "s")
@@ -186,11 +186,11 @@ describe("learn", () => {
     Effect.gen(function* () {
       const { log, sessions, other } = yield* engines()
       let first = true
-      const { service, asked, forgotten } = layersThat((rounds) =>
+      const { service, asked, forgotten } = layersThat((turns) =>
         Effect.gen(function* () {
           if (first) yield* redact(log, other, TokenCounter.estimating, "s", 2)
           first = false
-          return [{ ...fact("a", rounds), text: rounds.messages.map(Message.text).join(" ") }]
+          return [{ ...fact("a", turns), text: turns.messages.map(Message.text).join(" ") }]
         }).pipe(Effect.orDie),
       )
       yield* learnFacts(sessions, service, "s")
@@ -219,7 +219,7 @@ describe("a memory whose layers fail", () => {
           name: "never",
           when: Trigger.never,
           keep: Keep.lastMessages(1),
-          fold: Fold.rolling,
+          summaryMode: SummaryMode.rolling,
         }),
         compaction: "inline",
       }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(MemoryLayers, service))
@@ -230,7 +230,7 @@ describe("a memory whose layers fail", () => {
         [0, 2],
         [0, 4],
       ])
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       expect(ranges()).toEqual([])
 
       yield* memory.delete("s")
@@ -248,7 +248,7 @@ describe("a memory whose layers fail", () => {
           name: "never",
           when: Trigger.never,
           keep: Keep.lastMessages(1),
-          fold: Fold.rolling,
+          summaryMode: SummaryMode.rolling,
         }),
         compaction: "inline",
       }).pipe(

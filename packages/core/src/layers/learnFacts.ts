@@ -2,7 +2,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { Fact, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { due, type Service as MemoryLayers } from "./MemoryLayers.js"
+import { turnsToLearn, type Service as MemoryLayers } from "./MemoryLayers.js"
 import { describeFailure } from "./describeFailure.js"
 
 /** A layer that returns an invalid fact has failed: it could not be stored. */
@@ -18,7 +18,8 @@ interface Range {
 
 /** Whether the messages in a range are still uncovered and unchanged. */
 const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
-  for (let index = from; index < to; index++) if (before.raw.at(index) !== now.raw.at(index)) return false
+  for (let index = from; index < to; index++)
+    if (before.uncovered.at(index) !== now.uncovered.at(index)) return false
   return true
 }
 
@@ -29,11 +30,11 @@ const redactedBetween = (
   after: number,
   to: number,
 ): Effect.Effect<ReadonlyArray<number>, SessionError> =>
-  sessions.events(session, { from: after + 1, to }).pipe(
+  sessions.events(session, { fromVersion: after + 1, toVersion: to }).pipe(
     Stream.filterMap(({ event }) =>
-      event._tag === "MessageRedacted" ? Option.some(event.seq) : Option.none(),
+      event._tag === "MessageRedacted" ? Option.some(event.version) : Option.none(),
     ),
-    Stream.flatMap((seq) => sessions.events(session, { from: seq, to: seq })),
+    Stream.flatMap((seq) => sessions.events(session, { fromVersion: seq, toVersion: seq })),
     Stream.filterMap(({ event }) =>
       event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
     ),
@@ -55,9 +56,9 @@ export const learnFacts = (
 ): Effect.Effect<boolean, SessionError> =>
   Effect.gen(function* () {
     const state = yield* sessions.load(session)
-    const range = due(state)
+    const range = turnsToLearn(state)
     if (range === null) return true
-    const messages = state.raw.slice(range.from, range.to).map(({ message }) => message)
+    const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
     const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
       Effect.flatMap(checkFacts),
       Effect.timeout(timeout),
@@ -75,9 +76,9 @@ export const learnFacts = (
       const { answer, state: now } = yield* sessions.transact(session, (now) => {
         const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
         // The session was cleared, or deleted and begun anew: these turns are gone.
-        if (now.clears !== state.clears || now.startedAt !== state.startedAt) return nothing("gone")
+        if (now.clears !== state.clears || now.startTime !== state.startTime) return nothing("gone")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
-        if (now.learnedThrough > state.learnedThrough) return nothing("overtaken")
+        if (now.learnedTo > state.learnedTo) return nothing("overtaken")
         return { events: [learned], answer: "learned" as const }
       })
       if (answer === "overtaken") return yield* learnFacts(sessions, layers, session)
@@ -86,7 +87,7 @@ export const learnFacts = (
         (index) => range.from <= index && index < range.to,
       )
       if (redacted.length > 0) {
-        yield* Effect.forEach(redacted, (index) => layers.forget(state, index)).pipe(
+        yield* Effect.forEach(redacted, (index) => layers.forgetMessage(state, index)).pipe(
           Effect.catchAllCause((cause) =>
             Effect.logError("facts learned from a redacted message could not be erased").pipe(
               Effect.annotateLogs({ session, why: describeFailure(cause) }),

@@ -12,7 +12,7 @@ const known = (layer: "user" | "scope", text: string): Session.KnownFact => ({
   text,
   from: 0,
   to: 1,
-  at: 0,
+  time: 0,
 })
 
 /** Layers that recall the same always, and remember what for. */
@@ -25,8 +25,8 @@ const layersThat = (recall: Effect.Effect<Recalled, LayersError>) => {
       return recall
     },
     facts: () => Effect.succeed([]),
-    retire: () => Effect.succeed(false),
-    forget: () => Effect.void,
+    remove: () => Effect.succeed(false),
+    forgetMessage: () => Effect.void,
   }
   return { service, asked }
 }
@@ -83,9 +83,9 @@ describe("recallFacts", () => {
         // The question itself is in the summary.
         [[user("a"), ...worked, ...worked], 3, null],
       ]
-      for (const [messages, through, expected] of cases) {
+      for (const [messages, coveredTo, expected] of cases) {
         const { service, asked } = layersThat(Effect.succeed({ user: [], scope: [] }))
-        yield* recallFacts(service, counter, stateOf(messages, through))
+        yield* recallFacts(service, counter, stateOf(messages, coveredTo))
         const current = asked[0]?.current ?? null
         expect(current === null ? null : Message.text(current)).toBe(expected)
         expect(asked[0]).not.toHaveProperty("until")
@@ -97,7 +97,7 @@ describe("recallFacts", () => {
     Effect.gen(function* () {
       const { service, asked } = layersThat(Effect.succeed({ user: [], scope: [] }))
       yield* recallFacts(service, counter, stateOf([Message.user("Hi")]), 7)
-      expect(asked[0]?.until).toBe(7)
+      expect(asked[0]?.untilTime).toBe(7)
     }),
   )
 

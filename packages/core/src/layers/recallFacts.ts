@@ -26,10 +26,10 @@ const section = (
 }
 
 /** The message that the model has to answer: the newest user message, if it is uncovered. A turn may begin with several. */
-const currentMessage = ({ structure, raw }: SessionState): Message | null => {
+const currentMessage = ({ structure, uncovered }: SessionState): Message | null => {
   let current: Message | null = null
-  for (let at = structure.round?.from ?? raw.to; at < raw.to; at++) {
-    const message = raw.at(at)?.message
+  for (let at = structure.turn?.from ?? uncovered.to; at < uncovered.to; at++) {
+    const message = uncovered.at(at)?.message
     if (message?.role === "assistant") break
     if (message?.role === "user") current = message
   }
@@ -49,7 +49,11 @@ export const recallFacts = (
   until?: number,
 ): Effect.Effect<ReadonlyArray<MemorySection>> =>
   Effect.suspend(() =>
-    layers.recall({ state, current: currentMessage(state), ...(until === undefined ? {} : { until }) }),
+    layers.recall({
+      state,
+      current: currentMessage(state),
+      ...(until === undefined ? {} : { untilTime: until }),
+    }),
   ).pipe(
     Effect.timeout(timeout),
     Effect.map(({ user, scope }) => [

@@ -12,21 +12,21 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 export interface LogRecord {
   readonly session: string
   /** Its place in the session's log: contiguous, from 1. */
-  readonly seq: number
+  readonly version: number
   /** The batch it was appended with. */
-  readonly commit: string
+  readonly batchId: string
   /** When it was written, in milliseconds since the epoch. */
-  readonly at: number
+  readonly time: number
   readonly type: string
   /** The version of the schema that `data` was written with. */
-  readonly version: number
+  readonly schemaVersion: number
   readonly data: string
   /** The CRC-32 of what `checksumOf` covers; none on records that were written without one. */
   readonly checksum?: number
 }
 
 /** A record before the log has given it its place. */
-export type NewRecord = Omit<LogRecord, "session" | "seq" | "commit">
+export type NewRecord = Omit<LogRecord, "session" | "version" | "batchId">
 
 /** The status of a summary: at most one of a session is active. */
 export type SummaryStatus = "active" | "superseded" | "invalid"
@@ -77,23 +77,23 @@ export interface SummaryChanges {
  *   leave two active rows
  */
 export interface AppendOptions {
-  readonly expected: number
-  readonly after?: string | undefined
-  readonly commit: string
+  readonly expectedVersion: number
+  readonly lastBatchId?: string | undefined
+  readonly batchId: string
   readonly summaries?: SummaryChanges | undefined
 }
 
 /** Where a batch stands: `[from, version]`. `duplicate` when the commit had been applied before. */
-export interface Appended {
-  readonly from: number
+export interface AppendResult {
+  readonly fromVersion: number
   readonly version: number
   readonly duplicate: boolean
 }
 
 /** A range of sequence numbers, both ends included; everything when empty. */
 export interface ReadOptions {
-  readonly from?: number
-  readonly to?: number
+  readonly fromVersion?: number
+  readonly toVersion?: number
   /** Newest first. */
   readonly reverse?: boolean
 }
@@ -101,11 +101,11 @@ export interface ReadOptions {
 /** A cached fold. Disposable: losing one costs time, never data. */
 export interface Snapshot {
   /** The version of the fold that made it; another fold ignores it. */
-  readonly fold: number
+  readonly foldVersion: number
   /** The last sequence number folded in. */
   readonly version: number
   /** The commit of that record: it says of which log this is a fold. */
-  readonly commit: string
+  readonly batchId: string
   readonly data: string
 }
 
@@ -115,18 +115,18 @@ export interface SessionInfo {
   /** Its last sequence number. */
   readonly version: number
   /** When its first and last events were written, in milliseconds since the epoch. */
-  readonly createdAt: number
-  readonly updatedAt: number
+  readonly createdTime: number
+  readonly updatedTime: number
 }
 
 /** Somebody else appended first, or the session was begun anew. Read on from `expected` and decide again. */
 export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
   session: Schema.String,
-  expected: Schema.Number,
-  actual: Schema.Number,
+  expectedVersion: Schema.Number,
+  actualVersion: Schema.Number,
 }) {
   override get message(): string {
-    return `Session "${this.session}" is at version ${this.actual}, not ${this.expected}`
+    return `Session "${this.session}" is at version ${this.actualVersion}, not ${this.expectedVersion}`
   }
 }
 
@@ -144,14 +144,14 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
 }
 
 /** The data of one record, and its checksum or none, to stand in place of what it has. */
-export type Rewritten = Pick<LogRecord, "seq" | "data" | "checksum">
+export type RewrittenRecord = Pick<LogRecord, "version" | "data" | "checksum">
 
 /** UTF-16 puts what it writes with two units before U+E000 to U+FFFF; so they change places here. */
 const inOrder = (unit: number): number =>
   unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 
 /** Compares the ids of two sessions as stores list them: by code point, which is how UTF-8 orders its bytes. */
-export const byId = (one: string, other: string): number => {
+export const compareSessionIds = (one: string, other: string): number => {
   const length = Math.min(one.length, other.length)
   for (let at = 0; at < length; at++) {
     const order = inOrder(one.charCodeAt(at)) - inOrder(other.charCodeAt(at))
@@ -169,7 +169,7 @@ export interface Service {
     session: string,
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
-  ) => Effect.Effect<Appended, VersionConflict | LogError>
+  ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /**
    * Replaces the data of records and appends others, all or nothing, and leaves no trace of the old data: it removes
    * the snapshot, and the summary rows unless the options replace them. Only redaction uses it; everything else
@@ -177,10 +177,10 @@ export interface Service {
    */
   readonly rewrite: (
     session: string,
-    rewritten: ReadonlyArray<Rewritten>,
+    rewritten: ReadonlyArray<RewrittenRecord>,
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
-  ) => Effect.Effect<Appended, VersionConflict | LogError>
+  ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /** The records of a session in order; nothing for a session that does not exist. */
   readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
   /** The last sequence number; 0 for a session that does not exist. */

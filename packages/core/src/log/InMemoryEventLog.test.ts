@@ -11,7 +11,10 @@ describe("in memory", () => {
     const program = Effect.gen(function* () {
       const one = yield* InMemoryEventLog.make
       const other = yield* InMemoryEventLog.make
-      yield* one.append("s", [{ at: 0, type: "Noted", version: 1, data: "{}" }], { expected: 0, commit: "a" })
+      yield* one.append("s", [{ time: 0, type: "Noted", schemaVersion: 1, data: "{}" }], {
+        expectedVersion: 0,
+        batchId: "a",
+      })
       return [yield* one.version("s"), yield* other.version("s")]
     })
     expect(await Effect.runPromise(program)).toEqual([1, 0])
@@ -20,15 +23,15 @@ describe("in memory", () => {
   it("what was read stays as it was, whatever is appended meanwhile", async () => {
     const program = Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const note = (expected: number) =>
-        log.append("s", [{ at: 0, type: "Noted", version: 1, data: `${expected}` }], {
-          expected,
-          commit: `c${expected}`,
+      const note = (expectedVersion: number) =>
+        log.append("s", [{ time: 0, type: "Noted", schemaVersion: 1, data: `${expectedVersion}` }], {
+          expectedVersion,
+          batchId: `c${expectedVersion}`,
         })
       yield* note(0)
       yield* note(1)
       return yield* log.read("s").pipe(
-        Stream.mapEffect((record) => Effect.as(note(record.seq + 1), record.seq)),
+        Stream.mapEffect((record) => Effect.as(note(record.version + 1), record.version)),
         Stream.runCollect,
       )
     })

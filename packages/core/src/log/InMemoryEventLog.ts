@@ -4,21 +4,21 @@
 import { Effect, Layer, Option, Stream } from "effect"
 import type {
   AppendOptions,
-  Appended,
+  AppendResult,
   LogRecord,
   NewRecord,
-  Rewritten,
+  RewrittenRecord,
   Service,
   SessionInfo,
   Snapshot,
   SummaryChanges,
   SummaryRow,
 } from "./EventLog.js"
-import { byId, EventLog, LogError, VersionConflict } from "./EventLog.js"
+import { compareSessionIds, EventLog, LogError, VersionConflict } from "./EventLog.js"
 
 interface Stored {
   readonly records: Array<LogRecord>
-  readonly commits: Map<string, Appended>
+  readonly batches: Map<string, AppendResult>
   snapshot: Snapshot | null
   summaries: ReadonlyMap<number, SummaryRow>
 }
@@ -42,21 +42,21 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
 
   const write = (
     session: string,
-    rewritten: ReadonlyArray<Rewritten>,
+    rewritten: ReadonlyArray<RewrittenRecord>,
     records: ReadonlyArray<NewRecord>,
-    { expected, after, commit, summaries }: AppendOptions,
-  ): Effect.Effect<Appended, VersionConflict | LogError> =>
-    Effect.suspend((): Effect.Effect<Appended, VersionConflict | LogError> => {
+    { expectedVersion, lastBatchId, batchId, summaries }: AppendOptions,
+  ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
+    Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
       const existing = stored.get(session)
-      const before = existing?.commits.get(commit)
+      const before = existing?.batches.get(batchId)
       if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
       const actual = existing?.records.length ?? 0
-      const replaced = after !== undefined && existing?.records.at(-1)?.commit !== after
-      if (actual !== expected || replaced)
-        return Effect.fail(new VersionConflict({ session, expected, actual }))
+      const replaced = lastBatchId !== undefined && existing?.records.at(-1)?.batchId !== lastBatchId
+      if (actual !== expectedVersion || replaced)
+        return Effect.fail(new VersionConflict({ session, expectedVersion, actualVersion: actual }))
       const target: Stored = existing ?? {
         records: [],
-        commits: new Map(),
+        batches: new Map(),
         snapshot: null,
         summaries: new Map(),
       }
@@ -67,18 +67,18 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         return Effect.fail(new LogError({ operation: "append", session, reason }))
       }
       target.summaries = rows
-      for (const { seq, ...change } of rewritten) {
-        const record = target.records[seq - 1]
+      for (const { version, ...change } of rewritten) {
+        const record = target.records[version - 1]
         if (record === undefined) continue
         const { checksum: _checksum, ...kept } = record
-        target.records[seq - 1] = { ...kept, ...change }
+        target.records[version - 1] = { ...kept, ...change }
       }
       if (rewritten.length > 0) target.snapshot = null
       for (const record of records) {
-        target.records.push({ ...record, session, commit, seq: target.records.length + 1 })
+        target.records.push({ ...record, session, batchId, version: target.records.length + 1 })
       }
-      const appended = { from: actual + 1, version: target.records.length, duplicate: false }
-      target.commits.set(commit, appended)
+      const appended = { fromVersion: actual + 1, version: target.records.length, duplicate: false }
+      target.batches.set(batchId, appended)
       stored.set(session, target)
       return Effect.succeed(appended)
     })
@@ -86,9 +86,9 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
   return {
     append: (session, records, options) => write(session, [], records, options),
     rewrite: write,
-    read: (session, { from, to, reverse = false } = {}) =>
+    read: (session, { fromVersion, toVersion, reverse = false } = {}) =>
       Stream.suspend(() => {
-        const records = slice(session, from, to)
+        const records = slice(session, fromVersion, toVersion)
         return Stream.fromIterable(reverse ? records.toReversed() : records)
       }),
     version: (session) => Effect.sync(() => stored.get(session)?.records.length ?? 0),
@@ -97,7 +97,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         const target = stored.get(session)
         const last = target?.records.at(-1)
         if (target === undefined || last === undefined) return
-        if (last.seq === snapshot.version && last.commit === snapshot.commit) target.snapshot = snapshot
+        if (last.version === snapshot.version && last.batchId === snapshot.batchId) target.snapshot = snapshot
       }),
     loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
     summaries: (session) =>
@@ -113,10 +113,10 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
           .map(([session, { records }]): SessionInfo => ({
             session,
             version: records.length,
-            createdAt: records[0]?.at ?? 0,
-            updatedAt: records.at(-1)?.at ?? 0,
+            createdTime: records[0]?.time ?? 0,
+            updatedTime: records.at(-1)?.time ?? 0,
           }))
-          .toSorted((one, other) => byId(one.session, other.session)),
+          .toSorted((one, other) => compareSessionIds(one.session, other.session)),
       ),
     ),
     delete: (session) => Effect.sync(() => stored.delete(session)),

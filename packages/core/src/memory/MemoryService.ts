@@ -1,9 +1,9 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Duration, type Effect, type Stream } from "effect"
 import type { Budget, BudgetOutcome } from "../compact/waitForBudget.js"
-import type { Outcome, RunOptions, Settings } from "../compact/Compaction.js"
+import type { CompactionOutcome, RunOptions, Settings } from "../compact/Compaction.js"
 import type { Hooks } from "../compact/Hooks.js"
-import type { Recorded } from "../event/EventCodec.js"
+import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
@@ -24,7 +24,7 @@ import type { InvalidInput } from "./input.js"
 export type MemoryError = InvalidInput | SessionError
 
 /** The messages have the indexes `[from, to)`, and are stored at this version of the session. */
-export interface Appended {
+export interface AppendedMessages {
   readonly from: number
   readonly to: number
   readonly version: number
@@ -33,9 +33,9 @@ export interface Appended {
 }
 
 /** For an operation that can read the past. */
-export interface AtOptions {
+export interface AtVersionOptions {
   /** A version of the session; the newest by default. */
-  readonly at?: number
+  readonly atVersion?: number
 }
 
 /** For one request. The session does not remember it. */
@@ -56,7 +56,7 @@ export interface Options extends Partial<Settings> {
    * - `background` (default): in the background; `append` returns once the messages are stored. Timers run what comes
    *   due without a message: by idle time, a retry, or the end of the lease of a process that is gone.
    * - `inline`: within `append`, which returns when nothing is due any more
-   * - `manual`: only through `settle`, `compact` and `recompact`
+   * - `manual`: only through `compactDue`, `compact` and `recompact`
    * - `off`: never, not even through these; every message stays uncovered
    */
   readonly compaction?: Mode
@@ -90,46 +90,49 @@ export interface Service {
   readonly append: (
     session: string,
     messages: Message | ReadonlyArray<Message>,
-    options?: StrategyOptions & { readonly commit?: string },
-  ) => Effect.Effect<Appended, MemoryError>
+    options?: StrategyOptions & { readonly idempotencyKey?: string },
+  ) => Effect.Effect<AppendedMessages, MemoryError>
   /** The messages to send to a model, with their layout: now, or as they were at a version. */
   readonly context: (
     session: string,
-    options?: AtOptions & StrategyOptions,
+    options?: AtVersionOptions & StrategyOptions,
   ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
   /** The state of a session, now or at a version. */
-  readonly state: (session: string, options?: AtOptions) => Effect.Effect<SessionState, MemoryError>
+  readonly state: (session: string, options?: AtVersionOptions) => Effect.Effect<SessionState, MemoryError>
   /** The decoded events of a session. */
-  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, MemoryError>
+  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, MemoryError>
   /** The stored events and then new ones as they come, without a gap. The stream does not end by itself. */
-  readonly subscribe: (session: string, options?: SubscribeOptions) => Stream.Stream<Recorded, MemoryError>
+  readonly subscribe: (
+    session: string,
+    options?: SubscribeOptions,
+  ) => Stream.Stream<RecordedEvent, MemoryError>
   /** Every summary the session ever had, oldest first, with its status. */
   readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRecord>, MemoryError>
   /** The active facts of a session; none without memory layers. */
   readonly facts: (session: string) => Effect.Effect<ReadonlyArray<KnownFact>, MemoryError | LayersError>
   /** Removes a wrong or outdated fact; `false` if the session has no such active fact. */
-  readonly retire: (
+  readonly removeFact: (
     session: string,
     fact: string,
     options?: { readonly reason?: string },
   ) => Effect.Effect<boolean, MemoryError | LayersError>
   /** Runs every compaction that is due, and returns their outcomes. */
-  readonly settle: (
+  readonly compactDue: (
     session: string,
     options?: StrategyOptions,
-  ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
+  ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
   /** Compacts now, whatever the trigger says. The tail stays uncovered all the same. */
   readonly compact: (
     session: string,
     options?: StrategyOptions & Pick<RunOptions, "instructions">,
-  ) => Effect.Effect<Outcome, MemoryError>
+  ) => Effect.Effect<CompactionOutcome, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
    * paused until `hold` more messages have come (20 by default). Returns how many compactions were taken back.
    */
   readonly revert: (
     session: string,
-    options?: { readonly to?: string | null; readonly hold?: number },
+    options?: { readonly toSummary?: string | null; readonly pauseFor?: number },
   ) => Effect.Effect<number, MemoryError | UnknownSummary>
   /**
    * Takes every compaction back and compacts again from the messages, with another strategy where one is given. If
@@ -138,7 +141,7 @@ export interface Service {
   readonly recompact: (
     session: string,
     options?: StrategyOptions,
-  ) => Effect.Effect<ReadonlyArray<Outcome>, MemoryError>
+  ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
   /**
    * Starts the session `to` as a copy of this one, now or at a version. Returns the version of the copy. It fails if
    * there is a session `to` already.
@@ -146,7 +149,7 @@ export interface Service {
   readonly fork: (
     session: string,
     to: string,
-    options?: AtOptions,
+    options?: AtVersionOptions,
   ) => Effect.Effect<number, MemoryError | CannotFork>
   /**
    * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it
@@ -176,14 +179,14 @@ export interface Service {
  *
  * @example
  * ```ts
- * import { Fold, InMemoryEventLog, Keep, Memory, Message, Strategy, Trigger } from "@memfold/core"
+ * import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { Effect, Layer } from "effect"
  *
  * const strategy = Strategy.make({
  *   name: "short",
  *   when: Trigger.backlog({ messages: 10 }),
  *   keep: Keep.lastMessages(20),
- *   fold: Fold.rolling,
+ *   summaryMode: SummaryMode.rolling,
  * })
  *
  * const program = Effect.gen(function* () {

@@ -53,7 +53,7 @@ export const checkSession = (session: unknown): Effect.Effect<string, InvalidInp
       )
 
 /** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
-export const checkCommit = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkIdempotencyKey = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
   typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))

@@ -3,30 +3,30 @@ import { Effect, Option, Stream } from "effect"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { checkCount, checkSession } from "./input.js"
-import type { AtOptions, MemoryError } from "./MemoryService.js"
+import type { AtVersionOptions, MemoryError } from "./MemoryService.js"
 
 /** The state now, or at a version. It fails for an invalid session id or version, and for a log that cannot be read. */
 export const readState = (
   sessions: Sessions,
   session: string,
-  { at }: AtOptions = {},
+  { atVersion: at }: AtVersionOptions = {},
 ): Effect.Effect<SessionState, MemoryError> =>
   Effect.gen(function* () {
     yield* checkSession(session)
     if (at === undefined) return yield* sessions.load(session)
     yield* checkCount(session, "at", at)
-    return yield* sessions.at(session, at)
+    return yield* sessions.stateAt(session, at)
   })
 
 /** When the event at a version was written, in milliseconds since the epoch; `undefined` without a version. */
 export const timeOf = (
   sessions: Sessions,
   session: string,
-  { at }: AtOptions,
+  { atVersion: at }: AtVersionOptions,
 ): Effect.Effect<number | undefined, SessionError> =>
   at === undefined
     ? Effect.succeed(undefined)
-    : sessions.events(session, { to: at, reverse: true }).pipe(
+    : sessions.events(session, { toVersion: at, reverse: true }).pipe(
         Stream.runHead,
-        Effect.map((newest) => Option.getOrUndefined(Option.map(newest, (recorded) => recorded.at))),
+        Effect.map((newest) => Option.getOrUndefined(Option.map(newest, (recorded) => recorded.time))),
       )

@@ -87,7 +87,7 @@ export const Message = Schema.Struct({
   role: Role,
   parts: Schema.Array(Part),
   name: Schema.optional(Schema.String),
-  at: Schema.optional(Schema.Number.pipe(Schema.finite())),
+  time: Schema.optional(Schema.Number.pipe(Schema.finite())),
   pinned: Schema.optional(Schema.Boolean),
   usage: Schema.optional(Usage),
   metadata: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),

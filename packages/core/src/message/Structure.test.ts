@@ -16,14 +16,14 @@ const answer = (id: string, name?: string) =>
 const placed = (messages: ReadonlyArray<Message.Message>) => {
   let structure = Structure.empty
   const groups: Array<number> = []
-  const rounds: Array<number> = []
+  const turns: Array<number> = []
   messages.forEach((message, index) => {
-    const place = Structure.place(structure, index, message)
+    const place = Structure.addMessage(structure, index, message)
     structure = place.structure
     groups.push(place.group)
-    if (place.startsRound) rounds.push(index)
+    if (place.startsTurn) turns.push(index)
   })
-  return { groups, rounds, structure }
+  return { groups, turns, structure }
 }
 
 describe("groups", () => {
@@ -86,49 +86,49 @@ describe("a result", () => {
   ]
 
   it("with an id answers the oldest open call of that id, whatever its name", () => {
-    expect(Structure.answered(open, { id: "2" })).toBe(1)
-    expect(Structure.answered(open, { id: "2", name: "z" })).toBe(1)
-    expect(Structure.answered(open, { id: "3", name: "x" })).toBe(-1)
+    expect(Structure.answeredCall(open, { id: "2" })).toBe(1)
+    expect(Structure.answeredCall(open, { id: "2", name: "z" })).toBe(1)
+    expect(Structure.answeredCall(open, { id: "3", name: "x" })).toBe(-1)
   })
 
   it("without an id answers the oldest open call of its name, or else the oldest", () => {
-    expect(Structure.answered(open, { id: "", name: "z" })).toBe(2)
-    expect(Structure.answered(open, { id: "", name: "nobody" })).toBe(0)
-    expect(Structure.answered(open, { id: "" })).toBe(0)
+    expect(Structure.answeredCall(open, { id: "", name: "z" })).toBe(2)
+    expect(Structure.answeredCall(open, { id: "", name: "nobody" })).toBe(0)
+    expect(Structure.answeredCall(open, { id: "" })).toBe(0)
   })
 
   it("answers nothing where nothing is open", () => {
-    expect(Structure.answered([], { id: "" })).toBe(-1)
-    expect(Structure.answered([], { id: "1" })).toBe(-1)
+    expect(Structure.answeredCall([], { id: "" })).toBe(-1)
+    expect(Structure.answeredCall([], { id: "1" })).toBe(-1)
   })
 })
 
 describe("rounds", () => {
   const complete = (...messages: ReadonlyArray<Message.Message>) =>
-    Structure.roundComplete(placed(messages).structure)
+    Structure.turnComplete(placed(messages).structure)
 
   it("start at a user message and reach to the next", () => {
-    expect(placed([user("1"), assistant("1"), assistant("and"), user("2"), assistant("2")]).rounds).toEqual([
+    expect(placed([user("1"), assistant("1"), assistant("and"), user("2"), assistant("2")]).turns).toEqual([
       0, 3,
     ])
   })
 
   it("start with the first of several user messages in a row", () => {
     expect(
-      placed([user("1"), user("and"), assistant("1"), user("2"), user("and"), user("and")]).rounds,
+      placed([user("1"), user("and"), assistant("1"), user("2"), user("and"), user("and")]).turns,
     ).toEqual([0, 3])
-    expect(placed([user("1"), system("note"), user("and"), assistant("1")]).rounds).toEqual([0])
+    expect(placed([user("1"), system("note"), user("and"), assistant("1")]).turns).toEqual([0])
   })
 
   it("do not begin before the first user message", () => {
-    expect(placed([system("s"), assistant("welcome"), user("1")]).rounds).toEqual([2])
+    expect(placed([system("s"), assistant("welcome"), user("1")]).turns).toEqual([2])
     expect(complete(system("s"), assistant("welcome"))).toBe(false)
   })
 
   it("end where the user speaks again, though the assistant's message was not the last", () => {
-    expect(placed([user("1"), assistant("1"), system("note"), user("2")]).rounds).toEqual([0, 3])
-    expect(placed([user("1"), calls("a"), answer("a"), user("stop")]).rounds).toEqual([0, 3])
-    expect(placed([user("1"), calls("a"), user("stop"), answer("a"), user("2")]).rounds).toEqual([0, 2])
+    expect(placed([user("1"), assistant("1"), system("note"), user("2")]).turns).toEqual([0, 3])
+    expect(placed([user("1"), calls("a"), answer("a"), user("stop")]).turns).toEqual([0, 3])
+    expect(placed([user("1"), calls("a"), user("stop"), answer("a"), user("2")]).turns).toEqual([0, 2])
   })
 
   it("are complete with an assistant message that waits for nothing", () => {
@@ -145,13 +145,13 @@ describe("rounds", () => {
 it("is what a look at the whole conversation finds, at every message", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
-      const { groups, rounds, structure } = placed(messages)
+      const { groups, turns, structure } = placed(messages)
       const cuts = groups.flatMap((group, index) => (group === index ? [index] : []))
       if (structure.open === null) cuts.push(messages.length)
       expect(cuts).toEqual(oracles.boundaries(messages))
-      expect(rounds).toEqual(oracles.roundStarts(messages))
-      if (rounds.length > 0) {
-        expect(Structure.roundComplete(structure)).toBe(oracles.roundComplete(messages))
+      expect(turns).toEqual(oracles.turnStarts(messages))
+      if (turns.length > 0) {
+        expect(Structure.turnComplete(structure)).toBe(oracles.turnComplete(messages))
       }
     }),
     { numRuns: 300 },

@@ -19,22 +19,22 @@ export interface Structure {
   /** The group that waits for results, and which. */
   readonly open: { readonly from: number; readonly calls: ReadonlyArray<OpenCall> } | null
   /** The newest round: whether the assistant has said anything in it, and whether its newest message is that. */
-  readonly round: { readonly from: number; readonly answered: boolean; readonly ended: boolean } | null
+  readonly turn: { readonly from: number; readonly answered: boolean; readonly ended: boolean } | null
 }
 
 /** Before the first message. */
-export const empty: Structure = { open: null, round: null }
+export const empty: Structure = { open: null, turn: null }
 
 /** Whether the newest round is complete: it ends with an assistant message that has no open call. */
-export const roundComplete = ({ open, round }: Structure): boolean => round?.ended === true && open === null
+export const turnComplete = ({ open, turn }: Structure): boolean => turn?.ended === true && open === null
 
 /** Where a message belongs. */
-export interface Placed {
+export interface Placement {
   readonly structure: Structure
   /** The index at which the message's group starts; its own index when it stands alone. */
   readonly group: number
   /** Whether a round starts here. */
-  readonly startsRound: boolean
+  readonly startsTurn: boolean
 }
 
 /**
@@ -42,7 +42,7 @@ export interface Placed {
  * to the oldest open call of its name, or simply the oldest. `-1` when it answers none: it came late, twice, or
  * was never asked for.
  */
-export const answered = (
+export const answeredCall = (
   open: ReadonlyArray<OpenCall>,
   result: { readonly id: string; readonly name?: string | undefined },
 ): number => {
@@ -57,19 +57,19 @@ export const answered = (
  * A user message closes whatever is open: a call unanswered by then is dead and never blocks a compaction. User
  * messages in a row, before any answer, open one round together.
  */
-export const place = (structure: Structure, index: number, message: Message): Placed => {
+export const addMessage = (structure: Structure, index: number, message: Message): Placement => {
   if (message.role === "user") {
-    const { round } = structure
-    const goesOn = round !== null && !round.answered
+    const { turn } = structure
+    const goesOn = turn !== null && !turn.answered
     return {
-      structure: { open: null, round: { from: goesOn ? round.from : index, answered: false, ended: false } },
+      structure: { open: null, turn: { from: goesOn ? turn.from : index, answered: false, ended: false } },
       group: index,
-      startsRound: !goesOn,
+      startsTurn: !goesOn,
     }
   }
   const waiting = [...(structure.open?.calls ?? [])]
   for (const result of results(message)) {
-    const at = answered(waiting, result)
+    const at = answeredCall(waiting, result)
     if (at !== -1) waiting.splice(at, 1)
   }
   for (const call of calls(message)) waiting.push({ id: call.id, name: call.name })
@@ -78,9 +78,9 @@ export const place = (structure: Structure, index: number, message: Message): Pl
   return {
     structure: {
       open: waiting.length > 0 ? { from: group, calls: waiting } : null,
-      round: structure.round && { ...structure.round, answered: structure.round.answered || ended, ended },
+      turn: structure.turn && { ...structure.turn, answered: structure.turn.answered || ended, ended },
     },
     group,
-    startsRound: false,
+    startsTurn: false,
   }
 }

@@ -6,8 +6,8 @@ import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const manual = { strategy: pairs, compaction: "manual" } as const
 
-const seqs = (events: Chunk.Chunk<{ readonly seq: number }>) =>
-  Chunk.toReadonlyArray(events).map(({ seq }) => seq)
+const seqs = (events: Chunk.Chunk<{ readonly version: number }>) =>
+  Chunk.toReadonlyArray(events).map(({ version }) => version)
 const upTo = (last: number) => Array.from({ length: last }, (_, position) => position + 1)
 
 describe("a subscription", () => {
@@ -30,13 +30,13 @@ describe("a subscription", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(5))
       const seen = yield* memory
-        .subscribe("s", { from: 4 })
+        .subscribe("s", { fromVersion: 4 })
         .pipe(Stream.take(5), Stream.runCollect, Effect.fork)
       yield* Effect.yieldNow()
       yield* memory.append("s", said(1, 5))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const tags = Chunk.toReadonlyArray(yield* Fiber.join(seen)).map(
-        ({ seq, event }) => `${seq} ${event._tag}`,
+        ({ version, event }) => `${version} ${event._tag}`,
       )
       expect(tags).toEqual([
         "4 MessageAppended",
@@ -58,7 +58,7 @@ describe("a subscription", () => {
       const here = yield* make
       const elsewhere = yield* make
       const seen = yield* here
-        .subscribe("s", { every: "5 seconds" })
+        .subscribe("s", { pollInterval: "5 seconds" })
         .pipe(Stream.take(3), Stream.runCollect, Effect.fork)
       yield* TestClock.adjust("1 second")
       yield* elsewhere.append("s", said(3))
@@ -85,7 +85,7 @@ describe("a subscription", () => {
       const here = yield* make
       const elsewhere = yield* make
       const heard = yield* Effect.fork(
-        Stream.runCollect(Stream.take(here.subscribe("s", { every: "1 day" }), 2)),
+        Stream.runCollect(Stream.take(here.subscribe("s", { pollInterval: "1 day" }), 2)),
       )
       yield* TestClock.adjust("1 second")
       yield* elsewhere.append("s", said(1))
@@ -110,11 +110,11 @@ describe("a subscription", () => {
   it.effect("delivers no event twice that a retried append brings back after a deletion", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
-      yield* memory.append("s", said(2), { commit: "first" })
+      yield* memory.append("s", said(2), { idempotencyKey: "first" })
       const seen = yield* memory.subscribe("s").pipe(Stream.take(3), Stream.runCollect, Effect.fork)
       yield* TestClock.adjust("1 second")
       yield* memory.delete("s")
-      yield* memory.append("s", said(2), { commit: "first" })
+      yield* memory.append("s", said(2), { idempotencyKey: "first" })
       yield* memory.append("s", said(1, 2))
       yield* TestClock.adjust("1 second")
       expect(seqs(yield* Fiber.join(seen))).toEqual([1, 2, 3])

@@ -1,16 +1,16 @@
 import { type Duration, Effect, Stream } from "effect"
-import type { Recorded } from "../event/EventCodec.js"
+import type { RecordedEvent } from "../event/EventCodec.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 
 /** Where a subscription begins, and how often it polls for events of other processes. */
 export interface SubscribeOptions {
   /** The first version to deliver; 1 by default, which delivers every event. */
-  readonly from?: number
+  readonly fromVersion?: number
   /**
    * How often the log is polled for events of other processes (1 second). Events of this process, and of stores that
    * report changes, are delivered at once.
    */
-  readonly every?: Duration.DurationInput
+  readonly pollInterval?: Duration.DurationInput
 }
 
 /**
@@ -21,20 +21,20 @@ export interface SubscribeOptions {
 export const subscribe = (
   sessions: Sessions,
   session: string,
-  { from = 1, every = "1 second" }: SubscribeOptions = {},
-): Stream.Stream<Recorded, SessionError> =>
+  { fromVersion = 1, pollInterval = "1 second" }: SubscribeOptions = {},
+): Stream.Stream<RecordedEvent, SessionError> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
       // Listening begins before the first read: an event between the two would be missed.
       const changes = yield* sessions.changes(session)
-      let next = Math.max(from, 1)
+      let next = Math.max(fromVersion, 1)
       /** The id of the last event delivered; `null` before the first one. */
       let last: string | null = null
 
-      const delivered = (events: Stream.Stream<Recorded, SessionError>) =>
-        Stream.tap(events, ({ seq, id }) =>
+      const delivered = (events: Stream.Stream<RecordedEvent, SessionError>) =>
+        Stream.tap(events, ({ version, id }) =>
           Effect.sync(() => {
-            next = seq + 1
+            next = version + 1
             last = id
           }),
         )
@@ -46,12 +46,12 @@ export const subscribe = (
         const start = next
         const before = last
         // Before the first event, there is nothing to tell one log from another by.
-        if (before === null) return delivered(sessions.events(session, { from: start }))
+        if (before === null) return delivered(sessions.events(session, { fromVersion: start }))
         let goesOn = false
-        const rest = sessions.events(session, { from: start - 1 }).pipe(
-          Stream.takeWhile(({ seq, id }) => (goesOn ||= seq === start - 1 && before === id)),
+        const rest = sessions.events(session, { fromVersion: start - 1 }).pipe(
+          Stream.takeWhile(({ version, id }) => (goesOn ||= version === start - 1 && before === id)),
           delivered,
-          Stream.filter(({ seq }) => seq >= start),
+          Stream.filter(({ version }) => version >= start),
         )
         const anew = Stream.suspend(() => {
           if (goesOn) return Stream.empty
@@ -61,7 +61,7 @@ export const subscribe = (
         })
         return Stream.concat(rest, anew)
       })
-      const ticks = Stream.tick(every)
+      const ticks = Stream.tick(pollInterval)
       return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => readOn, { concurrency: 1 }))
     }),
   )

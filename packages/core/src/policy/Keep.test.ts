@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest"
 import { chat } from "../../../testing/src/arbitrary/index.js"
 import { stateOf } from "../../../testing/src/given/events.js"
 import { Keep, Message } from "../index.js"
-import { make } from "./View.js"
+import { make } from "./PolicyInput.js"
 
 const { assistant, user } = Message
 
-const from = (keep: Keep.Keep, messages: ReadonlyArray<Message.Message>, through = 0) =>
-  keep.from(make(stateOf(messages, through), 0))
+const from = (keep: Keep.Keep, messages: ReadonlyArray<Message.Message>, coveredTo = 0) =>
+  keep.from(make(stateOf(messages, coveredTo), 0))
 
 describe("what stays", () => {
   it("is the newest messages", () => {
@@ -28,49 +28,49 @@ describe("what stays", () => {
   })
 
   it("is the newest complete rounds", () => {
-    expect(from(Keep.lastRounds(2), chat(10))).toBe(6)
-    expect(from(Keep.lastRounds(0), chat(10))).toBe(10)
-    expect(from(Keep.lastRounds(5), chat(10))).toBe(0)
+    expect(from(Keep.lastTurns(2), chat(10))).toBe(6)
+    expect(from(Keep.lastTurns(0), chat(10))).toBe(10)
+    expect(from(Keep.lastTurns(5), chat(10))).toBe(0)
   })
 
   it("is the newest complete rounds and the one that is not", () => {
-    expect(from(Keep.lastRounds(2), chat(11))).toBe(6)
-    expect(from(Keep.lastRounds(0), chat(11))).toBe(10)
+    expect(from(Keep.lastTurns(2), chat(11))).toBe(6)
+    expect(from(Keep.lastTurns(0), chat(11))).toBe(10)
     const asking = Message.call([{ id: "1", name: "t", arguments: "{}" }])
-    expect(from(Keep.lastRounds(0), [user("q"), assistant("1"), asking], 1)).toBe(1)
+    expect(from(Keep.lastTurns(0), [user("q"), assistant("1"), asking], 1)).toBe(1)
   })
 
   it("is everything while there are fewer rounds", () => {
-    expect(from(Keep.lastRounds(6), chat(10))).toBe(0)
-    expect(from(Keep.lastRounds(4), chat(10), 4)).toBe(4)
-    expect(from(Keep.lastRounds(1), [assistant("welcome"), user("q")])).toBe(0)
-    expect(from(Keep.lastRounds(1), [assistant("welcome")])).toBe(0)
-    expect(from(Keep.lastRounds(1), [])).toBe(0)
+    expect(from(Keep.lastTurns(6), chat(10))).toBe(0)
+    expect(from(Keep.lastTurns(4), chat(10), 4)).toBe(4)
+    expect(from(Keep.lastTurns(1), [assistant("welcome"), user("q")])).toBe(0)
+    expect(from(Keep.lastTurns(1), [assistant("welcome")])).toBe(0)
+    expect(from(Keep.lastTurns(1), [])).toBe(0)
   })
 
   it("is the current round, from its first user message on", () => {
-    expect(from(Keep.currentRound, chat(11))).toBe(10)
-    expect(from(Keep.currentRound, chat(10))).toBe(8)
-    expect(from(Keep.currentRound, [user("q"), assistant("a"), user("q"), user("and"), assistant("a")])).toBe(
+    expect(from(Keep.currentTurn, chat(11))).toBe(10)
+    expect(from(Keep.currentTurn, chat(10))).toBe(8)
+    expect(from(Keep.currentTurn, [user("q"), assistant("a"), user("q"), user("and"), assistant("a")])).toBe(
       2,
     )
-    expect(from(Keep.currentRound, [assistant("welcome")])).toBe(1)
+    expect(from(Keep.currentTurn, [assistant("welcome")])).toBe(1)
   })
 
   it("is what is left of the current round when its beginning is in the summary", () => {
     const turn = [user("q"), assistant("1"), assistant("2"), assistant("3")]
-    expect(from(Keep.currentRound, turn, 2)).toBe(2)
-    expect(from(Keep.lastRounds(1), turn, 2)).toBe(2)
+    expect(from(Keep.currentTurn, turn, 2)).toBe(2)
+    expect(from(Keep.lastTurns(1), turn, 2)).toBe(2)
   })
 
   it("is whatever any of several keeps", () => {
-    expect(from(Keep.all(Keep.lastMessages(3), Keep.lastRounds(2)), chat(10))).toBe(6)
-    expect(from(Keep.all(Keep.lastMessages(5), Keep.lastRounds(2)), chat(10))).toBe(5)
+    expect(from(Keep.all(Keep.lastMessages(3), Keep.lastTurns(2)), chat(10))).toBe(6)
+    expect(from(Keep.all(Keep.lastMessages(5), Keep.lastTurns(2)), chat(10))).toBe(5)
     expect(from(Keep.all(), chat(10))).toBe(10)
   })
 
   it("says what it is", () => {
-    expect(Keep.all(Keep.lastMessages(3), Keep.currentRound).describe).toBe(
+    expect(Keep.all(Keep.lastMessages(3), Keep.currentTurn).describe).toBe(
       "the last 3 messages and the current round",
     )
   })

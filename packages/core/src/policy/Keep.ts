@@ -2,12 +2,12 @@
  * What stays: where the tail begins. The tail is never compacted (law L2); the engine moves its start back to
  * the nearest group boundary, so that a tail may be longer than asked for, never shorter.
  */
-import type { View } from "./View.js"
+import type { PolicyInput } from "./PolicyInput.js"
 
 /** Says where the tail begins, as a message index. */
 export interface Keep {
   readonly describe: string
-  readonly from: (view: View) => number
+  readonly from: (view: PolicyInput) => number
 }
 
 /** The newest `count` messages. */
@@ -19,19 +19,19 @@ export const lastMessages = (count: number): Keep => ({
 /** The newest messages that together take at most `tokens` tokens. */
 export const lastTokens = (tokens: number): Keep => ({
   describe: `the last ${tokens} tokens`,
-  from: (view) => view.lastTokens(tokens),
+  from: (view) => view.startOfLastTokens(tokens),
 })
 
 /** The newest `count` complete rounds, and the one that is not complete yet; everything while there are fewer. */
-export const lastRounds = (count: number): Keep => ({
+export const lastTurns = (count: number): Keep => ({
   describe: `the last ${count} rounds`,
-  from: (view) => Math.min(view.roundStart(view.rounds - count), view.openRound),
+  from: (view) => Math.min(view.turnStart(view.completeTurns - count), view.openTurn),
 })
 
 /** The newest round, from its user message on, or what is left of it when its beginning is in the summary. */
-export const currentRound: Keep = {
+export const currentTurn: Keep = {
   describe: "the current round",
-  from: (view) => view.currentRound,
+  from: (view) => view.currentTurn,
 }
 
 /** Whatever any of them keeps. */

@@ -8,7 +8,7 @@ const pinned = (pin: Pin.Pin, messages: ReadonlyArray<Message.Message>) => {
   let structure = Structure.empty
   return messages.map((message, index) => {
     const answer = pin.pins(message, structure)
-    structure = Structure.place(structure, index, message).structure
+    structure = Structure.addMessage(structure, index, message).structure
     return answer
   })
 }

@@ -12,5 +12,5 @@ export interface Pin {
 
 /** The first message of the user's: what the conversation is about. */
 export const firstUserMessage: Pin = {
-  pins: ({ role }, { round }) => role === "user" && round === null,
+  pins: ({ role }, { turn }) => role === "user" && turn === null,
 }

@@ -9,7 +9,7 @@ import { results } from "../message/Message.js"
 import type { SessionState } from "../session/SessionState.js"
 import { clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"
-import type { View } from "./View.js"
+import type { PolicyInput } from "./PolicyInput.js"
 
 /** One rule: outputs longer than `above` characters, in messages older than `keep` keeps, are cut down. */
 export interface Prune {
@@ -63,11 +63,11 @@ export type PlannedPrune = Omit<PrunedOutput, "tokens">
 export const planPruning = (
   rules: ReadonlyArray<Prune>,
   state: SessionState,
-  view: View,
+  view: PolicyInput,
   from: number,
 ): ReadonlyArray<PlannedPrune> => {
   const before = rules.map((rule) => clampToBoundary(state, rule.keep.from(view)))
-  return withoutPinned(state.raw.slice(from, Math.max(from, ...before))).flatMap((entry) => {
+  return withoutPinned(state.uncovered.slice(from, Math.max(from, ...before))).flatMap((entry) => {
     const rule = rules.findLast((_rule, position) => entry.index < (before[position] ?? 0))
     if (rule === undefined || results(entry.message).length === 0) return []
     return entry.message.parts.flatMap((part, position) => {

@@ -1,8 +1,8 @@
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { stateOf } from "../../../testing/src/given/events.js"
-import { Fold, Keep, Strategy, Take, Trigger, Wording } from "../index.js"
-import { make as viewOf } from "./View.js"
+import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "../index.js"
+import { make as viewOf } from "./PolicyInput.js"
 
 const Settings = Schema.Struct({
   tailKeepSize: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 4 }),
@@ -22,7 +22,7 @@ const Window = Strategy.define({
       name: "window",
       when: Trigger.never,
       keep: Keep.lastMessages(tailKeepSize),
-      fold: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
       context: { maxMessages: contextSize },
     }),
 })
@@ -44,18 +44,18 @@ describe("a strategy", () => {
     const plain = Strategy.make({
       name: "plain",
       when: Trigger.never,
-      keep: Keep.currentRound,
-      fold: Fold.drop,
+      keep: Keep.currentTurn,
+      summaryMode: SummaryMode.drop,
     })
-    expect(plain.take.to(viewOf(stateOf([]), 0), 17)).toBe(17)
+    expect(plain.batchSize.to(viewOf(stateOf([]), 0), 17)).toBe(17)
     expect(plain.context).toEqual({ wording: Wording.conversationSummary })
     expect(plain.split).toBeUndefined()
     const other = Strategy.make({
       ...plain,
-      take: Take.messages(1),
+      batchSize: BatchSize.messages(1),
       context: { wording: Wording.sessionMemory, maxMessages: 3 },
     })
-    expect(other.take.to(viewOf(stateOf([]), 0), 17)).toBe(1)
+    expect(other.batchSize.to(viewOf(stateOf([]), 0), 17)).toBe(1)
     expect(other.context).toEqual({ wording: Wording.sessionMemory, maxMessages: 3 })
   })
 })
@@ -115,7 +115,7 @@ describe("a family of strategies", () => {
           name: "sized",
           when: Trigger.never,
           keep: Keep.lastMessages(tailKeepSize),
-          fold: Fold.rolling,
+          summaryMode: SummaryMode.rolling,
           context: { maxMessages: contextSize },
         }),
     })

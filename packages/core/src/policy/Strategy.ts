@@ -5,14 +5,13 @@
 import { Either, ParseResult, Schema } from "effect"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary } from "../summary/Wording.js"
-import type { Fold } from "./Fold.js"
+import type { SummaryMode } from "./SummaryMode.js"
 import type { Keep } from "./Keep.js"
-import type { Notes } from "./Notes.js"
+import type { ToolNotes } from "./ToolNotes.js"
 import type { Pin } from "./Pin.js"
 import type { Prune } from "./Prune.js"
 import type { Split } from "./Split.js"
-import type { Take } from "./Take.js"
-import * as TakeAll from "./Take.js"
+import { all as wholeBacklog, type BatchSize } from "./BatchSize.js"
 import type { Trigger } from "./Trigger.js"
 
 /** How a strategy wants its contexts to look. */
@@ -32,41 +31,41 @@ export interface Strategy {
   readonly name: string
   readonly when: Trigger
   readonly keep: Keep
-  readonly take: Take
-  readonly fold: Fold
+  readonly batchSize: BatchSize
+  readonly summaryMode: SummaryMode
   readonly split?: Split
   /** What is pinned as it comes in. */
   readonly pin?: Pin
   /** Which tool outputs are shortened along with a compaction. Where several rules fit, the last one holds. */
   readonly prune?: ReadonlyArray<Prune>
   /** What is noted down from tool calls as they are compacted. */
-  readonly notes?: Notes
+  readonly toolNotes?: ToolNotes
   readonly context: ContextStyle
 }
 
 /**
- * Composes a strategy. `take` defaults to the whole backlog, the wording to `[Conversation Summary]`.
+ * Composes a strategy. `batchSize` defaults to the whole backlog, the wording to `[Conversation Summary]`.
  *
  * @example
  * ```ts
- * import { Fold, Keep, Strategy, Take, Trigger } from "@memfold/core"
+ * import { BatchSize, Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
  *
  * export const nightly = Strategy.make({
  *   name: "nightly",
  *   when: Trigger.any(Trigger.idle("8 hours"), Trigger.backlog({ messages: 200 })),
- *   keep: Keep.lastRounds(2),
- *   take: Take.all,
- *   fold: Fold.rolling,
+ *   keep: Keep.lastTurns(2),
+ *   batchSize: BatchSize.all,
+ *   summaryMode: SummaryMode.rolling,
  * })
  * ```
  */
 export const make = (
-  options: Omit<Strategy, "take" | "context"> & {
-    readonly take?: Take
+  options: Omit<Strategy, "batchSize" | "context"> & {
+    readonly batchSize?: BatchSize
     readonly context?: Partial<ContextStyle>
   },
 ): Strategy => ({
-  take: TakeAll.all,
+  batchSize: wholeBacklog,
   ...options,
   context: { wording: conversationSummary, ...options.context },
 })

@@ -2,23 +2,23 @@ import { describe, expect, it } from "vitest"
 import { chat } from "../../../testing/src/arbitrary/index.js"
 import { stateOf } from "../../../testing/src/given/events.js"
 import { Message, Trigger } from "../index.js"
-import { make } from "./View.js"
+import { make } from "./PolicyInput.js"
 
-/** A chat of so many messages of ten tokens, up to `through` in a summary of seven, with the tail from `tailFrom`. */
+/** A chat of so many messages of ten tokens, up to `coveredTo` in a summary of seven, with the tail from `tailFrom`. */
 const view = ({
   total = 20,
-  through = 0,
+  coveredTo = 0,
   tailFrom = total,
   now = 0,
 }: {
   readonly total?: number
-  readonly through?: number
+  readonly coveredTo?: number
   readonly tailFrom?: number
   readonly now?: number
-}): Trigger.TriggerView => {
-  const messages = chat(total).map((message, index) => ({ ...message, at: index * 1_000 }))
+}): Trigger.TriggerInput => {
+  const messages = chat(total).map((message, index) => ({ ...message, time: index * 1_000 }))
   return {
-    ...make({ ...stateOf(messages, through), compactedAt: through === 0 ? null : 50_000 }, now),
+    ...make({ ...stateOf(messages, coveredTo), lastCompactionTime: coveredTo === 0 ? null : 50_000 }, now),
     tailFrom,
   }
 }
@@ -30,23 +30,23 @@ describe("backlog", () => {
     const trigger = Trigger.backlog({ messages: 12 })
     expect(trigger.due(view({ tailFrom: 11 }))).toBeNull()
     expect(trigger.due(view({ tailFrom: 12 }))).toBe("backlog")
-    expect(trigger.due(view({ tailFrom: 15, through: 4 }))).toBeNull()
-    expect(trigger.due(view({ tailFrom: 16, through: 4 }))).toBe("backlog")
+    expect(trigger.due(view({ tailFrom: 15, coveredTo: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 16, coveredTo: 4 }))).toBe("backlog")
   })
 
   it("is due when they take so many tokens", () => {
     const trigger = Trigger.backlog({ tokens: 50 })
-    expect(trigger.due(view({ tailFrom: 8, through: 4 }))).toBeNull()
-    expect(trigger.due(view({ tailFrom: 9, through: 4 }))).toBe("backlog")
-    expect(Trigger.backlog({ tokens: 51 }).due(view({ tailFrom: 9, through: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 8, coveredTo: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 9, coveredTo: 4 }))).toBe("backlog")
+    expect(Trigger.backlog({ tokens: 51 }).due(view({ tailFrom: 9, coveredTo: 4 }))).toBeNull()
   })
 
   it("is due when so many complete rounds lie before the tail", () => {
-    const trigger = Trigger.backlog({ rounds: 2 })
+    const trigger = Trigger.backlog({ turns: 2 })
     expect(trigger.due(view({ tailFrom: 3 }))).toBeNull()
     expect(trigger.due(view({ tailFrom: 4 }))).toBe("backlog")
-    expect(trigger.due(view({ tailFrom: 7, through: 4 }))).toBeNull()
-    expect(trigger.due(view({ tailFrom: 8, through: 4 }))).toBe("backlog")
+    expect(trigger.due(view({ tailFrom: 7, coveredTo: 4 }))).toBeNull()
+    expect(trigger.due(view({ tailFrom: 8, coveredTo: 4 }))).toBe("backlog")
   })
 
   it("is due when any one of several amounts is reached, and never by none", () => {
@@ -59,19 +59,19 @@ describe("backlog", () => {
 
 describe("raw", () => {
   it("counts the tail in", () => {
-    expect(Trigger.raw({ messages: 20 }).due(view({ tailFrom: 0 }))).toBe("raw")
-    expect(Trigger.raw({ messages: 21 }).due(view({ tailFrom: 0 }))).toBeNull()
-    expect(Trigger.raw({ messages: 17 }).due(view({ through: 4 }))).toBeNull()
-    expect(Trigger.raw({ messages: 16 }, "full").due(view({ through: 4 }))).toBe("full")
+    expect(Trigger.uncovered({ messages: 20 }).due(view({ tailFrom: 0 }))).toBe("raw")
+    expect(Trigger.uncovered({ messages: 21 }).due(view({ tailFrom: 0 }))).toBeNull()
+    expect(Trigger.uncovered({ messages: 17 }).due(view({ coveredTo: 4 }))).toBeNull()
+    expect(Trigger.uncovered({ messages: 16 }, "full").due(view({ coveredTo: 4 }))).toBe("full")
   })
 
   it("counts tokens and complete rounds", () => {
-    expect(Trigger.raw({ tokens: 200 }).due(view({}))).toBe("raw")
-    expect(Trigger.raw({ tokens: 201 }).due(view({}))).toBeNull()
-    expect(Trigger.raw({ rounds: 10 }).due(view({}))).toBe("raw")
-    expect(Trigger.raw({ rounds: 10 }).due(view({ total: 21 }))).toBe("raw")
-    expect(Trigger.raw({ rounds: 11 }).due(view({ total: 21 }))).toBeNull()
-    expect(Trigger.raw({ rounds: 11 }).due(view({ total: 22 }))).toBe("raw")
+    expect(Trigger.uncovered({ tokens: 200 }).due(view({}))).toBe("raw")
+    expect(Trigger.uncovered({ tokens: 201 }).due(view({}))).toBeNull()
+    expect(Trigger.uncovered({ turns: 10 }).due(view({}))).toBe("raw")
+    expect(Trigger.uncovered({ turns: 10 }).due(view({ total: 21 }))).toBe("raw")
+    expect(Trigger.uncovered({ turns: 11 }).due(view({ total: 21 }))).toBeNull()
+    expect(Trigger.uncovered({ turns: 11 }).due(view({ total: 22 }))).toBe("raw")
   })
 })
 
@@ -79,8 +79,8 @@ describe("contextAbove", () => {
   it("is due above so many tokens, the summary counted in", () => {
     expect(Trigger.contextAbove(199).due(view({}))).toBe("context")
     expect(Trigger.contextAbove(200).due(view({}))).toBeNull()
-    expect(Trigger.contextAbove(166).due(view({ through: 4 }))).toBe("context")
-    expect(Trigger.contextAbove(167).due(view({ through: 4 }))).toBeNull()
+    expect(Trigger.contextAbove(166).due(view({ coveredTo: 4 }))).toBe("context")
+    expect(Trigger.contextAbove(167).due(view({ coveredTo: 4 }))).toBeNull()
   })
 
   it("believes the size that a provider reported", () => {
@@ -95,8 +95,8 @@ describe("cooldown", () => {
   const trigger = Trigger.cooldown("15 minutes")
 
   it("counts from the last compaction", () => {
-    expect(trigger.due(view({ through: 4, now: 50_000 + minutes(15) - 1 }))).toBeNull()
-    expect(trigger.due(view({ through: 4, now: 50_000 + minutes(15) }))).toBe("cooldown")
+    expect(trigger.due(view({ coveredTo: 4, now: 50_000 + minutes(15) - 1 }))).toBeNull()
+    expect(trigger.due(view({ coveredTo: 4, now: 50_000 + minutes(15) }))).toBe("cooldown")
   })
 
   it("counts from the first message before there was one", () => {
@@ -105,8 +105,8 @@ describe("cooldown", () => {
   })
 
   it("is not due with nothing before the tail", () => {
-    expect(trigger.due(view({ through: 4, tailFrom: 4, now: minutes(900) }))).toBeNull()
-    expect(trigger.due(view({ through: 4, tailFrom: 5, now: minutes(900) }))).toBe("cooldown")
+    expect(trigger.due(view({ coveredTo: 4, tailFrom: 4, now: minutes(900) }))).toBeNull()
+    expect(trigger.due(view({ coveredTo: 4, tailFrom: 5, now: minutes(900) }))).toBe("cooldown")
   })
 })
 
@@ -141,7 +141,7 @@ describe("callsAnswered", () => {
   })
 
   it("keeps another trigger from going off within a group", () => {
-    const both = Trigger.all(Trigger.raw({ messages: 1 }), Trigger.callsAnswered)
+    const both = Trigger.all(Trigger.uncovered({ messages: 1 }), Trigger.callsAnswered)
     const ask = (...messages: ReadonlyArray<Message.Message>) =>
       both.due({ ...make(stateOf(messages), 0), tailFrom: 0 })
     expect(ask(Message.user("q"), calls)).toBeNull()
@@ -176,24 +176,24 @@ describe("the time from which a trigger is due", () => {
   const lastMessage = 19_000
 
   it("is that of the clock it goes by, if there is anything to compact", () => {
-    expect(cooldown.dueAt?.(view({}))).toBe(started + minutes(5))
-    expect(idle.dueAt?.(view({}))).toBe(lastMessage + minutes(5))
-    expect(idle.dueAt?.(view({ tailFrom: 0 }))).toBeNull()
-    expect(Trigger.backlog({ messages: 1 }).dueAt).toBeUndefined()
+    expect(cooldown.dueTime?.(view({}))).toBe(started + minutes(5))
+    expect(idle.dueTime?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(idle.dueTime?.(view({ tailFrom: 0 }))).toBeNull()
+    expect(Trigger.backlog({ messages: 1 }).dueTime).toBeUndefined()
     expect(idle.due(view({ now: lastMessage + minutes(5) }))).toBe("idle")
   })
 
   it("is the first of any", () => {
-    expect(Trigger.any(idle, cooldown).dueAt?.(view({}))).toBe(started + minutes(5))
-    expect(Trigger.any(Trigger.never, idle).dueAt?.(view({}))).toBe(lastMessage + minutes(5))
-    expect(Trigger.any(Trigger.never).dueAt?.(view({}))).toBeNull()
+    expect(Trigger.any(idle, cooldown).dueTime?.(view({}))).toBe(started + minutes(5))
+    expect(Trigger.any(Trigger.never, idle).dueTime?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(Trigger.any(Trigger.never).dueTime?.(view({}))).toBeNull()
   })
 
   it("is the last of all that are not due yet, and none if one of them needs a message", () => {
     const due = Trigger.backlog({ messages: 20 })
     const notDue = Trigger.backlog({ messages: 21 })
-    expect(Trigger.all(idle, cooldown, due).dueAt?.(view({}))).toBe(lastMessage + minutes(5))
-    expect(Trigger.all(cooldown, due).dueAt?.(view({}))).toBe(started + minutes(5))
-    expect(Trigger.all(idle, notDue).dueAt?.(view({}))).toBeNull()
+    expect(Trigger.all(idle, cooldown, due).dueTime?.(view({}))).toBe(lastMessage + minutes(5))
+    expect(Trigger.all(cooldown, due).dueTime?.(view({}))).toBe(started + minutes(5))
+    expect(Trigger.all(idle, notDue).dueTime?.(view({}))).toBeNull()
   })
 })

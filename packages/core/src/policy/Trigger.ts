@@ -2,35 +2,35 @@
  * When to compact. A trigger only says *whether*; what stays and how much goes are separate questions.
  */
 import { Duration } from "effect"
-import type { View } from "./View.js"
+import type { PolicyInput } from "./PolicyInput.js"
 
-/** What a trigger sees: the session, and where its tail begins. Between `through` and there lies the backlog. */
-export interface TriggerView extends View {
+/** What a trigger sees: the session, and where its tail begins. Between `coveredTo` and there lies the backlog. */
+export interface TriggerInput extends PolicyInput {
   readonly tailFrom: number
 }
 
 export interface Trigger {
   /** Answers with the reason to compact now, or `null`. */
-  readonly due: (view: TriggerView) => string | null
+  readonly due: (view: TriggerInput) => string | null
   /**
    * From when on it is due if nobody says anything until then, in milliseconds since the epoch; `null` if time brings
    * nothing about. It is a time of the session's, and does not move with `now`. A memory that compacts in the background
-   * looks at the session again at that time. A trigger without it is found due by appends and by `settle` alone.
+   * looks at the session again at that time. A trigger without it is found due by appends and by `compactDue` alone.
    */
-  readonly dueAt?: (view: TriggerView) => number | null
+  readonly dueTime?: (view: TriggerInput) => number | null
 }
 
 /** An amount of messages, tokens or complete rounds. Of several, any one reached is enough. */
 export interface Amount {
   readonly messages?: number
   readonly tokens?: number
-  readonly rounds?: number
+  readonly turns?: number
 }
 
-const reached = (amount: Amount, view: View, to: number): boolean =>
-  to - view.through >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
-  view.tokens(view.through, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
-  view.roundsTo(to) >= (amount.rounds ?? Number.POSITIVE_INFINITY)
+const reached = (amount: Amount, view: PolicyInput, to: number): boolean =>
+  to - view.coveredTo >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
+  view.tokens(view.coveredTo, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
+  view.completeTurnsTo(to) >= (amount.turns ?? Number.POSITIVE_INFINITY)
 
 /** The backlog (neither covered nor in the tail) has reached the amount. */
 export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
@@ -38,7 +38,7 @@ export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
 })
 
 /** All raw messages together, the tail included, have reached the amount. */
-export const raw = (amount: Amount, reason = "raw"): Trigger => ({
+export const uncovered = (amount: Amount, reason = "raw"): Trigger => ({
   due: (view) => (reached(amount, view, view.total) ? reason : null),
 })
 
@@ -54,8 +54,9 @@ export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
 export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {
-    due: (view) => (view.tailFrom > view.through && view.now - view.compactedAt >= millis ? reason : null),
-    dueAt: (view) => (view.tailFrom > view.through ? view.compactedAt + millis : null),
+    due: (view) =>
+      view.tailFrom > view.coveredTo && view.now - view.lastCompactionTime >= millis ? reason : null,
+    dueTime: (view) => (view.tailFrom > view.coveredTo ? view.lastCompactionTime + millis : null),
   }
 }
 
@@ -63,13 +64,14 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
  * Something is in the backlog, and nobody has said anything for so long.
  *
  * No message brings this about. A memory that compacts in the background keeps the time for the sessions it has
- * written to; for those that a stopped process left behind, call `settle` now and then, from a nightly job.
+ * written to; for those that a stopped process left behind, call `compactDue` now and then, from a nightly job.
  */
 export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {
-    due: (view) => (view.tailFrom > view.through && view.now - view.lastMessageAt >= millis ? reason : null),
-    dueAt: (view) => (view.tailFrom > view.through ? view.lastMessageAt + millis : null),
+    due: (view) =>
+      view.tailFrom > view.coveredTo && view.now - view.lastMessageTime >= millis ? reason : null,
+    dueTime: (view) => (view.tailFrom > view.coveredTo ? view.lastMessageTime + millis : null),
   }
 }
 
@@ -85,8 +87,8 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
     }
     return null
   },
-  dueAt: (view) => {
-    const times = triggers.flatMap((trigger) => trigger.dueAt?.(view) ?? [])
+  dueTime: (view) => {
+    const times = triggers.flatMap((trigger) => trigger.dueTime?.(view) ?? [])
     const later = times.filter((time) => time > view.now)
     return later.length === 0 ? null : Math.min(...later)
   },
@@ -98,9 +100,9 @@ export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
     const reasons = triggers.map((trigger) => trigger.due(view))
     return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
   },
-  dueAt: (view) => {
+  dueTime: (view) => {
     const waitsFor = triggers.filter((trigger) => trigger.due(view) === null)
-    const times = waitsFor.flatMap((trigger) => trigger.dueAt?.(view) ?? [])
+    const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(view) ?? [])
     return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
   },
 })

@@ -4,7 +4,7 @@ import { chat, conversation, prune as anyPrune } from "../../../testing/src/arbi
 import { after, appended, failed, pruned, started, stateOf } from "../../../testing/src/given/events.js"
 import {
   type Event,
-  Fold,
+  SummaryMode,
   Keep,
   Message,
   Prune,
@@ -12,7 +12,7 @@ import {
   type Session,
   Split,
   Strategy,
-  Take,
+  BatchSize,
   Trigger,
 } from "../index.js"
 import { decide } from "./decide.js"
@@ -22,15 +22,21 @@ const { assistant, call, result, system, user } = Message
 const always: Trigger.Trigger = { due: () => "always" }
 
 const strategy = (options: Partial<Parameters<typeof Strategy.make>[0]> = {}) =>
-  Strategy.make({ name: "s", when: always, keep: Keep.lastMessages(4), fold: Fold.rolling, ...options })
+  Strategy.make({
+    name: "s",
+    when: always,
+    keep: Keep.lastMessages(4),
+    summaryMode: SummaryMode.rolling,
+    ...options,
+  })
 
 const now = 1_700_000_100_000
 
 const decision = (
   state: Session.SessionState,
   options: Parameters<typeof strategy>[0] = {},
-  demanded = false,
-) => decide(strategy(options), state, { now, demanded })
+  onDemand = false,
+) => decide(strategy(options), state, { now, onDemand })
 
 /** The plan for a state, or why there is none. */
 const planned = (
@@ -38,7 +44,7 @@ const planned = (
   options: Parameters<typeof strategy>[0] = {},
 ): Policy.Plan | string => {
   const decided = decision(state, options)
-  return decided._tag === "Due" ? decided.plan : decided.why
+  return decided._tag === "Due" ? decided.plan : decided.reason
 }
 
 const calls = (...ids: ReadonlyArray<string>) => call(ids.map((id) => ({ id, name: "t", arguments: "{}" })))
@@ -58,17 +64,23 @@ describe("a plan", () => {
   })
 
   it("takes as much of it as the strategy wants", () => {
-    expect(planned(stateOf(chat(10)), { take: Take.messages(2) })).toMatchObject({ to: 2, tailFrom: 6 })
-    expect(planned(stateOf(chat(10)), { take: Take.rounds(2) })).toMatchObject({ to: 4, tailFrom: 6 })
+    expect(planned(stateOf(chat(10)), { batchSize: BatchSize.messages(2) })).toMatchObject({
+      to: 2,
+      tailFrom: 6,
+    })
+    expect(planned(stateOf(chat(10)), { batchSize: BatchSize.turns(2) })).toMatchObject({
+      to: 4,
+      tailFrom: 6,
+    })
   })
 
   it("never reaches into the tail, whatever a take says (L2)", () => {
-    const greedy: Take.Take = { to: (view) => view.total }
-    expect(planned(stateOf(chat(10)), { take: greedy })).toMatchObject({ to: 6, tailFrom: 6 })
+    const greedy: BatchSize.BatchSize = { to: (view) => view.total }
+    expect(planned(stateOf(chat(10)), { batchSize: greedy })).toMatchObject({ to: 6, tailFrom: 6 })
   })
 
   it("of blocks has a block", () => {
-    expect(planned(stateOf(chat(10)), { fold: Fold.blocks })).toMatchObject({
+    expect(planned(stateOf(chat(10)), { summaryMode: SummaryMode.blocks })).toMatchObject({
       parts: [{ kind: "block", from: 0, to: 6 }],
     })
   })
@@ -81,7 +93,7 @@ describe("a plan", () => {
     expect(planned(stateOf([]), { keep: at(3) })).toBe("nothing-to-take")
     expect(planned(stateOf(chat(10), 4), { keep: at(6.7) })).toMatchObject({ from: 4, to: 6 })
     expect(planned(stateOf(chat(10), 4), { keep: at(Number.NaN) })).toBe("nothing-to-take")
-    expect(planned(stateOf(chat(10)), { take: { to: () => Number.NaN } })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10)), { batchSize: { to: () => Number.NaN } })).toBe("nothing-to-take")
   })
 })
 
@@ -93,7 +105,7 @@ describe("there is no plan", () => {
   })
 
   it("when the floor is above the trigger: nothing can be taken, so nothing loops", () => {
-    const options = { when: Trigger.raw({ messages: 5 }), keep: Keep.lastMessages(20) }
+    const options = { when: Trigger.uncovered({ messages: 5 }), keep: Keep.lastMessages(20) }
     expect(planned(stateOf(chat(10)), options)).toBe("nothing-to-take")
   })
 
@@ -108,15 +120,19 @@ describe("there is no plan", () => {
   it("for a while after a failure: until a time, or until so many messages", () => {
     const state = (options: Parameters<typeof failed>[0]) =>
       after(...appended(chat(10)), started(6), failed(options))
-    expect(planned(state({ retryAt: now + 1, retryTotal: 11 }))).toBe("backing-off")
-    expect(planned(state({ retryAt: now, retryTotal: 11 }))).toMatchObject({ to: 6 })
-    expect(planned(state({ retryAt: now + 1, retryTotal: 10 }))).toMatchObject({ to: 6 })
+    expect(planned(state({ retryTime: now + 1, retryMessages: 11 }))).toBe("backing-off")
+    expect(planned(state({ retryTime: now, retryMessages: 11 }))).toMatchObject({ to: 6 })
+    expect(planned(state({ retryTime: now + 1, retryMessages: 10 }))).toMatchObject({ to: 6 })
   })
 })
 
 describe("on demand", () => {
   it("neither trigger nor back-off is asked", () => {
-    const waiting = after(...appended(chat(10)), started(6), failed({ retryAt: now + 1, retryTotal: 99 }))
+    const waiting = after(
+      ...appended(chat(10)),
+      started(6),
+      failed({ retryTime: now + 1, retryMessages: 99 }),
+    )
     expect(decision(waiting, { when: Trigger.never }, true)).toMatchObject({
       _tag: "Due",
       plan: { reason: "demand", from: 0, to: 6 },
@@ -125,10 +141,10 @@ describe("on demand", () => {
 
   it("the tail stays all the same, also where it is everything (L2)", () => {
     expect(decision(stateOf(chat(4)), {}, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
-    const rounds = { keep: Keep.lastRounds(4), take: Take.rounds(3), fold: Fold.blocks }
-    expect(decision(stateOf(chat(6)), rounds, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
-    expect(decision(stateOf(chat(12)), rounds, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
-    expect(decision(stateOf(chat(14)), rounds, true)).toMatchObject({ plan: { to: 6, tailFrom: 6 } })
+    const turns = { keep: Keep.lastTurns(4), batchSize: BatchSize.turns(3), fold: SummaryMode.blocks }
+    expect(decision(stateOf(chat(6)), turns, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(12)), turns, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(14)), turns, true)).toMatchObject({ plan: { to: 6, tailFrom: 6 } })
   })
 })
 
@@ -147,9 +163,15 @@ describe("no boundary cuts a group (L5)", () => {
 
   it("what is taken ends before the group", () => {
     const options = { keep: Keep.lastMessages(1) }
-    expect(planned(stateOf(messages), { ...options, take: Take.messages(2) })).toMatchObject({ to: 1 })
-    expect(planned(stateOf(messages), { ...options, take: Take.messages(3) })).toMatchObject({ to: 1 })
-    expect(planned(stateOf(messages), { ...options, take: Take.messages(4) })).toMatchObject({ to: 4 })
+    expect(planned(stateOf(messages), { ...options, batchSize: BatchSize.messages(2) })).toMatchObject({
+      to: 1,
+    })
+    expect(planned(stateOf(messages), { ...options, batchSize: BatchSize.messages(3) })).toMatchObject({
+      to: 1,
+    })
+    expect(planned(stateOf(messages), { ...options, batchSize: BatchSize.messages(4) })).toMatchObject({
+      to: 4,
+    })
   })
 
   it("an open group at the end is never taken, a dead one is", () => {
@@ -171,11 +193,11 @@ describe("pinned messages", () => {
 
   it("alone join what follows, where a take would reach no further", () => {
     const messages = [system("1"), system("2"), ...chat(8)]
-    expect(planned(stateOf(messages), { take: Take.messages(1) })).toMatchObject({ from: 0, to: 3 })
-    expect(planned(stateOf(messages), { take: Take.messages(2) })).toMatchObject({ from: 0, to: 3 })
-    expect(planned(stateOf(messages), { take: Take.messages(4) })).toMatchObject({ from: 0, to: 4 })
+    expect(planned(stateOf(messages), { batchSize: BatchSize.messages(1) })).toMatchObject({ from: 0, to: 3 })
+    expect(planned(stateOf(messages), { batchSize: BatchSize.messages(2) })).toMatchObject({ from: 0, to: 3 })
+    expect(planned(stateOf(messages), { batchSize: BatchSize.messages(4) })).toMatchObject({ from: 0, to: 4 })
     const calling = [system("1"), calls("1"), answer("1"), ...chat(6)]
-    expect(planned(stateOf(calling), { take: Take.messages(1) })).toMatchObject({ from: 0, to: 3 })
+    expect(planned(stateOf(calling), { batchSize: BatchSize.messages(1) })).toMatchObject({ from: 0, to: 3 })
   })
 
   it("take their group along: a call that is shown verbatim needs no summary either", () => {
@@ -187,7 +209,7 @@ describe("pinned messages", () => {
   it("alone join what follows: the turn prefix", () => {
     const messages = [system("1"), user("q"), ...Array.from({ length: 9 }, () => assistant("a"))]
     const split = Split.tailAbove(50, { prefix: 40 })
-    expect(planned(stateOf(messages), { keep: Keep.currentRound, split })).toEqual({
+    expect(planned(stateOf(messages), { keep: Keep.currentTurn, split })).toEqual({
       reason: "always",
       from: 0,
       to: 5,
@@ -199,7 +221,7 @@ describe("pinned messages", () => {
 
   it("alone are no turn prefix", () => {
     const turn = [user("q", { pinned: true }), assistant("a"), assistant("b"), user("and")]
-    const options = { keep: Keep.currentRound, split: Split.tailAbove(20, { prefix: 10 }) }
+    const options = { keep: Keep.currentTurn, split: Split.tailAbove(20, { prefix: 10 }) }
     expect(planned(stateOf(turn.slice(0, 3)), options)).toBe("nothing-to-take")
     const messages = [...chat(2), user("q", { pinned: true }), assistant("a"), assistant("b")]
     expect(planned(stateOf(messages), options)).toEqual({
@@ -216,7 +238,7 @@ describe("pinned messages", () => {
 describe("a split", () => {
   const turn = (length: number) => [user("q"), ...Array.from({ length: length - 1 }, () => assistant("a"))]
   const split = Split.tailAbove(50, { prefix: 30 })
-  const keep = Keep.currentRound
+  const keep = Keep.currentTurn
 
   it("of a tail that is too large makes its beginning a turn prefix", () => {
     expect(planned(stateOf([...chat(4), ...turn(6)]), { keep, split })).toEqual({
@@ -262,7 +284,9 @@ describe("a split", () => {
       tailFrom: 3,
       parts: [{ kind: "turn-prefix", from: 3, to: 6 }],
     })
-    expect(planned(stateOf([...chat(4), ...turn(6)]), { keep, split, fold: Fold.blocks })).toMatchObject({
+    expect(
+      planned(stateOf([...chat(4), ...turn(6)]), { keep, split, summaryMode: SummaryMode.blocks }),
+    ).toMatchObject({
       parts: [{ kind: "block" }, { kind: "turn-prefix" }],
     })
   })
@@ -317,7 +341,7 @@ describe("a split", () => {
 it("takes a group that is larger than what was asked for", () => {
   const group = [calls("a", "b", "c"), answer("a"), answer("b"), answer("c")]
   const state = stateOf([...group, ...chat(20)])
-  expect(planned(state, { take: Take.messages(2) })).toMatchObject({ from: 0, to: 4 })
+  expect(planned(state, { batchSize: BatchSize.messages(2) })).toMatchObject({ from: 0, to: 4 })
 })
 
 describe("pruning", () => {
@@ -333,7 +357,7 @@ describe("pruning", () => {
   const clear = Prune.hardClear({ keep: Keep.lastMessages(2) })
   /** What is cut down where nothing is folded. */
   const cuts = (messages: ReadonlyArray<Message.Message>, ...prune: ReadonlyArray<Prune.Prune>) => {
-    const plan = planned(stateOf(messages), { fold: Fold.none, prune })
+    const plan = planned(stateOf(messages), { summaryMode: SummaryMode.none, prune })
     return typeof plan === "string" ? plan : plan.prune
   }
 
@@ -459,7 +483,7 @@ describe("pruning", () => {
 
   it("goes along with a compaction, of what stays raw alone", () => {
     const messages = [...asked(long), ...asked(long), ...chat(2)]
-    const options = { prune: [clear], take: Take.messages(4) }
+    const options = { prune: [clear], batchSize: BatchSize.messages(4) }
     expect(planned(stateOf(messages), { ...options, keep: Keep.lastMessages(2) })).toMatchObject({
       from: 0,
       to: 4,
@@ -480,7 +504,7 @@ describe("pruning", () => {
 
   it("waits for the trigger, and needs none on demand", () => {
     const state = stateOf([...asked(long), ...chat(2)])
-    const options = { when: Trigger.never, fold: Fold.none, prune: [clear] }
+    const options = { when: Trigger.never, fold: SummaryMode.none, prune: [clear] }
     expect(planned(state, options)).toBe("not-due")
     expect(decision(state, options, true)).toMatchObject({ plan: { reason: "demand", parts: [] } })
   })
@@ -488,16 +512,20 @@ describe("pruning", () => {
 
 describe("a strategy that folds nothing", () => {
   it("has nothing to do where there is nothing to prune", () => {
-    expect(planned(stateOf(chat(10)), { fold: Fold.none })).toBe("nothing-to-take")
-    expect(planned(stateOf(chat(10)), { fold: Fold.none, prune: [] })).toBe("nothing-to-take")
-    expect(decision(stateOf(chat(10)), { fold: Fold.none }, true)).toEqual({
+    expect(planned(stateOf(chat(10)), { summaryMode: SummaryMode.none })).toBe("nothing-to-take")
+    expect(planned(stateOf(chat(10)), { summaryMode: SummaryMode.none, prune: [] })).toBe("nothing-to-take")
+    expect(decision(stateOf(chat(10)), { summaryMode: SummaryMode.none }, true)).toEqual({
       _tag: "Idle",
       why: "nothing-to-take",
     })
   })
 
   it("leaves every message raw, whatever else it says", () => {
-    const options = { fold: Fold.none, keep: Keep.currentRound, split: Split.tailAbove(20, { prefix: 10 }) }
+    const options = {
+      fold: SummaryMode.none,
+      keep: Keep.currentTurn,
+      split: Split.tailAbove(20, { prefix: 10 }),
+    }
     expect(planned(stateOf([user("q"), ...Array.from({ length: 9 }, () => assistant("a"))]), options)).toBe(
       "nothing-to-take",
     )
@@ -511,13 +539,13 @@ describe("a strategy that folds nothing", () => {
         let steps = 0
         for (; ; steps++) {
           const state = after(...events)
-          const plan = planned(state, { fold: Fold.none, prune })
+          const plan = planned(state, { summaryMode: SummaryMode.none, prune })
           if (typeof plan === "string") break
           const { from, parts } = plan
           expect({ from, to: plan.to, parts }).toEqual({ from: 0, to: 0, parts: [] })
           events.push(started(0, { parts }), pruned(plan.prune.map((one) => ({ ...one, tokens: 1 }))))
-          const output = ({ raw }: Session.SessionState, { index, part }: Prune.PlannedPrune) => {
-            const found = raw.at(index)?.message.parts[part]
+          const output = ({ uncovered }: Session.SessionState, { index, part }: Prune.PlannedPrune) => {
+            const found = uncovered.at(index)?.message.parts[part]
             return found?.type === "tool-result" ? found.output.length : Number.NaN
           }
           const next = after(...events)
@@ -534,11 +562,11 @@ describe("a strategy that folds nothing", () => {
       const trim = Prune.softTrim({ keep: Keep.lastMessages(0), above, head: 200, tail: 200 })
       const prune = [trim]
       const messages = [calls("1"), result({ id: "1", output: "x".repeat(1_000) })]
-      const plan = planned(stateOf(messages), { fold: Fold.none, prune })
+      const plan = planned(stateOf(messages), { summaryMode: SummaryMode.none, prune })
       if (typeof plan === "string") throw new Error(plan)
       const outputs = plan.prune.map((one) => ({ ...one, tokens: 1 }))
       const state = after(...appended(messages), started(0, { parts: [] }), pruned(outputs))
-      expect(planned(state, { fold: Fold.none, prune })).toBe("nothing-to-take")
+      expect(planned(state, { summaryMode: SummaryMode.none, prune })).toBe("nothing-to-take")
     }
   })
 })

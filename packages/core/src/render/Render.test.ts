@@ -284,8 +284,8 @@ describe("any state", () => {
     .tuple(conversation, fc.nat(), fc.option(fc.integer({ min: 1, max: 12 })))
     .map(([messages, cut, maxMessages]) => {
       const boundaries = oracles.boundaries(messages)
-      const through = boundaries[cut % boundaries.length]!
-      return { messages, through, state: stateOf(messages, through), maxMessages }
+      const coveredTo = boundaries[cut % boundaries.length]!
+      return { messages, coveredTo, state: stateOf(messages, coveredTo), maxMessages }
     })
 
   it("renders without orphans (L5)", () => {
@@ -301,17 +301,17 @@ describe("any state", () => {
 
   it("has every message in exactly one place (L4)", () => {
     fc.assert(
-      fc.property(anyState, ({ messages, through, state, maxMessages }) => {
+      fc.property(anyState, ({ messages, coveredTo, state, maxMessages }) => {
         const context = Render.render(state, maxMessages === null ? {} : { maxMessages })
         const places = messages.map((_, index) =>
           context.layout.filter(
             ({ section, from, to }) =>
-              index >= from && index < to && !(section === "pinned" && index < through),
+              index >= from && index < to && !(section === "pinned" && index < coveredTo),
           ),
         )
         expect(places.map((found) => found.length)).toEqual(messages.map(() => 1))
         expect(places.map(([place]) => place?.section === "summary")).toEqual(
-          messages.map((_, index) => index < through),
+          messages.map((_, index) => index < coveredTo),
         )
       }),
       { numRuns: 150 },

@@ -67,11 +67,11 @@ const sections = (section: SectionName, entries: ReadonlyArray<Entry>): Readonly
  * calls a tool, which none should, is no part of it: its group goes on.
  */
 const preambleEnd = (state: SessionState, openFrom: number): number => {
-  const { raw, through } = state
-  if (through > 0) return through
+  const { uncovered, coveredTo } = state
+  if (coveredTo > 0) return coveredTo
   const isPreamble = (entry: Entry | undefined) => entry?.pinned === true && entry.message.role === "system"
   let end = 0
-  while (end < openFrom && isPreamble(raw.at(end))) end++
+  while (end < openFrom && isPreamble(uncovered.at(end))) end++
   return boundaryBefore(state, end)
 }
 
@@ -90,17 +90,17 @@ export interface MemorySection {
 
 /** Says on the first message kept raw what was compacted before it (reference design 3). No codec sends it on. */
 const marked = (messages: ReadonlyArray<Message>, state: SessionState): ReadonlyArray<Message> => {
-  const { summary, through } = state
+  const { summary, coveredTo } = state
   const [first, ...others] = messages
   if (summary === null || first === undefined) return messages
   const memfold = {
     ...(first.metadata?.["memfold"] as object | undefined),
     compressionTriggered: true,
     summaryId: summary.id,
-    compactUpToIndex: through,
+    compactUpToIndex: coveredTo,
     compactedAt: summary.total,
     isSplitTurn: summary.segments.some(({ kind }) => kind === "turn-prefix"),
-    compactedTime: summary.at,
+    compactedTime: summary.time,
   }
   return [{ ...first, metadata: { ...first.metadata, memfold } }, ...others]
 }
@@ -116,17 +116,17 @@ export const render = (
   style: { readonly maxMessages?: number } = {},
   memory: ReadonlyArray<MemorySection> = [],
 ): Context => {
-  const { through, total, structure, summary } = state
+  const { coveredTo, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
   const preambleTo = preambleEnd(state, openFrom)
   // The newest group is shown however small the cap is: without it there would be nothing to answer.
-  const newest = Math.max(openFrom > through ? boundaryBefore(state, openFrom - 1) : through, preambleTo)
+  const newest = Math.max(openFrom > coveredTo ? boundaryBefore(state, openFrom - 1) : coveredTo, preambleTo)
   const cap = style.maxMessages ?? Number.POSITIVE_INFINITY
   const shownFrom = Math.min(boundaryAfter(state, Math.max(preambleTo, total - cap)), newest, openFrom)
 
-  const capped = state.raw.slice(preambleTo, shownFrom)
-  const pinned = [...state.pinned, ...state.raw.slice(through, preambleTo), ...pinnedGroups(capped)]
-  const shown = state.raw.slice(shownFrom, openFrom)
+  const capped = state.uncovered.slice(preambleTo, shownFrom)
+  const pinned = [...state.pinned, ...state.uncovered.slice(coveredTo, preambleTo), ...pinnedGroups(capped)]
+  const shown = state.uncovered.slice(shownFrom, openFrom)
   const last = shown.at(-1)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
@@ -137,11 +137,13 @@ export const render = (
     ...memory.map(({ section, tokens }) => ({ section, from: 0, to: 0, tokens })),
     ...(summary === null
       ? []
-      : [{ section: "summary" as const, from: 0, to: through, tokens: said === null ? 0 : summary.tokens }]),
+      : [
+          { section: "summary" as const, from: 0, to: coveredTo, tokens: said === null ? 0 : summary.tokens },
+        ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...sections("raw", earlier),
     ...sections("current", isCurrent ? [last] : []),
-    ...sections("open", state.raw.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
+    ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
   return {
     messages: [

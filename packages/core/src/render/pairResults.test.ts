@@ -11,7 +11,8 @@ const calls = (...ids: ReadonlyArray<string>) =>
   call(ids.map((id) => ({ id, name: `tool-${id}`, arguments: "{}" })))
 const answer = (id: string, output = `answer ${id}`) => result({ id, output })
 
-const paired = (...messages: ReadonlyArray<Message.Message>) => pairResults(stateOf(messages).raw.slice())
+const paired = (...messages: ReadonlyArray<Message.Message>) =>
+  pairResults(stateOf(messages).uncovered.slice())
 
 const late = (output: string) => user(`(A tool result that no open call asked for)\n${output}`)
 
@@ -50,13 +51,13 @@ describe("results", () => {
   it("in one message become a message each", () => {
     const together: Message.Message = {
       role: "tool",
-      at: 5,
+      time: 5,
       parts: [...answer("2").parts, ...answer("1").parts],
     }
     expect(paired(calls("1", "2"), together)).toEqual([
       calls("1", "2"),
-      { ...answer("1"), at: 5 },
-      { ...answer("2"), at: 5 },
+      { ...answer("1"), time: 5 },
+      { ...answer("2"), time: 5 },
     ])
   })
 

@@ -4,7 +4,7 @@
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls } from "../message/Message.js"
-import { answered } from "../message/Structure.js"
+import { answeredCall } from "../message/Structure.js"
 import type { Entry } from "../session/SessionState.js"
 
 /** What the model reads where a call was never answered. */
@@ -49,7 +49,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
       const open = asked.filter((one) => one.answers.length === 0)
       const answer =
         open[
-          answered(
+          answeredCall(
             open.map((one) => one.call),
             part,
           )

@@ -11,7 +11,13 @@
  */
 import { Cause, Clock, type Duration, Effect, type Scope } from "effect"
 import { compactDue } from "../compact/compactDue.js"
-import { type Dependencies, type Outcome, pauseAfter, run, type RunOptions } from "../compact/Compaction.js"
+import {
+  type Dependencies,
+  type CompactionOutcome,
+  pauseAfter,
+  run,
+  type RunOptions,
+} from "../compact/Compaction.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "../compact/waitForBudget.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { compareShadow } from "../observe/compareShadow.js"
@@ -45,13 +51,13 @@ export interface CompactionSchedule {
   readonly compactDue: (
     session: string,
     strategy: Strategy,
-  ) => Effect.Effect<ReadonlyArray<Outcome>, SessionError>
+  ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, SessionError>
   /** Compacts once, whatever the trigger says. In mode `off`, it does nothing. */
   readonly compactNow: (
     session: string,
     strategy: Strategy,
     options: Pick<RunOptions, "instructions">,
-  ) => Effect.Effect<Outcome, SessionError>
+  ) => Effect.Effect<CompactionOutcome, SessionError>
   /** Waits for compactions while the context is over budget; `undefined` where the options do not ask for that. */
   readonly waitForBudget: (
     session: string,
@@ -139,7 +145,7 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         if (shadow !== undefined) yield* compareShadow(shadow, state, decision, now)
         if (!automatic) return
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
-        const due = decision._tag === "Due" || decision.why === "running"
+        const due = decision._tag === "Due" || decision.reason === "running"
         if (due || learning.isDue(state) || state.damaged.length > 0) {
           yield* mode === "background" ? scheduler.checkNow(session, strategy) : work(session, strategy)
         } else if (mode === "background") yield* setTimer(state, strategy)
@@ -158,7 +164,7 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         if (mode === "off") return Effect.succeed({ _tag: "Idle", why: "off" })
         const compacted = Effect.zipRight(
           learning.learnDue(session),
-          run(dependencies(strategy), session, { demanded: true, instructions }),
+          run(dependencies(strategy), session, { onDemand: true, instructions }),
         )
         if (mode === "background") return Effect.ensuring(compacted, scheduler.checkNow(session, strategy))
         const checked = Effect.flatMap(sessions.load(session), (state) => check(state, strategy))

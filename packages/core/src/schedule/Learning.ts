@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { learnFacts } from "../layers/learnFacts.js"
-import { due, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 
@@ -23,7 +23,7 @@ export const make = (sessions: Sessions, layers: MemoryLayers | null): Learning 
   const failedTo = new Map<string, number>()
 
   const dueIn = (state: SessionState) => {
-    const range = due(state)
+    const range = turnsToLearn(state)
     return range === null || range.to === failedTo.get(state.session) ? null : range
   }
 

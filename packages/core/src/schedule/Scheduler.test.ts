@@ -2,16 +2,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Deferred, Effect, Logger, LogLevel, Option, TestClock, type Tracer } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
-import { Fold, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
+import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
 import { EventLog, LogError } from "../log/EventLog.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 
 const by = (when: Trigger.Trigger) =>
-  Strategy.make({ name: "by time", when, keep: Keep.lastMessages(2), fold: Fold.rolling })
+  Strategy.make({ name: "by time", when, keep: Keep.lastMessages(2), summaryMode: SummaryMode.rolling })
 
-const through = Effect.flatMap(Memory.Memory, (memory) =>
-  Effect.map(memory.state("s"), (state) => state.through),
+const coveredTo = Effect.flatMap(Memory.Memory, (memory) =>
+  Effect.map(memory.state("s"), (state) => state.coveredTo),
 )
 
 const engine = (log: EventLog["Type"], options: Memory.Options, summarizer: Summarizer.Service = echo) =>
@@ -28,9 +28,9 @@ describe("time alone", () => {
       yield* TestClock.adjust("50 minutes")
       yield* memory.append("s", said(2, 6))
       yield* TestClock.adjust("59 minutes")
-      expect(yield* through).toBe(0)
+      expect(yield* coveredTo).toBe(0)
       yield* TestClock.adjust("1 minute")
-      expect(yield* through).toBe(6)
+      expect(yield* coveredTo).toBe(6)
     }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")) }))),
   )
 
@@ -39,9 +39,9 @@ describe("time alone", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
       yield* TestClock.adjust("39 days")
-      expect(yield* through).toBe(0)
+      expect(yield* coveredTo).toBe(0)
       yield* TestClock.adjust("1 day")
-      expect(yield* through).toBe(4)
+      expect(yield* coveredTo).toBe(4)
     }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.cooldown("40 days")) }))),
   )
 
@@ -50,7 +50,7 @@ describe("time alone", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
       yield* TestClock.adjust("1 day")
-      expect(yield* through).toBe(0)
+      expect(yield* coveredTo).toBe(0)
     }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")), compaction: "inline" }))),
   )
 
@@ -72,7 +72,7 @@ describe("time alone", () => {
       expect((yield* memory.state("s")).failures).toMatchObject({ count: 1 })
       fails = false
       yield* TestClock.adjust("1 minute")
-      expect(yield* memory.state("s")).toMatchObject({ through: 4, failures: null })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, failures: null })
     }).pipe(
       Effect.provide(withMemory({ strategy: pairs, summarizerRetries: 0, backOff: "1 minute" }, summarizer)),
     )
@@ -92,10 +92,10 @@ describe("time alone", () => {
       yield* TestClock.adjust("59 minutes")
       away = true
       yield* TestClock.adjust("10 minutes")
-      expect((yield* memory.state("s")).through).toBe(0)
+      expect((yield* memory.state("s")).coveredTo).toBe(0)
       away = false
       yield* TestClock.adjust("10 minutes")
-      expect((yield* memory.state("s")).through).toBe(4)
+      expect((yield* memory.state("s")).coveredTo).toBe(4)
     }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None)),
   )
 
@@ -119,16 +119,16 @@ describe("time alone", () => {
         { strategy: pairs, summarizerRetries: 0, backOff: "1 minute" },
         summarizer,
       )
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Failed" }])
+      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Failed" }])
       fails = false
       yield* TestClock.adjust("1 minute")
-      expect((yield* memory.state("s")).through).toBe(4)
+      expect((yield* memory.state("s")).coveredTo).toBe(4)
     }).pipe(Effect.scoped, Logger.withMinimumLogLevel(LogLevel.None))
   })
 
   it.effect("asks a trigger whose time is always now no more than once a second", () => {
     let asked = 0
-    const now: Trigger.Trigger = { due: () => null, dueAt: (view) => (asked++, view.now + 1) }
+    const now: Trigger.Trigger = { due: () => null, dueTime: (view) => (asked++, view.now + 1) }
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
@@ -171,7 +171,7 @@ describe("time alone", () => {
       yield* memory.delete("gone")
       read.length = 0
       yield* TestClock.adjust("2 hours")
-      expect((yield* memory.state("s")).through).toBe(4)
+      expect((yield* memory.state("s")).coveredTo).toBe(4)
       expect(spans).toContain("memfold.compact")
       expect(spans).not.toContain("a request")
       expect(read).not.toContain("gone")
@@ -196,9 +196,9 @@ describe("time alone", () => {
       yield* other.append("s", said(1, 6))
       const leaseUntil = (yield* other.state("s")).running?.leaseUntil ?? 0
       yield* TestClock.setTime(leaseUntil - 1)
-      expect((yield* other.state("s")).through).toBe(0)
+      expect((yield* other.state("s")).coveredTo).toBe(0)
       yield* TestClock.setTime(leaseUntil)
-      expect((yield* other.state("s")).through).toBe(5)
+      expect((yield* other.state("s")).coveredTo).toBe(5)
     }).pipe(Effect.scoped),
   )
 

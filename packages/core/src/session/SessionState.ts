@@ -17,18 +17,18 @@ export interface Entry {
   readonly message: Message
   readonly tokens: number
   /** The tokens of all messages of the session up to this one, itself included. */
-  readonly cumulative: number
+  readonly cumulativeTokens: number
   /** The index at which its group starts. */
   readonly group: number
   readonly pinned: boolean
 }
 
-/** The one active summary; it covers `[0, through)`. */
+/** The one active summary; it covers `[0, coveredTo)`. */
 export interface Summary {
   readonly id: string
   /** The event that committed it. */
-  readonly seq: number
-  readonly through: number
+  readonly version: number
+  readonly coveredTo: number
   /** How many messages there were when it was committed. */
   readonly total: number
   /** How many of its segments it took over unchanged from the summary before it. */
@@ -40,7 +40,7 @@ export interface Summary {
   /** What it takes in a context, wording included. */
   readonly tokens: number
   /** When it was committed, in milliseconds since the epoch. */
-  readonly at: number
+  readonly time: number
 }
 
 /** The compaction that holds the session's lock. */
@@ -53,15 +53,15 @@ export interface Running {
 
 /** A fact that is in force, and when it was learned. */
 export interface KnownFact extends Fact {
-  readonly at: number
+  readonly time: number
 }
 
 /** The failures since the last success, and when another try is due: at a time, or with so many messages. */
 export interface Failures {
   readonly count: number
   readonly reason: string
-  readonly retryAt: number
-  readonly retryTotal: number
+  readonly retryTime: number
+  readonly retryMessages: number
 }
 
 /** The state of one session at one version. */
@@ -71,50 +71,50 @@ export interface SessionState {
   readonly version: number
   /** How many messages there are since the start or the last clear. */
   readonly total: number
-  /** Coverage: the active summary stands for `[0, through)`. */
-  readonly through: number
-  /** How many rounds begin in `[0, through)` (the name is reference design 2's). */
+  /** Coverage: the active summary stands for `[0, coveredTo)`. */
+  readonly coveredTo: number
+  /** How many rounds begin in `[0, coveredTo)` (the name is reference design 2's). */
   readonly compressedThroughRound: number
   /** The time of the first message and of the last one, in milliseconds since the epoch. */
-  readonly startedAt: number | null
-  readonly lastMessageAt: number | null
+  readonly startTime: number | null
+  readonly lastMessageTime: number | null
   /** When the last compaction ended well. */
-  readonly compactedAt: number | null
-  /** The messages in `[through, total)`. */
-  readonly raw: Sequence<Entry>
-  /** Where the rounds start that begin in `[through, total)`. */
-  readonly roundStarts: Sequence<number>
+  readonly lastCompactionTime: number | null
+  /** The messages in `[coveredTo, total)`. */
+  readonly uncovered: Sequence<Entry>
+  /** Where the rounds start that begin in `[coveredTo, total)`. */
+  readonly turnStarts: Sequence<number>
   readonly structure: Structure.Structure
   /** Whether only system messages have come so far: those are pinned. */
   readonly preamble: boolean
   /** The pinned messages among the covered ones. */
   readonly pinned: ReadonlyArray<Entry>
-  /** The tokens of all messages in `[0, through)`. */
+  /** The tokens of all messages in `[0, coveredTo)`. */
   readonly coveredTokens: number
   /** The tokens of all messages as they were appended, whatever has been pruned since. */
   readonly appendedTokens: number
   readonly summary: Summary | null
   /** How many summaries have been superseded. */
-  readonly superseded: number
+  readonly supersededCount: number
   /** Commits that cannot be used and have not been declared invalid yet. */
-  readonly damaged: ReadonlyArray<{ readonly seq: number; readonly summary: string | null }>
+  readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
   readonly running: Running | null
   readonly failures: Failures | null
   /** Nothing is compacted by itself before there are so many messages: somebody took a compaction back. */
-  readonly heldUntil: number
+  readonly pausedUntil: number
   /**
    * The newest message that asked something of the model (any but the assistant's own), and where the last commit
    * found the conversation: an answer to an older prompt tells the size of a context that is gone.
    */
-  readonly askedAt: number
-  readonly committedTotal: number
+  readonly lastPromptIndex: number
+  readonly totalAtCommit: number
   /**
    * What a provider last reported as the size of a whole context, and the message it was reported with. Usage
    * from before a commit says nothing about the context after it, so a commit resets it.
    */
   readonly reported: { readonly index: number; readonly tokens: number } | null
   /** Up to where the rounds have been looked through for facts. */
-  readonly learnedThrough: number
+  readonly learnedTo: number
   /** How often the session was cleared: message 3 after a clear is another one than before. */
   readonly clears: number
   /** The facts in force that were learned into this log, oldest first; of each layer the newest {@link mostFacts}. */
@@ -129,38 +129,38 @@ export const empty = (session: string): SessionState => ({
   session,
   version: 0,
   total: 0,
-  through: 0,
+  coveredTo: 0,
   compressedThroughRound: 0,
-  startedAt: null,
-  lastMessageAt: null,
-  compactedAt: null,
-  raw: Sequence.of(),
-  roundStarts: Sequence.of(),
+  startTime: null,
+  lastMessageTime: null,
+  lastCompactionTime: null,
+  uncovered: Sequence.of(),
+  turnStarts: Sequence.of(),
   structure: Structure.empty,
   preamble: true,
   pinned: [],
   coveredTokens: 0,
   appendedTokens: 0,
   summary: null,
-  superseded: 0,
+  supersededCount: 0,
   damaged: [],
   running: null,
   failures: null,
-  heldUntil: 0,
-  askedAt: -1,
-  committedTotal: 0,
+  pausedUntil: 0,
+  lastPromptIndex: -1,
+  totalAtCommit: 0,
   reported: null,
-  learnedThrough: 0,
+  learnedTo: 0,
   clears: 0,
   facts: [],
 })
 
-/** The tokens of the messages in `[from, to)`, for `through <= from <= to <= total`. Constant time. */
+/** The tokens of the messages in `[from, to)`, for `coveredTo <= from <= to <= total`. Constant time. */
 export const tokensBetween = (state: SessionState, from: number, to: number): number =>
   cumulativeBefore(state, to) - cumulativeBefore(state, from)
 
 const cumulativeBefore = (state: SessionState, index: number): number =>
-  state.raw.at(index - 1)?.cumulative ?? state.coveredTokens
+  state.uncovered.at(index - 1)?.cumulativeTokens ?? state.coveredTokens
 
 /**
  * The tokens of the next context: what the provider reported last and all that came after it; without a report,
@@ -170,12 +170,14 @@ export const contextTokens = (state: SessionState): number =>
   state.reported === null
     ? state.pinned.reduce((sum, entry) => sum + entry.tokens, 0) +
       (state.summary?.tokens ?? 0) +
-      tokensBetween(state, state.through, state.total)
+      tokensBetween(state, state.coveredTo, state.total)
     : state.reported.tokens + tokensBetween(state, state.reported.index + 1, state.total)
 
 /** The nearest boundary at or before `index` that cuts no group; a group that still waits for results is whole. */
 export const boundaryBefore = (state: SessionState, index: number): number =>
-  index >= state.total ? (state.structure.open?.from ?? state.total) : (state.raw.at(index)?.group ?? index)
+  index >= state.total
+    ? (state.structure.open?.from ?? state.total)
+    : (state.uncovered.at(index)?.group ?? index)
 
 /** The nearest boundary at or after `index` that cuts no group. */
 export const boundaryAfter = (state: SessionState, index: number): number => {
@@ -189,8 +191,11 @@ export const boundaryAfter = (state: SessionState, index: number): number => {
  * that cuts no group. `NaN` counts as the start.
  */
 export const clampToBoundary = (state: SessionState, index: number): number => {
-  const asked = Number.isNaN(index) ? state.through : Math.floor(index)
-  return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)
+  const asked = Number.isNaN(index) ? state.coveredTo : Math.floor(index)
+  return Math.max(
+    boundaryBefore(state, Math.min(Math.max(asked, state.coveredTo), state.total)),
+    state.coveredTo,
+  )
 }
 
 /** The pinned ones among entries. A pinned message takes its whole group along: half a group is an orphan call. */

@@ -13,10 +13,10 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
   Effect.forEach(
     events,
     (event) =>
-      Effect.flatMap(log.version("s"), (expected) =>
-        log.append("s", [{ at: startOfTime + expected, ...stored(event) }], {
-          expected,
-          commit: `other-${expected}`,
+      Effect.flatMap(log.version("s"), (expectedVersion) =>
+        log.append("s", [{ time: startOfTime + expectedVersion, ...stored(event) }], {
+          expectedVersion,
+          batchId: `other-${expectedVersion}`,
         }),
       ),
     { discard: true },
@@ -26,7 +26,7 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
 const folded = (log: EventLog.Service, to = Number.POSITIVE_INFINITY) =>
   log.read("s").pipe(
     Stream.map((record) => Either.getOrThrow(EventCodec.decode(record))),
-    Stream.filter(({ seq }) => seq <= to),
+    Stream.filter(({ version }) => version <= to),
     Stream.runCollect,
     Effect.map((events) => Session.fold(Session.empty("s"), Chunk.toReadonlyArray(events))),
   )
@@ -89,7 +89,7 @@ describe("a state", () => {
               Snapshot.take(yield* folded(log)),
             )
             const version = steps.length % (events.length + 1)
-            expect(Snapshot.take(yield* sessions.at("s", version))).toEqual(
+            expect(Snapshot.take(yield* sessions.stateAt("s", version))).toEqual(
               Snapshot.take(yield* folded(log, version)),
             )
           }),
@@ -104,9 +104,9 @@ describe("a state", () => {
       const second = { compaction: "k2", summary: "s2" }
       yield* write(log, ...appended(chat(8)), started(6), committed(6), invalidated(10))
       yield* write(log, started(2, second), committed(2, second))
-      expect(yield* Session.make(log).load("s")).toMatchObject({ through: 2, summary: { id: "s2" } })
+      expect(yield* Session.make(log).load("s")).toMatchObject({ coveredTo: 2, summary: { id: "s2" } })
       yield* write(log, invalidated(13))
-      expect(yield* Session.make(log).load("s")).toMatchObject({ through: 0, summary: null })
+      expect(yield* Session.make(log).load("s")).toMatchObject({ coveredTo: 0, summary: null })
     }),
   )
 
@@ -115,14 +115,14 @@ describe("a state", () => {
       const log = yield* InMemoryEventLog.make
       const sessions = Session.make(log)
       yield* write(log, ...appended(chat(8)), started(4), committed(4))
-      expect(yield* sessions.load("s")).toMatchObject({ through: 4, summary: { id: "s1" } })
+      expect(yield* sessions.load("s")).toMatchObject({ coveredTo: 4, summary: { id: "s1" } })
       yield* write(log, invalidated(10))
       const state = yield* sessions.load("s")
-      expect(state).toMatchObject({ through: 0, summary: null, version: 11 })
-      expect(state.raw.length).toBe(8)
+      expect(state).toMatchObject({ coveredTo: 0, summary: null, version: 11 })
+      expect(state.uncovered.length).toBe(8)
       // What was, was: the declaration changes nothing before it (L10).
-      expect(yield* sessions.at("s", 10)).toMatchObject({ through: 4, summary: { id: "s1" } })
-      expect(yield* sessions.at("s", 11)).toMatchObject({ through: 0, summary: null })
+      expect(yield* sessions.stateAt("s", 10)).toMatchObject({ coveredTo: 4, summary: { id: "s1" } })
+      expect(yield* sessions.stateAt("s", 11)).toMatchObject({ coveredTo: 0, summary: null })
     }),
   )
 
@@ -132,7 +132,7 @@ describe("a state", () => {
       const sessions = Session.make(log)
       yield* write(log, ...appended(chat(8)), started(4), committed(4))
       const { state } = yield* sessions.transact("s", () => ({ events: [invalidated(10)], answer: null }))
-      expect(state).toMatchObject({ through: 0, summary: null, version: 11 })
+      expect(state).toMatchObject({ coveredTo: 0, summary: null, version: 11 })
       expect(yield* sessions.load("s")).toEqual(state)
     }),
   )
@@ -146,7 +146,7 @@ describe("a state", () => {
       const [snapshot] = yield* Effect.map(log.loadSnapshot("s"), Option.toArray)
       expect(snapshot).toMatchObject({ version: 10 })
       yield* write(log, invalidated(10), ...appended(chat(1), { from: 8 }))
-      expect(yield* Session.make(log).load("s")).toMatchObject({ total: 9, through: 0, summary: null })
+      expect(yield* Session.make(log).load("s")).toMatchObject({ total: 9, coveredTo: 0, summary: null })
       expect(yield* log.loadSnapshot("s")).toEqual(Option.some(snapshot))
     }),
   )
@@ -163,7 +163,7 @@ describe("a store that cannot be read", () => {
         yield* write(log, ...appended(chat(6)), started(4), committed(4))
         const reading: ReadonlyArray<Effect.Effect<unknown, Session.SessionError>> = [
           Session.make(log).load("s"),
-          Session.make(log).at("s", 8),
+          Session.make(log).stateAt("s", 8),
           Session.make(log).transact("s", ({ total }) => ({ events: [], answer: total })),
         ]
         for (const open of reading) {
@@ -215,7 +215,7 @@ describe("a snapshot that cannot be read", () => {
         Object.assign(counts, { left: times, asked: 0 })
         expect(yield* patiently(Session.make(log).load("s"))).toMatchObject({
           _tag: "Right",
-          right: { total: 6, through: 4 },
+          right: { total: 6, coveredTo: 4 },
         })
         expect(counts.asked).toBe(3)
         expect(logged).toHaveLength(lines)

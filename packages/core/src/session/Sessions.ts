@@ -7,10 +7,10 @@
  */
 import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import { commitOf, type DamagedEvent, encode, eventId, type Recorded } from "../event/EventCodec.js"
+import { batchIdOf, type DamagedEvent, encode, eventId, type RecordedEvent } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
 import type {
-  Appended,
+  AppendResult,
   LogRecord,
   NewRecord,
   ReadOptions,
@@ -19,7 +19,7 @@ import type {
   VersionConflict,
 } from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
-import { evolve, rewinds } from "./evolve.js"
+import { evolve, requiresReplay } from "./evolve.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
@@ -39,16 +39,16 @@ export interface Step<A> {
 export interface Committed<A> {
   readonly answer: A
   readonly state: SessionState
-  readonly appended: Appended | null
+  readonly appended: AppendResult | null
 }
 
 export interface Sessions {
   /** The newest state of a session. */
   readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
   /** The state as it was at a version; at the newest when that lies beyond it. */
-  readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
   /** The decoded events of a session. */
-  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<Recorded, SessionError>
+  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   /** Every summary the session ever had, and the commits that can be taken back. Reads the whole log. */
   readonly history: (session: string) => Effect.Effect<History, SessionError>
   /**
@@ -58,13 +58,13 @@ export interface Sessions {
   readonly transact: <A>(
     session: string,
     step: (state: SessionState) => Step<A>,
-    options?: { readonly commit?: string | undefined },
+    options?: { readonly batchId?: string | undefined },
   ) => Effect.Effect<Committed<A>, SessionError>
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
   /** The last sequence number in the log. */
   readonly version: (session: string) => Effect.Effect<number, SessionError>
   /** Says that this process has written to a session by another way. */
-  readonly announce: (session: string) => void
+  readonly notifyChange: (session: string) => void
   /**
    * Tells each time this process has written to a session, and others have where the store hears of it; several writes
    * may be told as one.
@@ -76,7 +76,7 @@ export interface Sessions {
 interface Known {
   readonly state: SessionState
   /** `null` when nothing has been folded. */
-  readonly commit: string | null
+  readonly batchId: string | null
 }
 
 interface Slot {
@@ -105,7 +105,7 @@ const mostConflicts = 1_000
  * A store that cannot answer now is asked three times (reference design 3). A write keeps its commit id, since the
  * first may have got through and only its answer been lost.
  */
-export const persistently = <A, E extends { readonly _tag: string }>(
+export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
 ): Effect.Effect<A, E> =>
   Effect.retry(ask, {
@@ -144,50 +144,57 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
    * none, the session was deleted and perhaps begun anew, and what is known of it is void. So it is when an event
    * takes back what is in the state already.
    */
-  const readOn = ({ state, commit }: Known, to?: number): Effect.Effect<Known | null, SessionError> =>
-    log.read(state.session, { from: Math.max(state.version, 1), ...(to === undefined ? {} : { to }) }).pipe(
-      Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
-        state.version === 0 ? { state, commit } : null,
-        (known, record) => {
-          if (record.seq === state.version) {
-            const same = commit === null || record.commit === commit
-            return Effect.succeed(same ? { state, commit: record.commit } : null)
-          }
-          if (known === null) return Effect.succeed(null)
-          return Effect.map(decodeAt(known.state.version + 1, record), (recorded) =>
-            rewinds(known.state, recorded)
-              ? null
-              : { state: evolve(known.state, recorded), commit: record.commit },
-          )
-        },
-      ),
-      persistently,
-    )
+  const readOn = ({ state, batchId }: Known, to?: number): Effect.Effect<Known | null, SessionError> =>
+    log
+      .read(state.session, {
+        fromVersion: Math.max(state.version, 1),
+        ...(to === undefined ? {} : { toVersion: to }),
+      })
+      .pipe(
+        Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
+          state.version === 0 ? { state, batchId } : null,
+          (known, record) => {
+            if (record.version === state.version) {
+              const same = batchId === null || record.batchId === batchId
+              return Effect.succeed(same ? { state, batchId: record.batchId } : null)
+            }
+            if (known === null) return Effect.succeed(null)
+            return Effect.map(decodeAt(known.state.version + 1, record), (recorded) =>
+              requiresReplay(known.state, recorded)
+                ? null
+                : { state: evolve(known.state, recorded), batchId: record.batchId },
+            )
+          },
+        ),
+        retryTransient,
+      )
 
   const reader = (session: string, most?: number) => (to?: number) => {
     const end = to ?? most
-    return events(session, end === undefined ? {} : { to: end })
+    return events(session, end === undefined ? {} : { toVersion: end })
   }
 
   /** Folds the log from its first event. */
   const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
     replay(session, reader(session, to), { start: () => undefined, step: () => undefined }).pipe(
-      Effect.map(({ state, last }) => ({ state, commit: last === null ? null : commitOf(last) })),
-      persistently,
+      Effect.map(({ state, last }) => ({ state, batchId: last === null ? null : batchIdOf(last) })),
+      retryTransient,
     )
 
-  const history: Sessions["history"] = (session) => persistently(historyOf(session, reader(session)))
+  const history: Sessions["history"] = (session) => retryTransient(historyOf(session, reader(session)))
 
   /** The history of a session up to a version, with more events behind it. */
-  const historyWith = (session: string, to: number, more: ReadonlyArray<Recorded>) =>
-    persistently(historyOf(session, () => Stream.concat(events(session, { to }), Stream.fromIterable(more))))
+  const historyWith = (session: string, to: number, more: ReadonlyArray<RecordedEvent>) =>
+    retryTransient(
+      historyOf(session, () => Stream.concat(events(session, { toVersion: to }), Stream.fromIterable(more))),
+    )
 
-  const unknown = (session: string): Known => ({ state: empty(session), commit: null })
+  const unknown = (session: string): Known => ({ state: empty(session), batchId: null })
 
   /** A snapshot that cannot be read costs time, and nothing else. */
   const loadSnapshot = (session: string) =>
     log.loadSnapshot(session).pipe(
-      persistently,
+      retryTransient,
       Effect.catchAll((error) =>
         Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
           Effect.annotateLogs({ session, reason: error.reason }),
@@ -202,7 +209,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const snapshot = yield* loadSnapshot(session)
       const restored = Option.filter(snapshot, ({ version }) => to === undefined || version <= to).pipe(
         Option.flatMap((usable) =>
-          Option.map(Snapshot.restore(session, usable), (state): Known => ({ state, commit: usable.commit })),
+          Option.map(Snapshot.restore(session, usable), (state): Known => ({
+            state,
+            batchId: usable.batchId,
+          })),
         ),
       )
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
@@ -274,24 +284,24 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const recordedAfter = (
     { session, version }: SessionState,
     list: ReadonlyArray<Event>,
-    { commit, at }: { readonly commit: string; readonly at: number },
-  ): ReadonlyArray<Recorded> =>
+    { batchId, time }: { readonly batchId: string; readonly time: number },
+  ): ReadonlyArray<RecordedEvent> =>
     list.map((event, position) => {
       const seq = version + 1 + position
-      return { session, seq, id: eventId({ commit, seq }), at, event }
+      return { session, version: seq, id: eventId({ batchId, version: seq }), time, event }
     })
 
   /** Whether events invalidate earlier ones: then all rows are made again from the log. */
-  const invalidates = (state: SessionState, recorded: ReadonlyArray<Recorded>): boolean =>
+  const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>
     state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
 
   /** Appends events behind the state they were decided on. The state after them is `null` if it has to be read again. */
-  const append = ({ state, commit: after }: Known, list: ReadonlyArray<Event>, commit: string) =>
+  const append = ({ state, batchId: after }: Known, list: ReadonlyArray<Event>, batchId: string) =>
     Effect.gen(function* () {
       const { session } = state
-      const at = yield* Clock.currentTimeMillis
-      const recorded = recordedAfter(state, list, { commit, at })
-      const [first, ...rest] = list.map((event): NewRecord => ({ at, ...encode(event) }))
+      const time = yield* Clock.currentTimeMillis
+      const recorded = recordedAfter(state, list, { batchId, time })
+      const [first, ...rest] = list.map((event): NewRecord => ({ time, ...encode(event) }))
       if (first === undefined) return null
       const folded = foldWithRows(state, recorded)
       const summaries: SummaryChanges | undefined = invalidates(state, recorded)
@@ -302,19 +312,19 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           )
         : folded.changes
       const appended = yield* log.append(session, [first, ...rest], {
-        expected: state.version,
-        after: after ?? undefined,
-        commit,
+        expectedVersion: state.version,
+        lastBatchId: after ?? undefined,
+        batchId,
         ...(summaries === undefined ? {} : { summaries }),
       })
       changed(session)
-      return { appended, next: recorded.some((one) => rewinds(state, one)) ? null : folded.state }
+      return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : folded.state }
     })
 
   const transact: Sessions["transact"] = (session, step, options) =>
     Effect.gen(function* () {
       const slot = slotOf(session)
-      const commit = options?.commit ?? (yield* makeId)
+      const batchId = options?.batchId ?? (yield* makeId)
 
       const attempt = Effect.gen(function* () {
         const cached = slot.known !== null
@@ -328,7 +338,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           decided = step(known.state)
         }
         const { events: list, answer } = decided
-        const written = yield* append(known, list, commit)
+        const written = yield* append(known, list, batchId)
         if (written === null) return { answer, state: known.state, appended: null }
         const { appended, next } = written
         if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
@@ -336,8 +346,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           slot.known = null
           return { answer, state: yield* refresh(session, slot), appended }
         }
-        slot.known = { state: next, commit }
-        if (list.some(isLandmark)) yield* saveSnapshot(next, commit)
+        slot.known = { state: next, batchId }
+        if (list.some(isLandmark)) yield* saveSnapshot(next, batchId)
         return { answer, state: next, appended }
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
 
@@ -357,13 +367,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   return {
     load: (session) => Effect.suspend(() => refresh(session, slotOf(session))),
-    at: (session, version) => Effect.map(open(session, version), ({ state }) => state),
+    stateAt: (session, version) => Effect.map(open(session, version), ({ state }) => state),
     events,
     history,
     transact,
-    version: (session) => persistently(log.version(session)),
+    version: (session) => retryTransient(log.version(session)),
     changes,
-    announce: changed,
+    notifyChange: changed,
     delete: (session) =>
       Effect.suspend(() => {
         const slot = slotOf(session)

@@ -8,7 +8,7 @@ import { Message, Session } from "../index.js"
 import { crc32 } from "../event/checksum.js"
 import { foldVersion, restore, take } from "./Snapshot.js"
 
-const { empty, evolve, fold, rewinds } = Session
+const { empty, evolve, fold, requiresReplay } = Session
 
 const restored = (state: Session.SessionState) => Option.getOrThrow(restore(state.session, take(state)))
 
@@ -22,7 +22,7 @@ describe("L6: a snapshot", () => {
         let state = restored(fold(empty("s"), events.slice(0, point)))
         for (const event of events.slice(point)) {
           // Such an event makes every earlier snapshot useless, and says so.
-          if (rewinds(state, event)) return
+          if (requiresReplay(state, event)) return
           state = evolve(state, event)
         }
         expect(take(state)).toEqual(take(fold(empty("s"), events)))
@@ -37,7 +37,7 @@ describe("L6: a snapshot", () => {
         const events = recorded(appended(messages))
         let current = empty("s")
         for (const event of events) current = fold(restored(current), [event])
-        expect(current.raw.slice().map((entry) => entry.message)).toEqual(messages)
+        expect(current.uncovered.slice().map((entry) => entry.message)).toEqual(messages)
       }),
       { numRuns: 30 },
     )
@@ -61,8 +61,8 @@ describe("a snapshot is ignored", () => {
   }
 
   it("when another fold made it", () => {
-    expect(ignored({ fold: foldVersion + 1 })).toBe(true)
-    expect(ignored({ fold: foldVersion - 1 })).toBe(true)
+    expect(ignored({ foldVersion: foldVersion + 1 })).toBe(true)
+    expect(ignored({ foldVersion: foldVersion - 1 })).toBe(true)
   })
 
   it("when it is no JSON, or none of ours", () => {

@@ -22,7 +22,7 @@ const Entry = Schema.Struct({
   index: Count,
   message: Message,
   tokens: Count,
-  cumulative: Count,
+  cumulativeTokens: Count,
   group: Count,
   pinned: Schema.Boolean,
 })
@@ -35,13 +35,13 @@ const Stored = Schema.Struct({
   session: Schema.String,
   version: Count,
   total: Count,
-  through: Count,
+  coveredTo: Count,
   compressedThroughRound: Count,
-  startedAt: Time,
-  lastMessageAt: Time,
-  compactedAt: Time,
-  raw: sequenceOf(Entry),
-  roundStarts: sequenceOf(Count),
+  startTime: Time,
+  lastMessageTime: Time,
+  lastCompactionTime: Time,
+  uncovered: sequenceOf(Entry),
+  turnStarts: sequenceOf(Count),
   structure: Schema.Struct({
     open: Schema.NullOr(
       Schema.Struct({
@@ -49,7 +49,7 @@ const Stored = Schema.Struct({
         calls: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })),
       }),
     ),
-    round: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),
+    turn: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),
   }),
   preamble: Schema.Boolean,
   pinned: Schema.Array(Entry),
@@ -58,32 +58,32 @@ const Stored = Schema.Struct({
   summary: Schema.NullOr(
     Schema.Struct({
       id: Schema.String,
-      seq: Count,
-      through: Count,
+      version: Count,
+      coveredTo: Count,
       total: Count,
       carried: Count,
       segments: Schema.Array(Segment),
       files: Files,
       wording: Wording,
       tokens: Count,
-      at: Schema.Number,
+      time: Schema.Number,
     }),
   ),
-  superseded: Count,
-  damaged: Schema.Array(Schema.Struct({ seq: Count, summary: Schema.NullOr(Schema.String) })),
+  supersededCount: Count,
+  damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
   running: Schema.NullOr(
     Schema.Struct({ compaction: Schema.String, from: Count, to: Count, leaseUntil: Schema.Number }),
   ),
   failures: Schema.NullOr(
-    Schema.Struct({ count: Count, reason: Schema.String, retryAt: Schema.Number, retryTotal: Count }),
+    Schema.Struct({ count: Count, reason: Schema.String, retryTime: Schema.Number, retryMessages: Count }),
   ),
-  heldUntil: Count,
-  askedAt: Schema.Int,
-  committedTotal: Count,
+  pausedUntil: Count,
+  lastPromptIndex: Schema.Int,
+  totalAtCommit: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
-  learnedThrough: Count,
+  learnedTo: Count,
   clears: Count,
-  facts: Schema.Array(Schema.Struct({ ...Fact.fields, at: Schema.Number })),
+  facts: Schema.Array(Schema.Struct({ ...Fact.fields, time: Schema.Number })),
 })
 
 const encodeState = Schema.encodeSync(Schema.parseJson(Stored))
@@ -107,22 +107,22 @@ const decode = (data: string): Option.Option<typeof Stored.Type> => {
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 
 /** The snapshot of a state whose last event came with this commit. */
-export const take = (state: SessionState, commit = ""): Snapshot => ({
-  fold: foldVersion,
+export const take = (state: SessionState, batchId = ""): Snapshot => ({
+  foldVersion,
   version: state.version,
-  commit,
-  data: encode({ ...state, raw: stored(state.raw), roundStarts: stored(state.roundStarts) }),
+  batchId,
+  data: encode({ ...state, uncovered: stored(state.uncovered), turnStarts: stored(state.turnStarts) }),
 })
 
 /** The state a snapshot holds; none if this fold cannot use it. */
 export const restore = (session: string, snapshot: Snapshot): Option.Option<SessionState> => {
-  if (snapshot.fold !== foldVersion) return Option.none()
+  if (snapshot.foldVersion !== foldVersion) return Option.none()
   return decode(snapshot.data).pipe(
     Option.filter((state) => state.session === session && state.version === snapshot.version),
     Option.map((state): SessionState => ({
       ...state,
-      raw: Sequence.of(state.raw.items, state.raw.from),
-      roundStarts: Sequence.of(state.roundStarts.items, state.roundStarts.from),
+      uncovered: Sequence.of(state.uncovered.items, state.uncovered.from),
+      turnStarts: Sequence.of(state.turnStarts.items, state.turnStarts.from),
     })),
   )
 }

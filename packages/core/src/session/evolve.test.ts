@@ -15,13 +15,13 @@ import {
 } from "../../../testing/src/given/events.js"
 import { type Event, Message, Session, Structure } from "../index.js"
 
-const { empty, evolve, fold, rewinds } = Session
+const { empty, evolve, fold, requiresReplay } = Session
 
 /** What a state says, without the position in the log and with plain arrays. */
-const said = ({ version: _version, raw, roundStarts, ...rest }: Session.SessionState) => ({
+const said = ({ version: _version, uncovered, turnStarts, ...rest }: Session.SessionState) => ({
   ...rest,
-  raw: raw.slice(),
-  roundStarts: roundStarts.slice(),
+  raw: uncovered.slice(),
+  turnStarts: turnStarts.slice(),
 })
 
 describe("any log", () => {
@@ -45,19 +45,21 @@ describe("any log", () => {
           state = evolve(state, event)
           if (event.event._tag === "MessageAppended") all += event.event.tokens
           if (event.event._tag === "SessionCleared") all = 0
-          const { raw, through, total, coveredTokens, roundStarts, structure } = state
+          const { uncovered, coveredTo, total, coveredTokens, turnStarts, structure } = state
           let sum = coveredTokens
-          expect([raw.from, raw.to]).toEqual([through, total])
+          expect([uncovered.from, uncovered.to]).toEqual([coveredTo, total])
           expect(state.appendedTokens).toBe(all)
-          expect(raw.slice().map(({ index, cumulative }) => ({ index, cumulative }))).toEqual(
-            raw
+          expect(
+            uncovered.slice().map(({ index, cumulativeTokens: cumulative }) => ({ index, cumulative })),
+          ).toEqual(
+            uncovered
               .slice()
-              .map(({ tokens }, offset) => ({ index: through + offset, cumulative: (sum += tokens) })),
+              .map(({ tokens }, offset) => ({ index: coveredTo + offset, cumulative: (sum += tokens) })),
           )
-          expect(roundStarts.slice().every((start) => start >= through && start < total)).toBe(true)
-          expect(structure.round === null || structure.round.from < total).toBe(true)
-          expect(state.pinned.every(({ index }) => index < through)).toBe(true)
-          expect(state.summary === null ? 0 : state.summary.through).toBe(through)
+          expect(turnStarts.slice().every((start) => start >= coveredTo && start < total)).toBe(true)
+          expect(structure.turn === null || structure.turn.from < total).toBe(true)
+          expect(state.pinned.every(({ index }) => index < coveredTo)).toBe(true)
+          expect(state.summary === null ? 0 : state.summary.coveredTo).toBe(coveredTo)
         }
       }),
     )
@@ -70,8 +72,8 @@ describe("any log", () => {
         const seen = [said(empty("s"))]
         for (const event of events) {
           // What takes back an earlier commit needs a fold of all up to it; that there is one is seen below.
-          const next = rewinds(states.at(-1)!, event)
-            ? fold(empty("s"), events.slice(0, event.seq))
+          const next = requiresReplay(states.at(-1)!, event)
+            ? fold(empty("s"), events.slice(0, event.version))
             : evolve(states.at(-1)!, event)
           states.push(next)
           seen.push(structuredClone(said(next)))
@@ -85,21 +87,21 @@ describe("any log", () => {
 
 describe("MessageAppended", () => {
   it("adds a message at the end, with its tokens and its place", () => {
-    const messages = [Message.system("be kind"), Message.user("hi"), Message.assistant("hello", { at: 42 })]
+    const messages = [Message.system("be kind"), Message.user("hi"), Message.assistant("hello", { time: 42 })]
     const state = after(...appended(messages))
-    expect(state).toMatchObject({ total: 3, through: 0, startedAt: 1_700_000_000_000, lastMessageAt: 42 })
-    expect(state.raw.slice()).toEqual([
+    expect(state).toMatchObject({ total: 3, coveredTo: 0, startTime: 1_700_000_000_000, lastMessageTime: 42 })
+    expect(state.uncovered.slice()).toEqual([
       { index: 0, message: messages[0], tokens: 10, cumulative: 10, group: 0, pinned: true },
       { index: 1, message: messages[1], tokens: 10, cumulative: 20, group: 1, pinned: false },
       { index: 2, message: messages[2], tokens: 10, cumulative: 30, group: 2, pinned: false },
     ])
-    expect(state.roundStarts.slice()).toEqual([1])
-    expect(Structure.roundComplete(state.structure)).toBe(true)
+    expect(state.turnStarts.slice()).toEqual([1])
+    expect(Structure.turnComplete(state.structure)).toBe(true)
   })
 
   it("counts its own index, whatever the event says", () => {
     const state = after(...appended(chat(2)).map((event) => ({ ...event, index: 17 })))
-    expect(state.raw.slice().map(({ index }) => index)).toEqual([0, 1])
+    expect(state.uncovered.slice().map(({ index }) => index)).toEqual([0, 1])
   })
 
   it("pins the leading system messages and what is marked, nothing else", () => {
@@ -113,15 +115,17 @@ describe("MessageAppended", () => {
       user("q", { pinned: false }),
     ]
     const pinned = after(...appended(messages))
-      .raw.slice()
+      .uncovered.slice()
       .map((entry) => entry.pinned)
     expect(pinned).toEqual([true, true, false, false, true, false])
   })
 
   it("takes the first message's own time for the start, where it has one", () => {
-    expect(after(...appended([Message.user("q", { at: 5 }), Message.user("q", { at: 3 })]))).toMatchObject({
-      startedAt: 5,
-      lastMessageAt: 3,
+    expect(
+      after(...appended([Message.user("q", { time: 5 }), Message.user("q", { time: 3 })])),
+    ).toMatchObject({
+      startTime: 5,
+      lastMessageTime: 3,
     })
   })
 
@@ -155,17 +159,19 @@ describe("SummaryCommitted", () => {
     const state = after(...six, started(4), committed(4))
     expect(state).toMatchObject({
       total: 6,
-      through: 4,
+      coveredTo: 4,
       coveredTokens: 40,
       running: null,
       compactedAt: 1_700_000_000_007,
-      summary: { id: "s1", through: 4, tokens: 7, segments: [{ text: "so far" }] },
+      summary: { id: "s1", coveredTo: 4, tokens: 7, segments: [{ text: "so far" }] },
     })
-    expect(state.raw.slice().map(({ index, cumulative }) => [index, cumulative])).toEqual([
+    expect(
+      state.uncovered.slice().map(({ index, cumulativeTokens: cumulative }) => [index, cumulative]),
+    ).toEqual([
       [4, 50],
       [5, 60],
     ])
-    expect(state.roundStarts.slice()).toEqual([4])
+    expect(state.turnStarts.slice()).toEqual([4])
     expect(Session.tokensBetween(state, 4, 6)).toBe(20)
   })
 
@@ -227,12 +233,12 @@ describe("SummaryCommitted", () => {
       started(4, { compaction: "k2" }),
       committed(4, { compaction: "k1" }),
     )
-    expect(state).toMatchObject({ through: 0, summary: null, running: { compaction: "k2" } })
+    expect(state).toMatchObject({ coveredTo: 0, summary: null, running: { compaction: "k2" } })
   })
 
   it("changes nothing but the lock when it would cover what is not there, or uncover something", () => {
     expect(after(...six, started(9), committed(9))).toMatchObject({
-      through: 0,
+      coveredTo: 0,
       summary: null,
       running: null,
     })
@@ -243,17 +249,17 @@ describe("SummaryCommitted", () => {
       started(2, { compaction: "k2" }),
       committed(2, { compaction: "k2", summary: "s2" }),
     )
-    expect(back).toMatchObject({ through: 4, summary: { id: "s1" }, running: null })
+    expect(back).toMatchObject({ coveredTo: 4, summary: { id: "s1" }, running: null })
   })
 })
 
 describe("how far the rounds are compacted (reference design 2)", () => {
   it("is how many begin before the coverage, however many compactions it took", () => {
-    const round = appended(chat(10))
-    const once = after(...round, started(4), committed(4))
+    const turn = appended(chat(10))
+    const once = after(...turn, started(4), committed(4))
     expect(once.compressedThroughRound).toBe(2)
     const further = { compaction: "k2", summary: "s2" }
-    const events = [...round, started(4), committed(4), started(8, { compaction: "k2", from: 4 })]
+    const events = [...turn, started(4), committed(4), started(8, { compaction: "k2", from: 4 })]
     expect(after(...events, committed(8, further)).compressedThroughRound).toBe(4)
     expect(after(...events, committed(8, further), { _tag: "SessionCleared" }).compressedThroughRound).toBe(0)
   })
@@ -265,9 +271,9 @@ describe("how far the rounds are compacted (reference design 2)", () => {
   it("is what a look at the whole conversation finds", () => {
     fc.assert(
       fc.property(conversation, fc.nat(), (messages, cut) => {
-        const through = cut % (messages.length + 1)
-        const state = after(...appended(messages), started(through), committed(through))
-        const begun = oracles.roundStarts(messages).filter((start) => start < through)
+        const coveredTo = cut % (messages.length + 1)
+        const state = after(...appended(messages), started(coveredTo), committed(coveredTo))
+        const begun = oracles.turnStarts(messages).filter((start) => start < coveredTo)
         expect(state.compressedThroughRound).toBe(begun.length)
       }),
     )
@@ -286,12 +292,12 @@ describe("ToolOutputsPruned", () => {
   ]
   const six = appended(messages)
   const alone = [...six, started(0, { parts: [] }), pruned([cleared(2)])]
-  const output = (state: Session.SessionState, index = 2) => Message.text(state.raw.at(index)!.message)
+  const output = (state: Session.SessionState, index = 2) => Message.text(state.uncovered.at(index)!.message)
 
   it("shortens outputs, and ends a compaction that covers nothing", () => {
     const state = after(...alone)
     expect(output(state)).toBe("[cut]")
-    expect(state).toMatchObject({ running: null, total: 6, through: 0, summary: null, compactedAt: null })
+    expect(state).toMatchObject({ running: null, total: 6, coveredTo: 0, summary: null, compactedAt: null })
   })
 
   it("takes room from the context, and from what was appended nothing", () => {
@@ -306,7 +312,9 @@ describe("ToolOutputsPruned", () => {
   it("is counted in when the messages are covered later on", () => {
     const state = after(...alone, started(4), committed(4), ...appended(chat(1), { from: 6 }))
     expect(state).toMatchObject({ coveredTokens: 33, appendedTokens: 70 })
-    expect(state.raw.slice().map(({ cumulative }) => cumulative)).toEqual([43, 53, 63])
+    expect(state.uncovered.slice().map(({ cumulativeTokens: cumulative }) => cumulative)).toEqual([
+      43, 53, 63,
+    ])
     expect(Session.contextTokens(state)).toBe(37)
   })
 
@@ -315,7 +323,7 @@ describe("ToolOutputsPruned", () => {
     const between = after(...both)
     expect(output(between)).toBe("[cut]")
     expect(between.running).toMatchObject({ compaction: "k1" })
-    expect(after(...both, committed(1))).toMatchObject({ running: null, through: 1, coveredTokens: 10 })
+    expect(after(...both, committed(1))).toMatchObject({ running: null, coveredTo: 1, coveredTokens: 10 })
     expect(output(after(...both, committed(1)))).toBe("[cut]")
   })
 
@@ -338,7 +346,7 @@ describe("ToolOutputsPruned", () => {
     const reported = appended([...messages, user("q"), reporting])
     expect(after(...reported).reported).not.toBeNull()
     const state = after(...reported, started(0, { parts: [] }), pruned([cleared(2)]))
-    expect(state).toMatchObject({ reported: null, committedTotal: 8 })
+    expect(state).toMatchObject({ reported: null, totalAtCommit: 8 })
     const late = after(
       ...six,
       started(0, { parts: [] }),
@@ -351,8 +359,8 @@ describe("ToolOutputsPruned", () => {
   it("leaves what is covered as it is", () => {
     const covered = [...six, started(4), committed(4), started(4, { compaction: "k2", from: 4, parts: [] })]
     const state = after(...covered, pruned([cleared(2)], { compaction: "k2" }))
-    expect(said({ ...state, running: null, committedTotal: 0 })).toEqual(
-      said({ ...after(...covered), running: null, committedTotal: 0 }),
+    expect(said({ ...state, running: null, totalAtCommit: 0 })).toEqual(
+      said({ ...after(...covered), running: null, totalAtCommit: 0 }),
     )
   })
 })
@@ -365,12 +373,12 @@ describe("a summary that cannot be used", () => {
     const state = after(...eight, started(4), damaged)
     expect(state).toMatchObject({
       total: 8,
-      through: 0,
+      coveredTo: 0,
       summary: null,
       running: null,
-      damaged: [{ seq: 10, summary: null }],
+      damaged: [{ version: 10, summary: null }],
     })
-    expect(state.raw.length).toBe(8)
+    expect(state.uncovered.length).toBe(8)
   })
 
   it("may be a later one: the one before stays active", () => {
@@ -382,8 +390,8 @@ describe("a summary that cannot be used", () => {
       damaged,
       { _tag: "SummarySuperseded", summary: "s1", by: "s2" },
     )
-    expect(state).toMatchObject({ through: 4, summary: { id: "s1" }, superseded: 0, running: null })
-    expect(state.damaged).toEqual([{ seq: 12, summary: null }])
+    expect(state).toMatchObject({ coveredTo: 4, summary: { id: "s1" }, superseded: 0, running: null })
+    expect(state.damaged).toEqual([{ version: 12, summary: null }])
   })
 
   it("may be readable, and without the one it builds on", () => {
@@ -392,14 +400,14 @@ describe("a summary that cannot be used", () => {
       { segments: [block(0, 2)] },
       { segments: [block(1, 4)] },
       { segments: [block(0, 2), block(3, 4)] },
-      { through: 9, segments: [block(0, 9)] },
+      { coveredTo: 9, segments: [block(0, 9)] },
     ]
     for (const commit of wrong) {
       expect(after(...eight, started(4), committed(4, commit))).toMatchObject({
-        through: 0,
+        coveredTo: 0,
         summary: null,
         running: null,
-        damaged: [{ seq: 10, summary: "s1" }],
+        damaged: [{ version: 10, summary: "s1" }],
       })
     }
   })
@@ -413,18 +421,18 @@ describe("a summary that cannot be used", () => {
       committed(4, { compaction: "k2", summary: "s2", carried: 1, segments: [block(2, 4)] }),
     ]
     const state = after(...chain)
-    expect(state).toMatchObject({ through: 0, summary: null })
+    expect(state).toMatchObject({ coveredTo: 0, summary: null })
     expect(state.damaged).toEqual([
-      { seq: 10, summary: null },
-      { seq: 12, summary: "s2" },
+      { version: 10, summary: null },
+      { version: 12, summary: "s2" },
     ])
-    expect(after(...chain, invalidated(10)).damaged).toEqual([{ seq: 12, summary: "s2" }])
+    expect(after(...chain, invalidated(10)).damaged).toEqual([{ version: 12, summary: "s2" }])
     expect(after(...chain, invalidated(12), invalidated(10)).damaged).toEqual([])
   })
 
   it("is no hindrance to the next one", () => {
     const state = after(...eight, started(4), damaged, invalidated(10), started(4), committed(4))
-    expect(state).toMatchObject({ through: 4, summary: { id: "s1" }, damaged: [], running: null })
+    expect(state).toMatchObject({ coveredTo: 4, summary: { id: "s1" }, damaged: [], running: null })
   })
 })
 
@@ -443,21 +451,21 @@ describe("SummaryInvalidated", () => {
 
   it("takes a commit back: what it had replaced is active again, and its messages are raw", () => {
     const state = after(...two, invalidated(12))
-    expect(state).toMatchObject({ through: 4, coveredTokens: 40, running: null, superseded: 0 })
+    expect(state).toMatchObject({ coveredTo: 4, coveredTokens: 40, running: null, superseded: 0 })
     expect(state.summary).toEqual(after(...eight, started(4), committed(4)).summary)
-    expect(state.raw.slice().map(({ index }) => index)).toEqual([4, 5, 6, 7])
+    expect(state.uncovered.slice().map(({ index }) => index)).toEqual([4, 5, 6, 7])
   })
 
   it("of the only one leaves every message raw", () => {
     const state = after(...eight, started(4), committed(4), invalidated(10))
-    expect(state).toMatchObject({ through: 0, summary: null, compressedThroughRound: 0 })
-    expect(state.raw.length).toBe(8)
+    expect(state).toMatchObject({ coveredTo: 0, summary: null, compressedThroughRound: 0 })
+    expect(state.uncovered.length).toBe(8)
   })
 
   it("of what came too late to be applied takes nothing back", () => {
     const late = [...eight, started(4), started(4, { compaction: "k2" }), committed(4)]
     const still = [...late, committed(4, { compaction: "k2", summary: "s2" }), invalidated(11)]
-    expect(after(...still)).toMatchObject({ through: 4, summary: { id: "s2" } })
+    expect(after(...still)).toMatchObject({ coveredTo: 4, summary: { id: "s2" } })
   })
 
   it("leaves the lock with who has it: who takes something back that runs releases it, too (L7)", () => {
@@ -466,27 +474,27 @@ describe("SummaryInvalidated", () => {
   })
 
   it("takes back no message", () => {
-    expect(said({ ...after(...eight, invalidated(3)), committedTotal: 0 })).toEqual(said(after(...eight)))
+    expect(said({ ...after(...eight, invalidated(3)), totalAtCommit: 0 })).toEqual(said(after(...eight)))
   })
 
   it("makes what a provider reported of the context worth nothing", () => {
     const reporting = Message.assistant("a", { usage: { input: 100, output: 20 } })
     const state = after(...two, ...appended([Message.user("q"), reporting], { from: 8 }), invalidated(12))
-    expect(state).toMatchObject({ reported: null, committedTotal: 10 })
+    expect(state).toMatchObject({ reported: null, totalAtCommit: 10 })
   })
 
   it("cannot be evolved to from a state that has applied the commit, and the state says so", () => {
-    const event = (seq: number, of: number) => ({
+    const event = (version: number, of: number) => ({
       session: "s",
-      seq,
+      version,
       id: "c",
-      at: 0,
+      time: 0,
       event: invalidated(of),
     })
-    expect(rewinds(after(...two), event(14, 12))).toBe(true)
-    expect(rewinds(after(...eight, started(4), damaged), event(11, 10))).toBe(false)
+    expect(requiresReplay(after(...two), event(14, 12))).toBe(true)
+    expect(requiresReplay(after(...eight, started(4), damaged), event(11, 10))).toBe(false)
     // What is yet to come cannot have been applied.
-    expect(rewinds(after(...eight), event(9, 10))).toBe(false)
+    expect(requiresReplay(after(...eight), event(9, 10))).toBe(false)
   })
 })
 
@@ -500,8 +508,8 @@ describe("SummarySuperseded", () => {
       committed(4, { compaction: "k2", summary: "s2" }),
     ]
     const superseded = { _tag: "SummarySuperseded" as const, summary: "s1", by: "s2" }
-    expect(after(...events, superseded).superseded).toBe(1)
-    expect(after(...events, { ...superseded, by: "s9" }).superseded).toBe(0)
+    expect(after(...events, superseded).supersededCount).toBe(1)
+    expect(after(...events, { ...superseded, by: "s9" }).supersededCount).toBe(0)
   })
 })
 
@@ -510,8 +518,8 @@ describe("CompactionFailed", () => {
     const once = after(...appended(chat(6)), started(4), failed())
     expect(once).toMatchObject({
       running: null,
-      through: 0,
-      failures: { count: 1, reason: "timeout", retryAt: 5, retryTotal: 9 },
+      coveredTo: 0,
+      failures: { count: 1, reason: "timeout", retryTime: 5, retryMessages: 9 },
     })
     expect(after(...appended(chat(6)), started(4), failed(), started(4), failed()).failures?.count).toBe(2)
     expect(after(...appended(chat(6)), started(4), failed(), started(4), committed(4)).failures).toBeNull()
@@ -545,9 +553,9 @@ describe("SessionCleared", () => {
       fc.property(disorder, (events) => {
         const cleared = evolve(fold(empty("s"), events), {
           session: "s",
-          seq: events.length + 1,
+          version: events.length + 1,
           id: "c.1",
-          at: 0,
+          time: 0,
           event: { _tag: "SessionCleared" },
         })
         const clears = events.filter(({ event }) => event._tag === "SessionCleared").length + 1
@@ -569,8 +577,8 @@ describe("SessionCleared", () => {
 it("skips what it does not know", () => {
   const state = after(
     ...appended(chat(2)),
-    { _tag: "UnknownEvent", type: "Dreamt", version: 1 },
-    { _tag: "UnknownEvent", type: "MessageAppended", version: 9 },
+    { _tag: "UnknownEvent", type: "Dreamt", schemaVersion: 1 },
+    { _tag: "UnknownEvent", type: "MessageAppended", schemaVersion: 9 },
   )
   expect(state.version).toBe(4)
   expect(said(state)).toEqual(said(after(...appended(chat(2)))))

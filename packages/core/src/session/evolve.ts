@@ -9,7 +9,7 @@ import type {
   CompactionFailed,
   CompactionReleased,
   CompactionStarted,
-  FactRetired,
+  FactRemoved,
   FactsLearned,
   MessageAppended,
   SummaryCommitted,
@@ -17,7 +17,7 @@ import type {
   SummarySuperseded,
   ToolOutputsPruned,
 } from "../event/Event.js"
-import type { AnyEvent, Recorded } from "../event/EventCodec.js"
+import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
 import * as Structure from "../message/Structure.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
@@ -32,25 +32,25 @@ const noneInvalidated: Invalidated = new Set()
 /** The state after one more event. A commit among the invalidated ones is skipped: it only releases the lock. */
 export const evolve = (
   state: SessionState,
-  recorded: Recorded,
+  recorded: RecordedEvent,
   invalidated: Invalidated = noneInvalidated,
 ): SessionState => ({
-  ...(isCommit(recorded) && invalidated.has(recorded.seq) ? released : reducerOf(recorded.event))(
+  ...(isCommit(recorded) && invalidated.has(recorded.version) ? released : reducerOf(recorded.event))(
     state,
     recorded,
   ),
-  version: recorded.seq,
+  version: recorded.version,
 })
 
 /** Only what a compaction did can be invalidated, never a message. */
-const isCommit = ({ event }: Recorded): boolean =>
+const isCommit = ({ event }: RecordedEvent): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
 /** The state after all these events. A commit that one of them invalidates is never applied. */
-export const fold = (state: SessionState, events: ReadonlyArray<Recorded>): SessionState => {
+export const fold = (state: SessionState, events: ReadonlyArray<RecordedEvent>): SessionState => {
   const invalidated = new Set<number>()
-  for (const { event, seq } of events) {
-    if (event._tag === "SummaryInvalidated" && event.seq < seq) invalidated.add(event.seq)
+  for (const { event, version } of events) {
+    if (event._tag === "SummaryInvalidated" && event.version < version) invalidated.add(event.version)
   }
   let current = state
   for (const recorded of events) current = evolve(current, recorded, invalidated)
@@ -61,12 +61,12 @@ export const fold = (state: SessionState, events: ReadonlyArray<Recorded>): Sess
  * Whether an event changes what is already in the state: it invalidates a commit, or erases a message. The state no
  * longer has the messages that the commit covered, so the session has to be folded from its start.
  */
-export const rewinds = (state: SessionState, { event }: Recorded): boolean =>
+export const requiresReplay = (state: SessionState, { event }: RecordedEvent): boolean =>
   (event._tag === "MessageRedacted" || event._tag === "SummaryInvalidated") &&
-  event.seq <= state.version &&
-  !(event._tag === "SummaryInvalidated" && state.damaged.some(({ seq }) => seq === event.seq))
+  event.version <= state.version &&
+  !(event._tag === "SummaryInvalidated" && state.damaged.some(({ version }) => version === event.version))
 
-type Reducer = (state: SessionState, recorded: Recorded) => SessionState
+type Reducer = (state: SessionState, recorded: RecordedEvent) => SessionState
 
 /** An invalidated commit only releases the lock. */
 const released: Reducer = (state, { event }) =>
@@ -78,16 +78,16 @@ const released: Reducer = (state, { event }) =>
 const reducerOf = Match.typeTags<AnyEvent>()({
   MessageAppended:
     (event): Reducer =>
-    (state, { at }) =>
-      messageAppended(state, event, at),
+    (state, { time }) =>
+      messageAppended(state, event, time),
   CompactionStarted:
     (event): Reducer =>
     (state) =>
       compactionStarted(state, event),
   SummaryCommitted:
     (event): Reducer =>
-    (state, { at, seq }) =>
-      summaryCommitted(state, event, { at, seq }),
+    (state, { time, version }) =>
+      summaryCommitted(state, event, { time, version }),
   SummarySuperseded:
     (event): Reducer =>
     (state) =>
@@ -96,9 +96,9 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (event): Reducer =>
     (state) =>
       summaryInvalidated(state, event),
-  CompactionsHeld:
+  CompactionPaused:
     ({ until }): Reducer =>
-    (state) => ({ ...state, heldUntil: until }),
+    (state) => ({ ...state, pausedUntil: until }),
   ToolOutputsPruned:
     (event): Reducer =>
     (state) =>
@@ -113,12 +113,12 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       compactionReleased(state, event),
   FactsLearned:
     (event): Reducer =>
-    (state, { at }) =>
-      factsLearned(state, event, at),
-  FactRetired:
+    (state, { time }) =>
+      factsLearned(state, event, time),
+  FactRemoved:
     (event): Reducer =>
     (state) =>
-      factRetired(state, event),
+      factRemoved(state, event),
   // Its words are gone from the events before this one.
   MessageRedacted: (): Reducer => (state) => state,
   SessionCleared:
@@ -126,8 +126,8 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     ({ session, clears }) => ({ ...empty(session), clears: clears + 1 }),
   DamagedSummary:
     (): Reducer =>
-    (state, { seq }) =>
-      damaged(state, { seq, summary: null }),
+    (state, { version }) =>
+      damaged(state, { version, summary: null }),
   UnknownEvent: (): Reducer => (state) => state,
 })
 
@@ -137,31 +137,31 @@ const messageAppended = (
   at: number,
 ): SessionState => {
   const index = state.total
-  const { structure, group, startsRound } = Structure.place(state.structure, index, message)
+  const { structure, group, startsTurn } = Structure.addMessage(state.structure, index, message)
   const preamble = state.preamble && message.role === "system"
   const entry: Entry = {
     index,
     message,
     tokens,
-    cumulative: (state.raw.last?.cumulative ?? state.coveredTokens) + tokens,
+    cumulativeTokens: (state.uncovered.last?.cumulativeTokens ?? state.coveredTokens) + tokens,
     group,
     pinned: preamble || message.pinned === true,
   }
-  const said = message.at ?? at
-  const askedAt = message.role === "assistant" ? state.askedAt : index
+  const said = message.time ?? at
+  const lastPromptIndex = message.role === "assistant" ? state.lastPromptIndex : index
   const { usage } = message
-  const current = usage?.input !== undefined && askedAt >= state.committedTotal
+  const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
   return {
     ...state,
     total: index + 1,
-    startedAt: state.startedAt ?? said,
-    lastMessageAt: said,
-    raw: state.raw.append(entry),
-    roundStarts: startsRound ? state.roundStarts.append(index) : state.roundStarts,
+    startTime: state.startTime ?? said,
+    lastMessageTime: said,
+    uncovered: state.uncovered.append(entry),
+    turnStarts: startsTurn ? state.turnStarts.append(index) : state.turnStarts,
     structure,
     preamble,
     appendedTokens: state.appendedTokens + tokens,
-    askedAt,
+    lastPromptIndex,
     reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
   }
 }
@@ -174,46 +174,46 @@ const compactionStarted = (
 const summaryCommitted = (
   state: SessionState,
   committed: SummaryCommitted,
-  { at, seq }: Pick<Recorded, "at" | "seq">,
+  { time, version }: Pick<RecordedEvent, "time" | "version">,
 ): SessionState => {
   if (state.running?.compaction !== committed.compaction) return state
-  const { through, carried } = committed
+  const { coveredTo, carried } = committed
   const before = state.summary?.segments ?? []
-  if (through < state.through || through > state.total || !fits(before, committed)) {
-    return damaged(state, { seq, summary: committed.summary })
+  if (coveredTo < state.coveredTo || coveredTo > state.total || !fits(before, committed)) {
+    return damaged(state, { version, summary: committed.summary })
   }
-  const covered = state.raw.slice(state.through, through)
-  const roundStarts = state.roundStarts.dropBefore(state.roundStarts.firstWhere((start) => start >= through))
+  const covered = state.uncovered.slice(state.coveredTo, coveredTo)
+  const turnStarts = state.turnStarts.dropBefore(state.turnStarts.firstWhere((start) => start >= coveredTo))
   return {
     ...state,
-    through,
-    compressedThroughRound: state.compressedThroughRound + state.roundStarts.length - roundStarts.length,
-    compactedAt: at,
-    raw: state.raw.dropBefore(through),
-    roundStarts,
+    coveredTo,
+    compressedThroughRound: state.compressedThroughRound + state.turnStarts.length - turnStarts.length,
+    lastCompactionTime: time,
+    uncovered: state.uncovered.dropBefore(coveredTo),
+    turnStarts,
     pinned: [...state.pinned, ...pinnedGroups(covered)],
-    coveredTokens: covered.at(-1)?.cumulative ?? state.coveredTokens,
+    coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
     summary: {
       id: committed.summary,
-      seq,
-      through,
+      version,
+      coveredTo,
       total: state.total,
       carried,
       segments: [...before.slice(0, carried), ...committed.segments],
       files: committed.files ?? noFiles,
       wording: committed.wording,
       tokens: committed.tokens,
-      at,
+      time,
     },
     running: null,
     failures: null,
-    committedTotal: state.total,
+    totalAtCommit: state.total,
     reported: null,
   }
 }
 
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>
-  state.summary?.id === by ? { ...state, superseded: state.superseded + 1 } : state
+  state.summary?.id === by ? { ...state, supersededCount: state.supersededCount + 1 } : state
 
 /** A commit that cannot be used: nothing is covered by it, and the messages it stood for stay raw. */
 const damaged = (state: SessionState, commit: SessionState["damaged"][number]): SessionState => ({
@@ -223,10 +223,10 @@ const damaged = (state: SessionState, commit: SessionState["damaged"][number]): 
   damaged: [...state.damaged, commit],
 })
 
-const summaryInvalidated = (state: SessionState, { seq }: SummaryInvalidated): SessionState => ({
+const summaryInvalidated = (state: SessionState, { version }: SummaryInvalidated): SessionState => ({
   ...state,
-  damaged: state.damaged.filter((commit) => commit.seq !== seq),
-  committedTotal: state.total,
+  damaged: state.damaged.filter((commit) => commit.version !== version),
+  totalAtCommit: state.total,
   reported: null,
 })
 
@@ -235,10 +235,10 @@ const toolOutputsPruned = (state: SessionState, pruned: ToolOutputsPruned): Sess
   if (running?.compaction !== pruned.compaction) return state
   return {
     ...state,
-    raw: prune(state.raw, pruned.outputs),
+    uncovered: prune(state.uncovered, pruned.outputs),
     // One that covers nothing came for the sake of this alone.
     ...(running.from === running.to ? { running: null, failures: null } : {}),
-    committedTotal: state.total,
+    totalAtCommit: state.total,
     reported: null,
   }
 }
@@ -252,8 +252,8 @@ const compactionFailed = (state: SessionState, failed: CompactionFailed): Sessio
         failures: {
           count: (state.failures?.count ?? 0) + 1,
           reason: failed.reason,
-          retryAt: failed.retryAt,
-          retryTotal: failed.retryTotal,
+          retryTime: failed.retryTime,
+          retryMessages: failed.retryMessages,
         },
       }
 
@@ -263,17 +263,20 @@ const compactionReleased = (state: SessionState, { compaction }: CompactionRelea
 const factsLearned = (
   state: SessionState,
   { facts, to, session }: FactsLearned,
-  at: number,
+  time: number,
 ): SessionState => {
   const replaced = (older: SessionState["facts"][number]) =>
     facts.some(
       ({ id, key, layer }) =>
         id === older.id || (key !== undefined && key === older.key && layer === older.layer),
     )
-  const learnedThrough = session === undefined ? Math.max(state.learnedThrough, to) : state.learnedThrough
-  if (facts.length === 0) return { ...state, learnedThrough }
-  const all = [...state.facts.filter((older) => !replaced(older)), ...facts.map((fact) => ({ ...fact, at }))]
-  return { ...state, learnedThrough, facts: all.length <= mostFacts ? all : newestOfEach(all) }
+  const learnedTo = session === undefined ? Math.max(state.learnedTo, to) : state.learnedTo
+  if (facts.length === 0) return { ...state, learnedTo }
+  const all = [
+    ...state.facts.filter((older) => !replaced(older)),
+    ...facts.map((fact) => ({ ...fact, time })),
+  ]
+  return { ...state, learnedTo, facts: all.length <= mostFacts ? all : newestOfEach(all) }
 }
 
 /** The newest facts of each layer: many digests must not push out what the user is called. */
@@ -284,7 +287,7 @@ const newestOfEach = (facts: SessionState["facts"]): SessionState["facts"] => {
   return facts.filter((fact) => kept.has(fact))
 }
 
-const factRetired = (state: SessionState, { fact }: FactRetired): SessionState => ({
+const factRemoved = (state: SessionState, { fact }: FactRemoved): SessionState => ({
   ...state,
   facts: state.facts.filter(({ id }) => id !== fact),
 })

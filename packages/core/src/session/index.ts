@@ -1,5 +1,5 @@
 /** Sessions as a fold of their log. */
-export { evolve, fold, rewinds } from "./evolve.js"
+export { evolve, fold, requiresReplay } from "./evolve.js"
 export { prunedText } from "./prune.js"
 export { contextTokens, empty, tokensBetween } from "./SessionState.js"
 export type { Entry, Failures, KnownFact, Running, SessionState, Summary } from "./SessionState.js"

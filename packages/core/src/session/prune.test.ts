@@ -7,7 +7,7 @@ import { prune, prunedText } from "./prune.js"
 
 const { call, result, user } = Message
 
-const raw = (messages: ReadonlyArray<Message.Message>) => after(...appended(messages)).raw
+const raw = (messages: ReadonlyArray<Message.Message>) => after(...appended(messages)).uncovered
 const calling = call([{ id: "1", name: "t", arguments: "{}" }])
 const three = [user("q"), calling, result({ id: "1", output: "0123456789" }), user("q")]
 
@@ -34,20 +34,20 @@ describe("a pruning", () => {
   })
 
   it("says in the metadata what was done, and keeps what else stands there", () => {
-    const mine = result({ id: "1", output: "0123456789" }, { metadata: { mine: 1 }, name: "n", at: 5 })
+    const mine = result({ id: "1", output: "0123456789" }, { metadata: { mine: 1 }, name: "n", time: 5 })
     const method = "soft-trim" as const
     const after = prune(raw([calling, mine]), [
       cleared(1, { method, originalLength: 10, head: 1, tail: 1, note: "…" }),
     ])
     expect(after.at(1)?.message).toEqual({
-      ...result({ id: "1", output: "0…9" }, { name: "n", at: 5 }),
+      ...result({ id: "1", output: "0…9" }, { name: "n", time: 5 }),
       metadata: { mine: 1, memfold: { pruned: true, originalLength: 10, prunedMethod: "soft-trim" } },
     })
   })
 
   it("sets the tokens of the message, and every sum behind it", () => {
     const after = prune(raw(three), [cleared(2, { tokens: 3 })])
-    expect([...after].map(({ tokens, cumulative }) => [tokens, cumulative])).toEqual([
+    expect([...after].map(({ tokens, cumulativeTokens: cumulative }) => [tokens, cumulative])).toEqual([
       [10, 10],
       [10, 20],
       [3, 23],
@@ -69,7 +69,7 @@ describe("a pruning", () => {
       cleared(1, { part: 2, tokens: 4, head: 1 }),
     ])
     expect(outputs(after)).toEqual(["[cut]", "a[cut]"])
-    expect([...after].map(({ tokens, cumulative }) => [tokens, cumulative])).toEqual([
+    expect([...after].map(({ tokens, cumulativeTokens: cumulative }) => [tokens, cumulative])).toEqual([
       [10, 10],
       [4, 14],
       [10, 24],
@@ -105,7 +105,7 @@ describe("a pruning", () => {
         )
         let sum = 0
         expect([after.from, after.to]).toEqual([before.from, before.to])
-        expect([...after].map(({ index, cumulative }) => [index, cumulative])).toEqual(
+        expect([...after].map(({ index, cumulativeTokens: cumulative }) => [index, cumulative])).toEqual(
           [...after].map(({ tokens }, index) => [index, (sum += tokens)]),
         )
       }),

@@ -42,7 +42,7 @@ export const prune = (raw: Sequence<Entry>, outputs: ReadonlyArray<PrunedOutput>
         ...entry,
         message: found.reduce(withPruned, entry.message),
         tokens: last?.tokens ?? entry.tokens,
-        cumulative: entry.cumulative - saved,
+        cumulativeTokens: entry.cumulativeTokens - saved,
       }
     }),
     raw.from,

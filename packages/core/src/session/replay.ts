@@ -6,16 +6,16 @@
  * Two passes are always enough: the second one ends where the first one did, and all invalidations up to there are known.
  */
 import { Effect, Either, Stream } from "effect"
-import { DamagedEvent, decode, type Recorded } from "../event/EventCodec.js"
+import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, ReadOptions, Service as EventLog } from "../log/EventLog.js"
-import { evolve, type Invalidated, rewinds } from "./evolve.js"
+import { evolve, type Invalidated, requiresReplay } from "./evolve.js"
 import { empty, type SessionState } from "./SessionState.js"
 
-/** Decodes the record that is expected at `seq`. A missing event is an error: nobody knows what it said. */
-export const decodeAt = (seq: number, record: LogRecord): Either.Either<Recorded, DamagedEvent> => {
-  if (record.seq === seq) return decode(record)
-  const detail = `it is missing, while event ${record.seq} is there; restore the log from a backup`
-  return Either.left(new DamagedEvent({ session: record.session, seq, detail }))
+/** Decodes the record that is expected at `version`. A missing event is an error: nobody knows what it said. */
+export const decodeAt = (version: number, record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
+  if (record.version === version) return decode(record)
+  const detail = `it is missing, while event ${record.version} is there; restore the log from a backup`
+  return Either.left(new DamagedEvent({ session: record.session, version, detail }))
 }
 
 /** The decoded events of a session, in order and without a hole. */
@@ -23,25 +23,25 @@ export const readEvents = (
   log: Pick<EventLog, "read">,
   session: string,
   options: ReadOptions = {},
-): Stream.Stream<Recorded, LogError | DamagedEvent> =>
+): Stream.Stream<RecordedEvent, LogError | DamagedEvent> =>
   Stream.suspend(() => {
     const step = options.reverse === true ? -1 : 1
-    let next = step === 1 ? Math.max(options.from ?? 1, 1) : null
+    let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
     return log.read(session, options).pipe(
       Stream.mapEffect((record) => {
-        const seq = next ?? record.seq
-        next = record.seq + step
+        const seq = next ?? record.version
+        next = record.version + step
         return decodeAt(seq, record)
       }),
     )
   })
 
 /** One step of a fold: the state before and after an event, and whatever else is collected on the way. */
-export interface Fold<A> {
+export interface Collector<A> {
   readonly start: () => A
   readonly step: (
     collected: A,
-    recorded: Recorded,
+    recorded: RecordedEvent,
     change: { readonly before: SessionState; readonly after: SessionState; readonly skipped: boolean },
   ) => A
 }
@@ -49,20 +49,20 @@ export interface Fold<A> {
 /** A state, the last event in it, and what was collected on the way. */
 export interface Replayed<A> {
   readonly state: SessionState
-  readonly last: Recorded | null
+  readonly last: RecordedEvent | null
   readonly collected: A
 }
 
 const none: Invalidated = new Set()
 
 /** Reads events from the first one, up to a version if one is given. */
-export type ReadTo<E, R = never> = (to?: number) => Stream.Stream<Recorded, E, R>
+export type ReadTo<E, R = never> = (to?: number) => Stream.Stream<RecordedEvent, E, R>
 
 /** Folds the events of a session from its first one. */
 export const replay = <A, E, R>(
   session: string,
   read: ReadTo<E, R>,
-  { start, step }: Fold<A>,
+  { start, step }: Collector<A>,
 ): Effect.Effect<Replayed<A>, E, R> => {
   const pass = (skip: Invalidated, to?: number) =>
     Effect.suspend(() => {
@@ -72,13 +72,13 @@ export const replay = <A, E, R>(
         read(to),
         { state: empty(session), last: null, collected: start() } as Replayed<A>,
         ({ state, collected }, recorded): Replayed<A> => {
-          const { event, seq } = recorded
-          if (event._tag === "SummaryInvalidated" && event.seq < seq) {
-            invalidated.add(event.seq)
-            again ||= rewinds(state, recorded)
+          const { event, version } = recorded
+          if (event._tag === "SummaryInvalidated" && event.version < version) {
+            invalidated.add(event.version)
+            again ||= requiresReplay(state, recorded)
           }
           const after = evolve(state, recorded, skip)
-          const change = { before: state, after, skipped: skip.has(seq) }
+          const change = { before: state, after, skipped: skip.has(version) }
           return { state: after, last: recorded, collected: step(collected, recorded, change) }
         },
       ).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))

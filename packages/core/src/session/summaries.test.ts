@@ -7,7 +7,7 @@ import { runOf } from "../../../testing/src/memory/run.js"
 import { appended, committed, failed, invalidated, started } from "../../../testing/src/given/events.js"
 import { type EventCodec, Session } from "../index.js"
 
-const ofRecorded = (events: ReadonlyArray<EventCodec.Recorded>) =>
+const ofRecorded = (events: ReadonlyArray<EventCodec.RecordedEvent>) =>
   Effect.runSync(Session.historyOf("s", () => Stream.fromIterable(events))).summaries
 
 const summaries = (...events: ReadonlyArray<EventCodec.AnyEvent>) => ofRecorded(recorded(events))
@@ -39,15 +39,15 @@ describe("the summaries of a session", () => {
 
   it("are each as it was committed, with all it says", () => {
     expect(summaries(...second)).toMatchObject([
-      { id: "s1", seq: 10, through: 2, total: 8, text: "[0,2)", segments: [block(0, 2)], tokens: 7 },
+      { id: "s1", version: 10, coveredTo: 2, total: 8, text: "[0,2)", segments: [block(0, 2)], tokens: 7 },
       {
         id: "s2",
-        seq: 12,
-        through: 4,
+        version: 12,
+        coveredTo: 4,
         total: 8,
         text: "[0,2)\n\n[2,4)",
         segments: [block(0, 2), block(2, 4)],
-        at: 1_700_000_000_011,
+        time: 1_700_000_000_011,
       },
     ])
   })
@@ -135,7 +135,7 @@ describe("a summary that cannot be used", () => {
   it("is listed as invalid from the start, and the one before stays active", () => {
     expect(summaries(...first, started(4, { compaction: "k2", from: 2 }), damaged)).toMatchObject([
       { id: "s1", status: "active", supersededBy: null },
-      { seq: 12, status: "invalid", text: "", segments: [], total: 8 },
+      { version: 12, status: "invalid", text: "", segments: [], total: 8 },
     ])
     const misfit = committed(4, { compaction: "k2", summary: "s2", carried: 5, segments: [block(2, 4)] })
     expect(statuses(...first, started(4, { compaction: "k2", from: 2 }), misfit)).toEqual([
@@ -146,7 +146,7 @@ describe("a summary that cannot be used", () => {
 
   it("stays so when it is declared invalid, and the next one takes its place", () => {
     const healed = [...eight, started(4), damaged, invalidated(10), started(4), committed(4)]
-    expect(summaries(...healed).map(({ seq, status }) => [seq, status])).toEqual([
+    expect(summaries(...healed).map(({ version, status }) => [version, status])).toEqual([
       [10, "invalid"],
       [13, "active"],
     ])
@@ -160,7 +160,7 @@ describe("in every log", () => {
         // Nobody gives two summaries the same id.
         const unique = events.map((one) =>
           one.event._tag === "SummaryCommitted"
-            ? { ...one, event: { ...one.event, summary: `s${one.seq}` } }
+            ? { ...one, event: { ...one.event, summary: `s${one.version}` } }
             : one,
         )
         const active = ofRecorded(unique).filter(({ status }) => status === "active")

@@ -3,7 +3,7 @@
  * goes through, and are computed here alone: for `memory.summaries`, for reverting, and for the rows that stores show.
  */
 import { Effect, type Stream } from "effect"
-import type { Recorded } from "../event/EventCodec.js"
+import type { RecordedEvent } from "../event/EventCodec.js"
 import type { SummaryChanges, SummaryRow, SummaryStatus } from "../log/EventLog.js"
 import { type Files, noFiles, type Segment } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
@@ -23,12 +23,12 @@ export type { SummaryStatus } from "../log/EventLog.js"
 export interface SummaryRecord {
   readonly id: string
   /** The event that committed it. */
-  readonly seq: number
+  readonly version: number
   readonly status: SummaryStatus
   /** The summary that replaced it. */
   readonly supersededBy: string | null
-  /** It covers the messages `[0, through)` since the start or the last clear. */
-  readonly through: number
+  /** It covers the messages `[0, coveredTo)` since the start or the last clear. */
+  readonly coveredTo: number
   /** How many messages there were when it was committed. */
   readonly total: number
   /** How many of its segments it took over unchanged from the summary before it. */
@@ -40,7 +40,7 @@ export interface SummaryRecord {
   readonly text: string
   readonly tokens: number
   /** When it was committed, in milliseconds since the epoch. */
-  readonly at: number
+  readonly time: number
 }
 
 const recordOf = (
@@ -53,35 +53,35 @@ const unreadable: Wording = { role: "system", heading: "", between: "", beforeTu
 
 /** The record of a commit that the fold did not use. `last` is the newest summary before it, used or not. */
 const invalidRecord = (
-  { event, seq, at, id }: Recorded,
+  { event, version, time, id }: RecordedEvent,
   { total }: SessionState,
   last: Pick<SummaryRecord, "segments"> | null,
 ): SummaryRecord => {
   if (event._tag !== "SummaryCommitted") {
-    const nothing = { through: 0, total, carried: 0, segments: [], files: noFiles, tokens: 0 }
-    return recordOf({ id, seq, at, wording: unreadable, ...nothing }, "invalid")
+    const nothing = { coveredTo: 0, total, carried: 0, segments: [], files: noFiles, tokens: 0 }
+    return recordOf({ id, version, time, wording: unreadable, ...nothing }, "invalid")
   }
-  const { summary, through, carried, wording, tokens, files = noFiles } = event
+  const { summary, coveredTo, carried, wording, tokens, files = noFiles } = event
   const segments = [...(last?.segments.slice(0, carried) ?? []), ...event.segments]
   return recordOf(
-    { id: summary, seq, at, through, total, carried, wording, tokens, files, segments },
+    { id: summary, version, time, coveredTo, total, carried, wording, tokens, files, segments },
     "invalid",
   )
 }
 
 /** What an event did to the summaries: the records it added or changed. */
 const changesOf = (
-  recorded: Recorded,
+  recorded: RecordedEvent,
   { before, after, skipped }: { before: SessionState; after: SessionState; skipped: boolean },
   last: Pick<SummaryRecord, "segments"> | null = before.summary,
 ): ReadonlyArray<SummaryRecord> => {
-  const { event, seq } = recorded
+  const { event, version } = recorded
   const unusable = after.damaged.length > before.damaged.length
   const takenBack =
     skipped && event._tag === "SummaryCommitted" && before.running?.compaction === event.compaction
   if (unusable || takenBack) return [invalidRecord(recorded, before, last)]
   if (after.summary === before.summary) return []
-  const next = after.summary?.seq === seq ? after.summary : null
+  const next = after.summary?.version === version ? after.summary : null
   return [
     ...(before.summary === null ? [] : [recordOf(before.summary, "superseded", next?.id)]),
     ...(next === null ? [] : [recordOf(next, "active")]),
@@ -90,7 +90,7 @@ const changesOf = (
 
 /** A commit that can be taken back: a summary, or outputs that were pruned without one. */
 export interface Commit {
-  readonly seq: number
+  readonly version: number
   readonly summary: string | null
 }
 
@@ -103,11 +103,15 @@ export interface History {
 }
 
 /** The commits after one more event. */
-const commitsAfter = (commits: ReadonlyArray<Commit>, { event, seq }: Recorded, skipped: boolean) => {
+const commitsAfter = (
+  commits: ReadonlyArray<Commit>,
+  { event, version }: RecordedEvent,
+  skipped: boolean,
+) => {
   if (event._tag === "SessionCleared") return []
   if (skipped) return commits
-  if (event._tag === "SummaryCommitted") return [...commits, { seq, summary: event.summary }]
-  return event._tag === "ToolOutputsPruned" ? [...commits, { seq, summary: null }] : commits
+  if (event._tag === "SummaryCommitted") return [...commits, { version, summary: event.summary }]
+  return event._tag === "ToolOutputsPruned" ? [...commits, { version, summary: null }] : commits
 }
 
 /** The past of a session, from its events. */
@@ -117,7 +121,7 @@ export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Eff
     step: ({ records, commits }, recorded, change) => {
       const isCommit = recorded.event._tag === "SummaryCommitted"
       const last = isCommit ? ([...records.values()].at(-1) ?? null) : null
-      for (const one of changesOf(recorded, change, last)) records.set(one.seq, one)
+      for (const one of changesOf(recorded, change, last)) records.set(one.version, one)
       return { records, commits: commitsAfter(commits, recorded, change.skipped) }
     },
   }).pipe(
@@ -134,21 +138,21 @@ const inBlocks = ({ segments, carried }: SummaryRecord): boolean =>
 
 /** A record as a store shows it. Half a surrogate pair is replaced: other programs read these rows. */
 const rowOf = (record: SummaryRecord): SummaryRow => {
-  const { seq, id, status, supersededBy, through, total, segments, carried, tokens, at } = record
+  const { version, id, status, supersededBy, coveredTo, total, segments, carried, tokens, time } = record
   const own = segments.slice(carried).map(({ text }) => text)
   const prefixes = segments.filter(({ kind }) => kind === "turn-prefix").map(({ text }) => text)
   const text = status === "superseded" && inBlocks(record) ? own.join("\n\n") : record.text
   return {
-    version: seq,
+    version,
     id,
     status,
     supersededBy,
-    coveredTo: through,
+    coveredTo: coveredTo,
     total,
     text: text.toWellFormed(),
     turnPrefix: prefixes.length === 0 ? null : prefixes.join("\n\n").toWellFormed(),
     tokens,
-    time: at,
+    time,
   }
 }
 
@@ -172,7 +176,7 @@ export const allRows = ({ summaries }: History): SummaryChanges => ({
  */
 export const summaryRows = <E, R>(
   session: string,
-  events: Stream.Stream<Recorded, E, R>,
+  events: Stream.Stream<RecordedEvent, E, R>,
 ): Effect.Effect<SummaryChanges, E, R> =>
   Effect.map(
     historyOf(session, () => events),
@@ -188,13 +192,14 @@ export const activeRow = ({ summary }: SessionState): SummaryChanges => ({
 /** The state after more events, and how they change the rows; nearly always, they do not. */
 export const foldWithRows = (
   state: SessionState,
-  events: ReadonlyArray<Recorded>,
+  events: ReadonlyArray<RecordedEvent>,
 ): { readonly state: SessionState; readonly changes: SummaryChanges | undefined } => {
   const rows = new Map<number, SummaryRow>()
   let before = state
   for (const recorded of events) {
     const after = evolve(before, recorded)
-    for (const one of changesOf(recorded, { before, after, skipped: false })) rows.set(one.seq, rowOf(one))
+    for (const one of changesOf(recorded, { before, after, skipped: false }))
+      rows.set(one.version, rowOf(one))
     before = after
   }
   return {

@@ -38,7 +38,7 @@ const summarize = (
 ): string => Either.getOrThrow(attempt(requestFor(messages, previous, given), options)).text
 
 /** Small talk that never ends and never says the same twice in a row; the same for the same number. */
-const chatter = (seed: number, rounds: number): ReadonlyArray<Message.Message> => {
+const chatter = (seed: number, turns: number): ReadonlyArray<Message.Message> => {
   let state = seed * 2 + 1
   const next = (below: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
@@ -58,7 +58,7 @@ const chatter = (seed: number, rounds: number): ReadonlyArray<Message.Message> =
       "aquarium",
       "roof",
     ])
-  return Array.from({ length: rounds }, () => [
+  return Array.from({ length: turns }, () => [
     Message.user(
       pick([
         `I spent the weekend on the ${thing()} and it still looks unfinished.`,
@@ -232,16 +232,16 @@ describe("what it keeps", () => {
   it("the day, where it changes", () => {
     const text = summarize([
       Message.user("My order KX-4471 has not arrived yet. Where is it?", {
-        at: Date.UTC(2026, 2, 2, 23, 59),
+        time: Date.UTC(2026, 2, 2, 23, 59),
       }),
       Message.assistant("It is in the depot in Graz since 1 March, waiting for a driver.", {
-        at: Date.UTC(2026, 2, 2, 23, 59, 30),
+        time: Date.UTC(2026, 2, 2, 23, 59, 30),
       }),
       ...chatter(1, 5),
       Message.user("It is here now, but parcel 2 of 2 is missing, number RR771.", {
-        at: Date.UTC(2026, 2, 3),
+        time: Date.UTC(2026, 2, 3),
       }),
-      Message.assistant("Thank you for telling us. It comes on Friday, 6 March.", { at: 9e15 }),
+      Message.assistant("Thank you for telling us. It comes on Friday, 6 March.", { time: 9e15 }),
     ])
     const days = text.split("\n").map((line) => line.slice(2, 12))
     expect(days[0]).toBe("2026-03-02")
@@ -440,7 +440,7 @@ describe("properties", () => {
       role: fc.constantFrom("system" as const, "user" as const, "assistant" as const, "tool" as const),
       parts: fc.array(part, { maxLength: 3 }),
       name: text,
-      at: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      time: fc.double({ noNaN: true, noDefaultInfinity: true }),
     },
     { requiredKeys: ["role", "parts"] },
   )

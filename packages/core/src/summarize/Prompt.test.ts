@@ -67,10 +67,10 @@ describe("the task", () => {
 
 describe("the transcript", () => {
   it("names roles, speakers and times", () => {
-    const at = Date.UTC(2026, 2, 2, 9, 30)
+    const time = Date.UTC(2026, 2, 2, 9, 30)
     const user = userOf(
       Message.system("Be brief."),
-      Message.user("hi", { name: "Ada", at }),
+      Message.user("hi", { name: "Ada", time }),
       Message.assistant("hello"),
     )
     const mark = markOf(user)
@@ -80,7 +80,7 @@ describe("the transcript", () => {
   })
 
   it("survives a time that is no date", () => {
-    expect(userOf(Message.user("hi", { at: 9e15 }))).toContain("#1] user:\nhi")
+    expect(userOf(Message.user("hi", { time: 9e15 }))).toContain("#1] user:\nhi")
   })
 
   it("writes out calls with their arguments and results with their errors", () => {

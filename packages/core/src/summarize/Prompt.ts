@@ -49,7 +49,7 @@ export const markFor = (text: string): string => {
   const base = hash(text)
   let mark = base
   // Every round tries another word, and a text has fewer words than characters, so this ends.
-  for (let round = 1; lower.includes(mark); round++) mark = `${base}x${round}`
+  for (let turn = 1; lower.includes(mark); turn++) mark = `${base}x${turn}`
   return mark
 }
 
@@ -57,8 +57,8 @@ export const markFor = (text: string): string => {
 const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 
 const timeOf = (message: Message): string => {
-  if (message.at === undefined) return ""
-  const date = new Date(message.at)
+  if (message.time === undefined) return ""
+  const date = new Date(message.time)
   return Number.isNaN(date.getTime()) ? "" : ` ${date.toISOString().slice(0, 16).replace("T", " ")} UTC`
 }
 

@@ -49,16 +49,16 @@ export const tiles = (
 
 /**
  * Whether new segments continue an earlier summary: the `carried` segments they keep exist, the new ones follow
- * without a hole up to `through`, and every text is non-empty. A strategy that drops messages writes no segments.
+ * without a hole up to `coveredTo`, and every text is non-empty. A strategy that drops messages writes no segments.
  */
 export const fits = (
   before: ReadonlyArray<Segment>,
   {
     carried,
     segments,
-    through,
-  }: { readonly carried: number; readonly segments: ReadonlyArray<Segment>; readonly through: number },
+    coveredTo,
+  }: { readonly carried: number; readonly segments: ReadonlyArray<Segment>; readonly coveredTo: number },
 ): boolean =>
   carried <= before.length &&
   segments.every(({ text }) => text.trim() !== "") &&
-  (segments.length === 0 || tiles(segments, before[carried - 1]?.to ?? 0) === through)
+  (segments.length === 0 || tiles(segments, before[carried - 1]?.to ?? 0) === coveredTo)

@@ -22,9 +22,9 @@ type Events = ReadonlyArray<EventCodec.AnyEvent>
 const recordsOf = (events: Events): ReadonlyArray<EventLog.LogRecord> =>
   events.map((event, position) => ({
     session: "s",
-    seq: position + 1,
-    commit: `commit-${position + 1}`,
-    at: startOfTime + position * 1_000,
+    version: position + 1,
+    batchId: `commit-${position + 1}`,
+    time: startOfTime + position * 1_000,
     ...stored(event),
   }))
 
@@ -32,9 +32,9 @@ const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArra
   Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const read: EventLog.Service["read"] = (_session, { to = Number.POSITIVE_INFINITY } = {}) =>
-        Stream.fromIterable(records.filter(({ seq }) => seq <= to))
-      const version = () => Effect.succeed(records.at(-1)?.seq ?? 0)
+      const read: EventLog.Service["read"] = (_session, { toVersion = Number.POSITIVE_INFINITY } = {}) =>
+        Stream.fromIterable(records.filter(({ version }) => version <= toVersion))
+      const version = () => Effect.succeed(records.at(-1)?.version ?? 0)
       return yield* Verify.session({ ...log, read, version }, "s")
     }),
   )
@@ -66,7 +66,7 @@ const log = (changes: { readonly [Key in keyof typeof clean]?: Events } = {}): E
 
 /** The rules that a log breaks, each with the event at which it shows. */
 const broken = async (records: ReadonlyArray<EventLog.LogRecord>) =>
-  (await check(records)).map(({ rule, seq }) => `${rule} at ${seq}`)
+  (await check(records)).map(({ rule, version }) => `${rule} at ${version}`)
 
 describe("a clean log", () => {
   it("has no findings", async () => {
@@ -103,9 +103,9 @@ describe("a clean log", () => {
   it("may hold what a newer memfold wrote", async () => {
     const [first, ...rest] = recordsOf(log())
     const { checksum: _checksum, ...bare } = first!
-    const newer = { ...bare, type: "Dreamt", version: 9, data: "?", commit: "newer" }
-    const moved = rest.map((record) => ({ ...record, seq: record.seq + 1 }))
-    expect(await check([first!, { ...newer, seq: 2 }, ...moved])).toEqual([])
+    const newer = { ...bare, type: "Dreamt", version: 9, data: "?", batchId: "newer" }
+    const moved = rest.map((record) => ({ ...record, version: record.version + 1 }))
+    expect(await check([first!, { ...newer, version: 2 }, ...moved])).toEqual([])
   })
 })
 
@@ -178,18 +178,18 @@ describe("a tampered log is found out", () => {
 
   it("L12: a batch was applied twice", async () => {
     const records = recordsOf(log()).map((record) =>
-      record.seq === 10 ? { ...record, commit: "commit-2" } : record,
+      record.version === 10 ? { ...record, batchId: "commit-2" } : record,
     )
     expect(await broken(records)).toEqual(["L12 at 10"])
   })
 
   it("decodable: an event was damaged; it is named, its contents are not", async () => {
     const records = recordsOf(log()).map((record) =>
-      record.seq === 3 ? { ...record, data: `{"secret": "the patient's name"` } : record,
+      record.version === 3 ? { ...record, data: `{"secret": "the patient's name"` } : record,
     )
     const findings = await check(records)
     // What follows is checked as if the message had been there.
-    expect(findings).toMatchObject([{ session: "s", seq: 3, rule: "decodable" }])
+    expect(findings).toMatchObject([{ session: "s", version: 3, rule: "decodable" }])
     expect(JSON.stringify(findings)).not.toContain("patient")
   })
 
@@ -204,13 +204,13 @@ describe("a tampered log is found out", () => {
   it("contiguous: the store believes the log to be of another length", async () => {
     const program = Effect.gen(function* () {
       const store = yield* InMemoryEventLog.make
-      yield* store.append("s", [{ at: 0, type: "Dreamt", version: 9, data: "?" }], {
-        expected: 0,
-        commit: "c",
+      yield* store.append("s", [{ time: 0, type: "Dreamt", schemaVersion: 9, data: "?" }], {
+        expectedVersion: 0,
+        batchId: "c",
       })
       return yield* Verify.session({ ...store, version: () => Effect.succeed(3) }, "s")
     })
-    expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", seq: 1 }])
+    expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", version: 1 }])
   })
 
   it("contiguous: nothing is said of a session that is written to meanwhile, or begun anew", async () => {
@@ -233,8 +233,8 @@ describe("a tampered log is found out", () => {
       )
     expect(await seen(length - 2, length + 3)).toEqual([])
     expect(await seen(length, 0)).toEqual([])
-    expect(await seen(length + 1, length + 3)).toMatchObject([{ rule: "contiguous", seq: length }])
-    expect(await seen(length - 2, length - 1)).toMatchObject([{ rule: "contiguous", seq: length }])
+    expect(await seen(length + 1, length + 3)).toMatchObject([{ rule: "contiguous", version: length }])
+    expect(await seen(length - 2, length - 1)).toMatchObject([{ rule: "contiguous", version: length }])
   })
 
   it("contiguous: messages are missing, or one has another's index", async () => {
@@ -338,7 +338,7 @@ it("is checked to its end, whatever it holds; L4 the fold itself keeps", async (
     fc.asyncProperty(disorder, async (recorded) => {
       const events = recorded.map(({ event }) => event)
       const findings = await check(recordsOf(events))
-      expect(findings.every(({ session, seq }) => session === "s" && seq <= events.length)).toBe(true)
+      expect(findings.every(({ session, version }) => session === "s" && version <= events.length)).toBe(true)
       expect(findings.filter(({ rule }) => rule === "L4")).toEqual([])
     }),
     { numRuns: 100 },

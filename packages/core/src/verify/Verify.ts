@@ -12,11 +12,11 @@ import type {
   SummarySuperseded,
   ToolOutputsPruned,
 } from "../event/Event.js"
-import type { DamagedEvent, Recorded } from "../event/EventCodec.js"
+import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog, Snapshot } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
-import { evolve, fold, rewinds } from "../session/evolve.js"
+import { evolve, fold, requiresReplay } from "../session/evolve.js"
 import { tiles } from "../summary/Summary.js"
 import { foldVersion, take } from "../session/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -41,7 +41,7 @@ export type Rule =
 export interface Finding {
   readonly session: string
   /** The event at which it shows. */
-  readonly seq: number
+  readonly version: number
   readonly rule: Rule
   readonly detail: string
 }
@@ -54,8 +54,8 @@ interface Found {
 
 interface Progress {
   readonly state: SessionState
-  readonly seq: number
-  readonly commit: string
+  readonly version: number
+  readonly batchId: string
   /** Whether every event stood in its place and could be read; if not, the state is made up in part. */
   readonly whole: boolean
   /** Shared by all steps of one check: copying it at each event would make a check quadratic. */
@@ -86,8 +86,8 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     let atSnapshot = null as Progress | null
     const start: Progress = {
       state: empty(name),
-      seq: 0,
-      commit: "",
+      version: 0,
+      batchId: "",
       whole: true,
       commits: new Set(),
       started: null,
@@ -100,21 +100,21 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
         const decoded = decode(record)
         const next = step(progress, record, decoded)
         return Effect.tap(
-          Either.isRight(decoded) && rewinds(progress.state, decoded.right)
-            ? Effect.map(foldAnew(log, name, record.seq), (state) => ({ ...next, state }))
+          Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
+            ? Effect.map(foldAnew(log, name, record.version), (state) => ({ ...next, state }))
             : Effect.succeed(next),
           (reached) =>
             Effect.sync(() => {
-              if (Option.isSome(snapshot) && snapshot.value.version === record.seq) atSnapshot = reached
+              if (Option.isSome(snapshot) && snapshot.value.version === record.version) atSnapshot = reached
             }),
         )
       }),
     )
     const after = yield* log.version(name)
     return [
-      ...findings(end, end.seq, versionProblem(end.seq, before, after)),
+      ...findings(end, end.version, versionProblem(end.version, before, after)),
       ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
-      ...findings(end, end.seq, [...unmarkedProblem(end), ...contextProblems(end.state)]),
+      ...findings(end, end.version, [...unmarkedProblem(end), ...contextProblems(end.state)]),
       // A snapshot may know what is missing in the log, and nothing tells what it should be.
       ...(Option.isSome(snapshot) && (atSnapshot ?? end).whole
         ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot?.state ?? null))
@@ -124,8 +124,8 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
 
 /** A snapshot of this fold is what the log folds to at its version (law L6). It costs no data when it is not. */
 const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
-  if (snapshot.fold !== foldVersion) return none
-  return state !== null && take(state, snapshot.commit).data === snapshot.data
+  if (snapshot.foldVersion !== foldVersion) return none
+  return state !== null && take(state, snapshot.batchId).data === snapshot.data
     ? none
     : [
         [
@@ -140,14 +140,14 @@ const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): Reado
  * wrote it had it in memory, and went on from it.
  */
 const dealtWith = ({ finding, damaged }: Found, { invalidated }: Progress): boolean =>
-  invalidated.has(finding.seq) ||
+  invalidated.has(finding.version) ||
   ((finding.rule === "L1" || finding.rule === "L3") &&
     damaged.length > 0 &&
-    damaged.every(({ seq }) => invalidated.has(seq)))
+    damaged.every(({ version }) => invalidated.has(version)))
 
 /** The state at an event that takes back an earlier one: without what was taken back. */
 const foldAnew = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
-  log.read(name, { to }).pipe(
+  log.read(name, { toVersion: to }).pipe(
     Stream.filterMap((record) => Either.getRight(decode(record))),
     Stream.runCollect,
     Effect.map((events) => fold(empty(name), [...events])),
@@ -155,22 +155,28 @@ const foldAnew = (log: EventLog, name: string, to: number): Effect.Effect<Sessio
 
 const findings = (
   { state }: Progress,
-  seq: number,
+  version: number,
   problems: ReadonlyArray<Problem>,
-): ReadonlyArray<Finding> => problems.map(([rule, detail]) => ({ session: state.session, seq, rule, detail }))
+): ReadonlyArray<Finding> =>
+  problems.map(([rule, detail]) => ({ session: state.session, version, rule, detail }))
 
 const step = (
   progress: Progress,
   record: LogRecord,
-  decoded: Either.Either<Recorded, DamagedEvent>,
+  decoded: Either.Either<RecordedEvent, DamagedEvent>,
 ): Progress => {
   const sequence = sequenceProblems(progress, record)
-  progress.commits.add(record.commit)
-  const inPlace = record.seq === progress.seq + 1 && Either.isRight(decoded)
-  const seen = { ...progress, seq: record.seq, commit: record.commit, whole: progress.whole && inPlace }
+  progress.commits.add(record.batchId)
+  const inPlace = record.version === progress.version + 1 && Either.isRight(decoded)
+  const seen = {
+    ...progress,
+    version: record.version,
+    batchId: record.batchId,
+    whole: progress.whole && inPlace,
+  }
   const report = (problems: ReadonlyArray<Problem>) => {
     const { damaged } = seen.state
-    const found = findings(seen, record.seq, [...sequence, ...problems])
+    const found = findings(seen, record.version, [...sequence, ...problems])
     seen.findings.push(...found.map((finding) => ({ finding, damaged })))
   }
   return Either.match(decoded, {
@@ -181,7 +187,7 @@ const step = (
     },
     onRight: (recorded) => {
       const { event } = recorded
-      if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.seq)
+      if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.version)
       const before =
         event._tag === "MessageAppended" && event.index > seen.state.total
           ? {
@@ -204,14 +210,18 @@ const step = (
 }
 
 /** A state with empty messages in place of so many that cannot be read; beyond reason, they are not made up. */
-const withMissing = (state: SessionState, count: number, { session, seq, at }: LogRecord): SessionState =>
+const withMissing = (
+  state: SessionState,
+  count: number,
+  { session, version, time }: LogRecord,
+): SessionState =>
   fold(
     state,
     Array.from({ length: count > 100_000 ? 0 : count }, (_, position) => ({
       session,
-      seq,
+      version,
       id: "",
-      at,
+      time,
       event: {
         _tag: "MessageAppended" as const,
         index: state.total + position,
@@ -221,12 +231,12 @@ const withMissing = (state: SessionState, count: number, { session, seq, at }: L
     })),
   )
 
-const sequenceProblems = (progress: Progress, { seq, commit }: LogRecord): ReadonlyArray<Problem> => [
-  ...(seq === progress.seq + 1
+const sequenceProblems = (progress: Progress, { version, batchId }: LogRecord): ReadonlyArray<Problem> => [
+  ...(version === progress.version + 1
     ? []
-    : [["contiguous", `event ${seq} follows event ${progress.seq}`] as const]),
-  ...(commit !== progress.commit && progress.commits.has(commit)
-    ? [["L12", `commit "${commit}" was applied a second time`] as const]
+    : [["contiguous", `event ${version} follows event ${progress.version}`] as const]),
+  ...(batchId !== progress.batchId && progress.commits.has(batchId)
+    ? [["L12", `commit "${batchId}" was applied a second time`] as const]
     : []),
 ]
 
@@ -235,7 +245,7 @@ const none: ReadonlyArray<Problem> = []
 /** The problems of one event, given what was before it and the state after it. */
 const eventProblems = (
   before: Progress,
-  { event, at }: Recorded,
+  { event, time }: RecordedEvent,
   after: SessionState,
 ): { readonly problems: ReadonlyArray<Problem>; readonly unmarked: string | null } => {
   const { unmarked } = before
@@ -247,7 +257,7 @@ const eventProblems = (
       }
     case "CompactionStarted":
       return {
-        problems: [...unmarkedProblem(before), ...startProblems(before.state, event, at)],
+        problems: [...unmarkedProblem(before), ...startProblems(before.state, event, time)],
         unmarked: null,
       }
     case "SummaryCommitted":
@@ -273,9 +283,9 @@ const eventProblems = (
     case "CompactionFailed":
     case "CompactionReleased":
       return { problems: unmarkedProblem(before), unmarked: null }
-    case "CompactionsHeld":
+    case "CompactionPaused":
     case "FactsLearned":
-    case "FactRetired":
+    case "FactRemoved":
     case "MessageRedacted":
     case "UnknownEvent":
       return { problems: none, unmarked }
@@ -302,7 +312,8 @@ const startProblems = (
   if (running !== null && at < running.leaseUntil) {
     problems.push(["L7", `compaction ${running.compaction} was still running`])
   }
-  if (from !== state.through) problems.push(["L3", `it starts at ${from}, coverage ends at ${state.through}`])
+  if (from !== state.coveredTo)
+    problems.push(["L3", `it starts at ${from}, coverage ends at ${state.coveredTo}`])
   if (to > state.total) problems.push(["L3", `it reaches to ${to} of ${state.total} messages`])
   if (cutsGroup(state, to)) problems.push(["L5", `its end ${to} cuts a group`])
   if (to > tailFrom && parts.at(-1)?.kind !== "turn-prefix") {
@@ -315,39 +326,43 @@ const startProblems = (
 
 const commitProblems = (
   { state, started }: Progress,
-  { compaction, through, segments: written }: SummaryCommitted,
+  { compaction, coveredTo, segments: written }: SummaryCommitted,
   after: SessionState,
 ): ReadonlyArray<Problem> => {
   if (state.running?.compaction !== compaction || started === null) {
     return [["L7", `compaction ${compaction} committed without being the running one`]]
   }
   const problems: Array<Problem> = []
-  if (through < state.through)
-    problems.push(["L3", `coverage moves back from ${state.through} to ${through}`])
+  if (coveredTo < state.coveredTo)
+    problems.push(["L3", `coverage moves back from ${state.coveredTo} to ${coveredTo}`])
   // Less than planned is what could be finished before a summarizer failed.
-  if (through > started.to) problems.push(["L3", `it covers up to ${through}, the plan was ${started.to}`])
-  if (through <= state.total && cutsGroup(state, through))
-    problems.push(["L5", `its end ${through} cuts a group`])
+  if (coveredTo > started.to)
+    problems.push(["L3", `it covers up to ${coveredTo}, the plan was ${started.to}`])
+  if (coveredTo <= state.total && cutsGroup(state, coveredTo))
+    problems.push(["L5", `its end ${coveredTo} cuts a group`])
   const segments = after.summary?.segments ?? []
   // What was dropped without a word is covered by no segment.
-  if (written.length > 0 && tiles(segments, 0) !== through) {
-    problems.push(["L3", `its segments do not cover [0,${through}) without a hole`])
+  if (written.length > 0 && tiles(segments, 0) !== coveredTo) {
+    problems.push(["L3", `its segments do not cover [0,${coveredTo}) without a hole`])
   }
-  if (after.raw.length !== after.total - after.through) {
-    problems.push(["L4", `${after.raw.length} raw messages in place of ${after.total - after.through}`])
+  if (after.uncovered.length !== after.total - after.coveredTo) {
+    problems.push([
+      "L4",
+      `${after.uncovered.length} raw messages in place of ${after.total - after.coveredTo}`,
+    ])
   }
   return problems
 }
 
 const pruneProblems = (
-  { running, raw }: SessionState,
+  { running, uncovered }: SessionState,
   { compaction, outputs }: ToolOutputsPruned,
 ): ReadonlyArray<Problem> => {
   if (running?.compaction !== compaction) {
     return [["L7", `compaction ${compaction} pruned outputs without being the running one`]]
   }
   const missing = outputs.filter(
-    ({ index, part }) => raw.at(index)?.message.parts[part]?.type !== "tool-result",
+    ({ index, part }) => uncovered.at(index)?.message.parts[part]?.type !== "tool-result",
   )
   return missing.map(
     ({ index }) => ["prunable", `message ${index} has no such tool output to prune`] as const,

@@ -4,14 +4,14 @@ import { pairs, said, withMemory } from "../../test/engine.js"
 import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
 
 /** What is appended by whoever rewrites a record by hand; it changes nothing. */
-const harmless = { at: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }
+const harmless = { time: 0, ...EventCodec.encode({ _tag: "CompactionReleased", compaction: "k" }) }
 
 /** A session with a summary, and the snapshot that was taken with it. */
 const compacted = Effect.gen(function* () {
   const memory = yield* Memory.Memory
   const log = yield* EventLog.EventLog
   yield* memory.append("s", said(6))
-  yield* memory.settle("s")
+  yield* memory.compactDue("s")
   return { memory, log, good: Option.getOrThrow(yield* log.loadSnapshot("s")) }
 })
 
@@ -23,11 +23,11 @@ describe("repair", () => {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
       yield* memory.append("s", said(6))
-      yield* memory.settle("s")
+      yield* memory.compactDue("s")
       const version = yield* log.version("s")
-      const broken = { seq: 8, data: '{"half":', checksum: 0 }
-      yield* log.rewrite("s", [broken], [harmless], { expected: version, commit: "damage" })
-      expect((yield* Verify.session(log, "s")).map(({ rule, seq }) => `${rule} ${seq}`)).toEqual([
+      const broken = { version: 8, data: '{"half":', checksum: 0 }
+      yield* log.rewrite("s", [broken], [harmless], { expectedVersion: version, batchId: "damage" })
+      expect((yield* Verify.session(log, "s")).map(({ rule, version }) => `${rule} ${version}`)).toEqual([
         "decodable 8",
       ])
       const { mended, left } = yield* Repair.repair(log, "s")
@@ -35,7 +35,9 @@ describe("repair", () => {
       expect(left).toEqual([])
       expect(yield* Verify.session(log, "s")).toEqual([])
       expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: [] })
-      expect(yield* memory.settle("s")).toMatchObject([{ _tag: "Committed", started: { from: 0, to: 4 } }])
+      expect(yield* memory.compactDue("s")).toMatchObject([
+        { _tag: "Committed", started: { from: 0, to: 4 } },
+      ])
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
@@ -69,7 +71,10 @@ describe("repair", () => {
         parts: [{ kind: "history" as const, from: 0, to: 4 }],
         leaseUntil: 1_000,
       }
-      yield* log.append("s", [{ at: 0, ...EventCodec.encode(started) }], { expected: 6, commit: "k" })
+      yield* log.append("s", [{ time: 0, ...EventCodec.encode(started) }], {
+        expectedVersion: 6,
+        batchId: "k",
+      })
       expect((yield* Repair.repair(log, "s")).mended).toEqual([])
       yield* TestClock.adjust("1 second")
       expect((yield* Repair.repair(log, "s")).mended).toEqual([expect.stringContaining("lock")])
@@ -83,18 +88,18 @@ describe("repair", () => {
       const log = yield* EventLog.EventLog
       yield* memory.append("s", said(3))
       yield* memory.append("other", said(3))
-      yield* log.rewrite("s", [{ seq: 2, data: "?", checksum: 1 }], [harmless], {
-        expected: 3,
-        commit: "damage",
+      yield* log.rewrite("s", [{ version: 2, data: "?", checksum: 1 }], [harmless], {
+        expectedVersion: 3,
+        batchId: "damage",
       })
       const { mended, left } = yield* Repair.repair(log, "s")
       expect(mended).toEqual([])
-      expect(left).toMatchObject([{ session: "s", seq: 2, rule: "decodable" }])
+      expect(left).toMatchObject([{ session: "s", version: 2, rule: "decodable" }])
       const fresh = yield* Memory.make(manual)
       expect(yield* Effect.flip(fresh.context("s"))).toMatchObject({
         _tag: "DamagedEvent",
         session: "s",
-        seq: 2,
+        version: 2,
       })
       expect((yield* fresh.context("other")).messages).toHaveLength(3)
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
@@ -103,15 +108,20 @@ describe("repair", () => {
   it.effect("leaves the snapshot of a log with a missing message, which may know it, as it is (L6)", () =>
     Effect.gen(function* () {
       const { log, good } = yield* compacted
-      const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { from: 3 })))
-      yield* log.rewrite("s", [{ seq: 3, data: third.data.replace('"index":2', '"index":3') }], [harmless], {
-        expected: good.version,
-        commit: "damage",
-      })
-      const kept = { ...good, version: good.version + 1, commit: "damage" }
+      const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { fromVersion: 3 })))
+      yield* log.rewrite(
+        "s",
+        [{ version: 3, data: third.data.replace('"index":2', '"index":3') }],
+        [harmless],
+        {
+          expectedVersion: good.version,
+          batchId: "damage",
+        },
+      )
+      const kept = { ...good, version: good.version + 1, batchId: "damage" }
       yield* log.saveSnapshot("s", kept)
       const found = yield* Verify.session(log, "s")
-      expect(found[0]).toMatchObject({ seq: 3, rule: "contiguous" })
+      expect(found[0]).toMatchObject({ version: 3, rule: "contiguous" })
       expect(found.map(({ rule }) => rule)).not.toContain("snapshot")
       expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: found })
       expect(yield* log.loadSnapshot("s")).toEqual(Option.some(kept))

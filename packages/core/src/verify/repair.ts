@@ -27,9 +27,9 @@ const mendLog = (sessions: Sessions, session: string) =>
         ...(abandoned === null
           ? []
           : [{ _tag: "CompactionReleased" as const, compaction: abandoned.compaction }]),
-        ...damaged.map(({ seq, summary }) => ({
+        ...damaged.map(({ version, summary }) => ({
           _tag: "SummaryInvalidated" as const,
-          seq,
+          version,
           summary,
           reason: "damaged",
         })),
@@ -37,7 +37,7 @@ const mendLog = (sessions: Sessions, session: string) =>
       const done = [
         ...(abandoned === null ? [] : ["gave back the lock of a compaction that nobody ended"]),
         ...damaged.map(
-          ({ seq }) => `declared the damaged summary of event ${seq} invalid; it is written anew`,
+          ({ version }) => `declared the damaged summary of event ${version} invalid; it is written anew`,
         ),
       ]
       return { events, answer: done }
@@ -50,11 +50,13 @@ const mendSnapshot = (log: EventLog, sessions: Sessions, session: string, findin
   Effect.gen(function* () {
     const stored = yield* log.loadSnapshot(session)
     const wrong = findings.some(({ rule }) => rule === "snapshot")
-    if (Option.isNone(stored) || (!wrong && stored.value.fold === foldVersion)) return []
+    if (Option.isNone(stored) || (!wrong && stored.value.foldVersion === foldVersion)) return []
     const state = yield* sessions.load(session)
-    const last = yield* log.read(session, { from: state.version, to: state.version }).pipe(Stream.runHead)
+    const last = yield* log
+      .read(session, { fromVersion: state.version, toVersion: state.version })
+      .pipe(Stream.runHead)
     if (Option.isNone(last)) return []
-    yield* log.saveSnapshot(session, take(state, last.value.commit))
+    yield* log.saveSnapshot(session, take(state, last.value.batchId))
     return ["made the snapshot anew"]
   })
 

@@ -171,25 +171,25 @@ export class Clients {
       )
     this.talks.set(session, talk)
     const batch: Batch = {
-      commit: `c${this.batches++}`,
+      batchId: `c${this.batches++}`,
       session,
       messages: talk.next(draw.chance(0.6) ? draw.between(1, 2) : draw.between(1, 5)),
       applied: [],
     }
-    history.batches.set(batch.commit, batch)
+    history.batches.set(batch.batchId, batch)
     this.attempt(engine, batch, draw.below(4))
   }
 
   private attempt(engine: Engine, batch: Batch, retries: number): void {
     const { world, history } = this.parts
-    const { commit, session, messages } = batch
-    this.ask(engine, "append", session, engine.memory.append(session, messages, { commit }), {
+    const { batchId: idempotencyKey, session, messages } = batch
+    this.ask(engine, "append", session, engine.memory.append(session, messages, { idempotencyKey }), {
       answered: (answer, { since }) => {
         const applied = batch.applied.filter(({ incarnation }) => incarnation >= since.incarnation)
         must(
           applied.length > 0,
           "L14",
-          () => `${commit} to ${session} was acknowledged and is not in the log`,
+          () => `${idempotencyKey} to ${session} was acknowledged and is not in the log`,
         )
         must(
           applied.some(
@@ -197,19 +197,19 @@ export class Clients {
           ),
           "L12",
           () =>
-            `${commit} to ${session} was acknowledged as ${JSON.stringify(answer)}: ${JSON.stringify(applied)}`,
+            `${idempotencyKey} to ${session} was acknowledged as ${JSON.stringify(answer)}: ${JSON.stringify(applied)}`,
         )
         must(
           answer.duplicate || applied.some(({ step }) => step >= since.step),
           "L12",
-          () => `${commit} to ${session} was applied before and acknowledged as new`,
+          () => `${idempotencyKey} to ${session} was applied before and acknowledged as new`,
         )
         history.count("acknowledged appends")
       },
       lost: () => {
         history.count("appends of unknown outcome")
         if (retries === 0) return
-        world.later(null, world.draw.below(2_000), `${commit} is tried again`, () => {
+        world.later(null, world.draw.below(2_000), `${idempotencyKey} is tried again`, () => {
           const { engine: next } = this
           if (next !== undefined) this.attempt(next, batch, retries - 1)
         })
@@ -256,7 +256,7 @@ export class Clients {
       this.ask(engine, "state", session, engine.memory.state(session), {
         answered: (state, { since }) => {
           const truth = this.parts.history.of(session)
-          this.parts.history.forgottenIn(truth, "a state", state.raw.slice(), since)
+          this.parts.history.forgottenIn(truth, "a state", state.uncovered.slice(), since)
           const versions = this.versions(truth, since)
           if (versions.length === 0) return
           must(
@@ -275,7 +275,7 @@ export class Clients {
     past: (engine, session) => {
       const { history, world } = this.parts
       const at = world.draw.below(history.of(session).records.length + 3)
-      this.ask(engine, `context at ${at} of`, session, engine.memory.context(session, { at }), {
+      this.ask(engine, `context at ${at} of`, session, engine.memory.context(session, { atVersion: at }), {
         answered: (context, { since }) => {
           const truth = history.of(session)
           history.forgottenIn(truth, "a context of the past", context.messages, since)
@@ -312,7 +312,7 @@ export class Clients {
       }),
 
     settle: (engine, session) =>
-      this.ask(engine, "settle", session, engine.memory.settle(session), {
+      this.ask(engine, "settle", session, engine.memory.compactDue(session), {
         answered: (outcomes, { since }) => this.outcomes(session, outcomes, since),
       }),
 
@@ -332,22 +332,26 @@ export class Clients {
       const summaries = history
         .of(session)
         .events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event.summary] : []))
-      const to = draw.chance(0.5) ? (draw.any(summaries) ?? null) : draw.chance(0.1) ? "nonesuch" : null
-      const hold = draw.pick([0, 3])
+      const toSummary = draw.chance(0.5)
+        ? (draw.any(summaries) ?? null)
+        : draw.chance(0.1)
+          ? "nonesuch"
+          : null
+      const pauseFor = draw.pick([0, 3])
       this.ask(
         engine,
-        `revert to ${to?.slice(-6)} in`,
+        `revert to ${toSummary?.slice(-6)} in`,
         session,
-        engine.memory.revert(session, { to, hold }),
+        engine.memory.revert(session, { toSummary, pauseFor }),
         {
-          expected: to === null ? [] : ["UnknownSummary"],
+          expected: toSummary === null ? [] : ["UnknownSummary"],
           answered: (_count, { since }) => {
             const truth = history.of(session)
             const versions = this.versions(truth, since)
             must(
-              to !== null ||
+              toSummary !== null ||
                 versions.length === 0 ||
-                versions.some((version) => truth.through[version] === 0),
+                versions.some((version) => truth.coveredTo[version] === 0),
               "L3",
               () => `${session} was reverted, and something was covered all the time`,
             )
@@ -366,7 +370,7 @@ export class Clients {
         engine,
         `fork to ${to} at ${at} of`,
         session,
-        engine.memory.fork(session, to, at === undefined ? {} : { at }),
+        engine.memory.fork(session, to, at === undefined ? {} : { atVersion: at }),
         {
           expected: ["CannotFork"],
           answered: (version, { since }) => {
@@ -375,12 +379,17 @@ export class Clients {
             const versions = this.versions(source, since)
             if (session === to || versions.length === 0 || copy.incarnation !== before.incarnation) return
             if (copy.generation !== 0 || source.generation !== 0) return
-            const essence = ({ at, type, version, data }: EventLog.LogRecord) => [at, type, version, data]
+            const essence = ({ time, type, schemaVersion: version, data }: EventLog.LogRecord) => [
+              time,
+              type,
+              version,
+              data,
+            ]
             const copied = copy.records.slice(0, version)
             must(
               versions.some((newest) => {
-                const { commit } = source.records[Math.min(newest, at ?? newest) - 1] ?? {}
-                const last = source.records.findLastIndex((record) => record.commit === commit) + 1
+                const { batchId } = source.records[Math.min(newest, at ?? newest) - 1] ?? {}
+                const last = source.records.findLastIndex((record) => record.batchId === batchId) + 1
                 return (
                   copied
                     .slice(last)

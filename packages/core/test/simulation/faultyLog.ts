@@ -85,12 +85,12 @@ export const faultyLog = (
     (what: string) =>
     (
       session: string,
-      rewritten: ReadonlyArray<EventLog.Rewritten> | null,
+      rewritten: ReadonlyArray<EventLog.RewrittenRecord> | null,
       records: Parameters<EventLog.Service["append"]>[1],
       options: EventLog.AppendOptions,
     ) =>
       call(
-        `${what} ${session} at ${options.expected}: ${records.map(({ type }) => type).join(", ")}`,
+        `${what} ${session} at ${options.expectedVersion}: ${records.map(({ type }) => type).join(", ")}`,
         () => {
           const exit = Effect.runSyncExit(
             rewritten === null
@@ -104,7 +104,7 @@ export const faultyLog = (
               process,
               session,
               records,
-              commit: options.commit,
+              batchId: options.batchId,
               rewritten,
               appended: exit.value,
             })
@@ -119,18 +119,18 @@ export const faultyLog = (
    */
   const page = (
     session: string,
-    { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions,
+    { fromVersion = 1, toVersion: to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions,
     before: EventLog.LogRecord | null,
   ) =>
-    call(`read ${session} from ${from}`, () => {
+    call(`read ${session} from ${fromVersion}`, () => {
       const { records } = history.of(session)
-      if (before !== null && records[before.seq - 1]?.commit !== before.commit) {
+      if (before !== null && records[before.version - 1]?.batchId !== before.batchId) {
         process.faults++
         return Exit.fail(
           new EventLog.LogError({ operation: "read", session, reason: "it was deleted while it was read" }),
         )
       }
-      const found = records.slice(Math.max(from, 1) - 1, Math.max(to, 0))
+      const found = records.slice(Math.max(fromVersion, 1) - 1, Math.max(to, 0))
       return Exit.succeed((reverse ? found.toReversed() : found).slice(0, faults.pageSize))
     })
 
@@ -149,8 +149,8 @@ export const faultyLog = (
                 : Option.some({
                     range:
                       range.reverse === true
-                        ? { ...range, to: last.seq - 1 }
-                        : { ...range, from: last.seq + 1 },
+                        ? { ...range, toVersion: last.version - 1 }
+                        : { ...range, fromVersion: last.version + 1 },
                     before: last,
                   })
             return [Chunk.unsafeFromArray(records), next] as const

@@ -16,7 +16,7 @@ import type { Process, World } from "./world.js"
 
 /** The messages of an append, under the commit id its client gave. Where they stand is known once they do. */
 export interface Batch {
-  readonly commit: string
+  readonly batchId: string
   readonly session: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly applied: Array<{
@@ -36,11 +36,11 @@ export interface Truth {
   /** How often its records were rewritten. */
   generation: number
   records: Array<EventLog.LogRecord>
-  events: Array<EventCodec.Recorded>
+  events: Array<EventCodec.RecordedEvent>
   /** The state at each version, from 0 on. */
   states: Array<Session.SessionState>
   /** How far the summary reached at each version, when it was the newest. */
-  readonly through: Array<number>
+  readonly coveredTo: Array<number>
   /** When each event was written, in the run's time. */
   readonly written: Array<number>
   naive: NaiveSession
@@ -67,9 +67,9 @@ export interface Taken {
   readonly process: Process
   readonly session: string
   readonly records: ReadonlyArray<EventLog.NewRecord>
-  readonly commit: string
-  readonly rewritten: ReadonlyArray<EventLog.Rewritten> | null
-  readonly appended: EventLog.Appended
+  readonly batchId: string
+  readonly rewritten: ReadonlyArray<EventLog.RewrittenRecord> | null
+  readonly appended: EventLog.AppendResult
 }
 
 const begun = (session: string, incarnation: number): Truth => ({
@@ -79,7 +79,7 @@ const begun = (session: string, incarnation: number): Truth => ({
   records: [],
   events: [],
   states: [Session.empty(session)],
-  through: [0],
+  coveredTo: [0],
   written: [],
   naive: readSession([]),
   contexts: new Map(),
@@ -92,8 +92,8 @@ const begun = (session: string, incarnation: number): Truth => ({
 export const sameState = (one: Session.SessionState, other: Session.SessionState): boolean => {
   const plain = (state: Session.SessionState) => ({
     ...state,
-    raw: state.raw.slice(),
-    roundStarts: state.roundStarts.slice(),
+    raw: state.uncovered.slice(),
+    turnStarts: state.turnStarts.slice(),
   })
   return isDeepStrictEqual(plain(one), plain(other))
 }
@@ -153,19 +153,19 @@ export class History {
   }
 
   /** The log took records. */
-  taken({ process, session, records, commit, rewritten, appended }: Taken): void {
+  taken({ process, session, records, batchId, rewritten, appended }: Taken): void {
     const truth = this.of(session)
     const from = truth.records.length + 1
     must(
-      appended.from === from && appended.version === from + records.length - 1,
+      appended.fromVersion === from && appended.version === from + records.length - 1,
       "L12",
       () =>
-        `the log of ${session} took events ${appended.from} to ${appended.version} where ${from} was next`,
+        `the log of ${session} took events ${appended.fromVersion} to ${appended.version} where ${from} was next`,
     )
     if (rewritten !== null) this.rewrite(truth, rewritten, records)
-    const tail = records.map((record, at) => tidy({ ...record, session, seq: from + at, commit }))
-    must(!truth.commits.has(commit), "L12", () => `commit ${commit} is applied to ${session} a second time`)
-    truth.commits.add(commit)
+    const tail = records.map((record, at) => tidy({ ...record, session, version: from + at, batchId }))
+    must(!truth.commits.has(batchId), "L12", () => `commit ${batchId} is applied to ${session} a second time`)
+    truth.commits.add(batchId)
     truth.records.push(...tail)
     const events = tail.map((record) =>
       Either.getOrElse(EventCodec.decode(record), ({ message }) => {
@@ -174,30 +174,30 @@ export class History {
     )
     truth.events.push(...events)
     for (const _ of events) truth.written.push(this.world.now)
-    this.messages(truth, events, commit)
+    this.messages(truth, events, batchId)
     this.fold(truth, from)
     // A copy comes all at once: the compactions in it are those of another session.
-    const copied = from === 1 && commit.startsWith("fork-")
+    const copied = from === 1 && batchId.startsWith("fork-")
     const read = readSession(truth.events)
     failOn(read.problems[0], () => session)
     this.coverage(truth, read, events)
     truth.naive = read
-    for (const { event, seq } of events) {
+    for (const { event, version } of events) {
       this.count(event._tag)
       if (event._tag === "CompactionStarted" && !copied) {
         this.owners.set(event.compaction, { process, faults: process.faults })
-        this.plan(truth, seq)
+        this.plan(truth, version)
       }
       if (event._tag === "SummaryCommitted" && !copied) {
         must(
-          read.boundaries.includes(event.through),
+          read.boundaries.includes(event.coveredTo),
           "L5",
-          () => `the summary ${event.summary} ends at ${event.through}, within a group`,
+          () => `the summary ${event.summary} ends at ${event.coveredTo}, within a group`,
         )
       }
       // A copy of a log says what was redacted in the original: it must be so in the copy.
       if (event._tag === "MessageRedacted")
-        for (const mark of this.marksAt(truth, event.seq)) truth.forgotten.add(mark)
+        for (const mark of this.marksAt(truth, event.version)) truth.forgotten.add(mark)
     }
     this.agree(truth)
     this.context(truth, from - 1)
@@ -245,7 +245,7 @@ export class History {
   /** Records were rewritten, for a redaction and for nothing else. */
   private rewrite(
     truth: Truth,
-    rewritten: ReadonlyArray<EventLog.Rewritten>,
+    rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
     records: ReadonlyArray<EventLog.NewRecord>,
   ): void {
     const { session } = truth
@@ -254,17 +254,17 @@ export class History {
       "L10",
       () => `records of ${session} are rewritten, and no redaction says so`,
     )
-    const changes = new Map(rewritten.map((change) => [change.seq, change]))
+    const changes = new Map(rewritten.map((change) => [change.version, change]))
     const before = truth.records
     const marks = records.flatMap(({ type, data }) =>
       type === "MessageRedacted"
-        ? this.marksAt(truth, (JSON.parse(data) as { readonly seq: number }).seq)
+        ? this.marksAt(truth, (JSON.parse(data) as { readonly version: number }).version)
         : [],
     )
     for (const mark of marks) truth.forgotten.add(mark)
     this.redactions.push({ session, step: this.world.steps, marks })
     truth.records = before.map((record) => {
-      const change = changes.get(record.seq)
+      const change = changes.get(record.version)
       return change === undefined ? record : tidy({ ...record, ...change })
     })
     must(
@@ -282,12 +282,12 @@ export class History {
   }
 
   /** Messages come from clients, each once, all of a batch together; or they are copied by a fork. */
-  private messages(truth: Truth, events: ReadonlyArray<EventCodec.Recorded>, commit: string): void {
+  private messages(truth: Truth, events: ReadonlyArray<EventCodec.RecordedEvent>, commit: string): void {
     const appended = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event] : []))
     if (appended.length === 0) return
     const batch = this.batches.get(commit)
     if (batch === undefined) {
-      const isFork = events[0]?.seq === 1 && commit.startsWith("fork-")
+      const isFork = events[0]?.version === 1 && commit.startsWith("fork-")
       must(isFork, "L12", () => `${truth.session} got messages that no client appended, in commit ${commit}`)
       this.count("forks")
       return
@@ -309,7 +309,7 @@ export class History {
       () => ({ stored: appended.map(({ message }) => bare(message)), said: batch.messages.map(bare) }),
     )
     const from = appended[0]?.index ?? 0
-    const version = events.at(-1)?.seq ?? 0
+    const version = events.at(-1)?.version ?? 0
     batch.applied.push({ incarnation, from, to: from + appended.length, version, step: this.world.steps })
     this.count("messages", appended.length)
   }
@@ -317,25 +317,25 @@ export class History {
   /** The states from an event on. */
   private fold(truth: Truth, from: number): void {
     for (const recorded of truth.events.slice(from - 1)) {
-      const before = truth.states[recorded.seq - 1]!
-      const again = Session.rewinds(before, recorded)
-      truth.states[recorded.seq] = again
-        ? Session.fold(Session.empty(truth.session), truth.events.slice(0, recorded.seq))
+      const before = truth.states[recorded.version - 1]!
+      const again = Session.requiresReplay(before, recorded)
+      truth.states[recorded.version] = again
+        ? Session.fold(Session.empty(truth.session), truth.events.slice(0, recorded.version))
         : Session.evolve(before, recorded)
     }
   }
 
   /** Coverage never moves back by itself. */
-  private coverage(truth: Truth, now: NaiveSession, events: ReadonlyArray<EventCodec.Recorded>): void {
-    const through = now.active?.through ?? 0
-    const before = truth.naive.active?.through ?? 0
+  private coverage(truth: Truth, now: NaiveSession, events: ReadonlyArray<EventCodec.RecordedEvent>): void {
+    const coveredTo = now.active?.coveredTo ?? 0
+    const before = truth.naive.active?.coveredTo ?? 0
     const meant = events.some(({ event }) => ["SummaryInvalidated", "SessionCleared"].includes(event._tag))
     must(
-      through >= before || meant,
+      coveredTo >= before || meant,
       "L3",
-      () => `the coverage of ${truth.session} moves from ${before} to ${through}`,
+      () => `the coverage of ${truth.session} moves from ${before} to ${coveredTo}`,
     )
-    for (const { seq } of events) truth.through[seq] = through
+    for (const { version } of events) truth.coveredTo[version] = coveredTo
   }
 
   /** What a compaction took the lock for leaves the tail alone, and cuts no group. */
@@ -346,17 +346,17 @@ export class History {
     const strategy = this.strategies.get(started.strategy)
     if (strategy === undefined) throw new Violation("L10", `no strategy is called ${started.strategy}`)
     const state = truth.states[seq - 1]!
-    const { failures, heldUntil, total } = state
+    const { failures, pausedUntil, total } = state
     const tooEarly =
-      (failures !== null && recorded.at < failures.retryAt && total < failures.retryTotal) ||
-      total < heldUntil
+      (failures !== null && recorded.time < failures.retryTime && total < failures.retryMessages) ||
+      total < pausedUntil
     must(
       started.reason === "demand" || !tooEarly,
       "L9",
       () => `the compaction ${started.compaction} begins before its time`,
     )
     const messages = truth.naive.messages.map(({ message }) => message)
-    const [finding] = compactionFindings(strategy, state, recorded.at, messages, started)
+    const [finding] = compactionFindings(strategy, state, recorded.time, messages, started)
     failOn(finding, () => truth.session)
   }
 
@@ -404,12 +404,12 @@ export class History {
   private redacted(truth: Truth, records: ReadonlyArray<EventLog.LogRecord>): void {
     if (truth.forgotten.size === 0) return
     const { session, forgotten } = truth
-    for (const { seq, type, data } of records) {
+    for (const { version, type, data } of records) {
       const found = marksIn(data).find((mark) => forgotten.has(mark))
       must(
         found === undefined,
         "L15",
-        () => `${found} was redacted from ${session}; event ${seq} (${type}) has it`,
+        () => `${found} was redacted from ${session}; event ${version} (${type}) has it`,
       )
     }
     const snapshot = Option.getOrNull(Effect.runSync(this.log.loadSnapshot(session)))
@@ -438,20 +438,20 @@ export class History {
 /** Records in one form, to compare them. */
 const tidy = ({
   session,
-  seq,
-  commit,
-  at,
+  version: seq,
+  batchId,
+  time,
   type,
-  version,
+  schemaVersion: version,
   data,
   checksum,
 }: EventLog.LogRecord): EventLog.LogRecord => ({
   session,
-  seq,
-  commit,
-  at,
+  version: seq,
+  batchId,
+  time,
   type,
-  version,
+  schemaVersion: version,
   data,
   ...(checksum === undefined ? {} : { checksum }),
 })
@@ -464,15 +464,15 @@ const summarized = (event: EventCodec.AnyEvent): string => {
     case "CompactionStarted":
       return `started ${event.compaction.slice(-6)} [${event.from},${event.to}) for ${event.reason}`
     case "SummaryCommitted":
-      return `committed ${event.compaction.slice(-6)} to ${event.through}`
+      return `committed ${event.compaction.slice(-6)} to ${event.coveredTo}`
     case "CompactionFailed":
       return `failed ${event.compaction.slice(-6)} (${event.reason})`
     case "CompactionReleased":
       return `released ${event.compaction.slice(-6)}`
     case "SummaryInvalidated":
-      return `invalidated ${event.seq} (${event.reason})`
+      return `invalidated ${event.version} (${event.reason})`
     case "MessageRedacted":
-      return `redacted ${event.seq}`
+      return `redacted ${event.version}`
     default:
       return event._tag
   }

@@ -4,7 +4,16 @@ import { RollingBuffer } from "../../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
 import { SplitTurn } from "../../../strategies/split-turn/src/index.js"
-import { Fold, Keep, type Memory, Notes, Prune, Strategy, Take, Trigger } from "../../src/index.js"
+import {
+  SummaryMode,
+  Keep,
+  type Memory,
+  ToolNotes,
+  Prune,
+  Strategy,
+  BatchSize,
+  Trigger,
+} from "../../src/index.js"
 import { strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
 import type { Draw } from "./draw.js"
 
@@ -85,7 +94,7 @@ export interface Plan {
 
 /** Strategies with small numbers, so that short conversations are compacted often. */
 const shipped = (draw: Draw): Strategy.Strategy => {
-  switch (draw.weighted({ sliding: 2, rounds: 2, split: 3, rolling: 2, drop: 1, files: 1 })) {
+  switch (draw.weighted({ sliding: 2, turns: 2, split: 3, rolling: 2, drop: 1, files: 1 })) {
     case "sliding": {
       const tailKeepSize = draw.below(5)
       return SlidingWindow({
@@ -96,7 +105,7 @@ const shipped = (draw: Draw): Strategy.Strategy => {
         compressionCooldownSec: 900,
       })
     }
-    case "rounds":
+    case "turns":
       return Rounds({ fullContextTurns: draw.between(1, 2), cachedContextTurns: draw.between(1, 2) })
     case "split":
       return SplitTurn({
@@ -112,18 +121,18 @@ const shipped = (draw: Draw): Strategy.Strategy => {
         name: "dropping",
         when: Trigger.backlog({ messages: draw.between(1, 4) }),
         keep: Keep.lastMessages(draw.between(1, 4)),
-        fold: Fold.drop,
-        ...(draw.chance(0.5) ? { notes: { files: Notes.commonFileTools } } : {}),
+        summaryMode: SummaryMode.drop,
+        ...(draw.chance(0.5) ? { toolNotes: { files: ToolNotes.commonFileTools } } : {}),
       })
     case "files":
       return Strategy.make({
         name: "filing",
         when: Trigger.backlog({ messages: draw.between(1, 4) }),
         keep: Keep.lastMessages(draw.between(0, 3)),
-        take: Take.messages(draw.between(1, 4)),
-        fold: draw.pick([Fold.blocks, Fold.rolling]),
+        batchSize: BatchSize.messages(draw.between(1, 4)),
+        summaryMode: draw.pick([SummaryMode.blocks, SummaryMode.rolling]),
         prune: [Prune.hardClear({ keep: Keep.lastMessages(2) })],
-        notes: { files: Notes.commonFileTools },
+        toolNotes: { files: ToolNotes.commonFileTools },
       })
   }
 }

@@ -296,9 +296,10 @@ class Run {
       const decision = Policy.decide(strategy, state, { now: process.time() })
       const excused =
         (state.failures !== null && (waits || !keepsTime)) ||
-        (!keepsTime && strategy.when.dueAt !== undefined)
+        (!keepsTime && strategy.when.dueTime !== undefined)
       must(
-        excused || (decision._tag === "Idle" && decision.why !== "running" && decision.why !== "backing-off"),
+        excused ||
+          (decision._tag === "Idle" && decision.reason !== "running" && decision.reason !== "backing-off"),
         "L11",
         () => `no engine compacts ${session}: ${JSON.stringify(decision)}`,
       )
@@ -313,12 +314,12 @@ class Run {
     if (truth === undefined || engine === undefined) return
     const { session, states } = truth
     const most = states.at(-1)!.total + 8
-    clients.ask(engine, "settle", session, engine.memory.settle(session), {
+    clients.ask(engine, "settle", session, engine.memory.compactDue(session), {
       answered: (outcomes) =>
         must(outcomes.length <= most, "L9", () => `${session} came to ${outcomes.length} compactions`),
     })
     this.drain()
-    clients.ask(engine, "settle", session, engine.memory.settle(session), {
+    clients.ask(engine, "settle", session, engine.memory.compactDue(session), {
       answered: (outcomes) =>
         must(
           outcomes.length === 0 || states.at(-1)!.failures !== null,
@@ -353,7 +354,7 @@ class Run {
       this.fromSnapshot(truth)
       const past = draw.any([...contexts.keys()]) ?? 0
       const then = contexts.get(past)
-      const again = Render.render(answer(reader.memory.state(session, { at: past })))
+      const again = Render.render(answer(reader.memory.state(session, { atVersion: past })))
       must(
         then === undefined || isDeepStrictEqual(again, then),
         "L10",
@@ -376,7 +377,7 @@ class Run {
     if (restored._tag === "None") return
     let state = restored.value
     for (const recorded of events.slice(version)) {
-      if (Session.rewinds(state, recorded)) return
+      if (Session.requiresReplay(state, recorded)) return
       state = Session.evolve(state, recorded)
     }
     must(sameState(state, states.at(-1)!), "L6", () => `${session} from ${version} on is another`)

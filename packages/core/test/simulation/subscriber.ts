@@ -46,7 +46,7 @@ export class Subscriber {
   /** Listens, and says when that has ended by itself. */
   start(ended: (error: unknown) => void): void {
     const { engine, session, next } = this
-    const stream = engine.memory.subscribe(session, { from: next, every })
+    const stream = engine.memory.subscribe(session, { fromVersion: next, pollInterval: every })
     const listening = Stream.runForEach(stream, (recorded) =>
       Effect.sync(() => this.world.guard(() => this.hear(recorded))),
     )
@@ -64,30 +64,30 @@ export class Subscriber {
     if (this.fiber !== null) interrupt(this.fiber)
   }
 
-  private hear(recorded: EventCodec.Recorded): void {
+  private hear(recorded: EventCodec.RecordedEvent): void {
     const truth = this.history.of(this.session)
-    const written = truth.events[recorded.seq - 1]?.id === recorded.id
+    const written = truth.events[recorded.version - 1]?.id === recorded.id
     // A subscriber that has heard nothing yet cannot tell one log from another: it hears whichever there is.
     if (!this.heard && written) this.incarnation = truth.incarnation
     this.heard = true
     // What was read before a deletion may be heard after it.
-    if (written && truth.incarnation !== this.incarnation && recorded.seq === 1) {
+    if (written && truth.incarnation !== this.incarnation && recorded.version === 1) {
       this.incarnation = truth.incarnation
       this.next = 1
       this.ids.length = 0
     }
     if (written && this.heardAllOf(truth)) this.incarnation = truth.incarnation
     must(
-      recorded.seq === this.next,
+      recorded.version === this.next,
       "L10",
-      () => `a subscriber of ${this.session} hears event ${recorded.seq} and waited for ${this.next}`,
+      () => `a subscriber of ${this.session} hears event ${recorded.version} and waited for ${this.next}`,
     )
     this.next++
     this.ids.push(recorded.id)
     must(written === (truth.incarnation === this.incarnation), "L10", () =>
       written
-        ? `a subscriber of ${this.session} hears event ${recorded.seq}, and never heard how the session began anew`
-        : `a subscriber of ${this.session} hears event ${recorded.seq}, which is another one in the log`,
+        ? `a subscriber of ${this.session} hears event ${recorded.version}, and never heard how the session began anew`
+        : `a subscriber of ${this.session} hears event ${recorded.version}, which is another one in the log`,
     )
   }
 

@@ -33,7 +33,7 @@ export class Talk {
     const { draw } = this
     return this.ahead.splice(0, count).map((message) => ({
       ...message,
-      ...(draw.chance(0.5) ? { at: this.now() } : {}),
+      ...(draw.chance(0.5) ? { time: this.now() } : {}),
       ...(draw.chance(0.03) ? { pinned: true } : {}),
     }))
   }
@@ -57,7 +57,7 @@ export class Talk {
       case "exchange":
         return [...this.question(), this.statement()]
       case "tools":
-        return this.toolRound()
+        return this.toolTurn()
       case "question":
         return this.question()
       case "statement":
@@ -127,7 +127,7 @@ export class Talk {
   }
 
   /** Calls, and their results: in any order, together or apart, without ids, late, or not at all. */
-  private toolRound(): ReadonlyArray<Message.Message> {
+  private toolTurn(): ReadonlyArray<Message.Message> {
     const { draw } = this
     const ids = Array.from({ length: draw.between(1, 3) }, () => draw.pick(["c1", "c2", "c3"]))
     const calls = this.message("assistant", [

@@ -107,8 +107,8 @@ describe("select", () => {
   it("merges the own log and the shared one: a newer fact of the same key stands for the older", () => {
     const own = [profile("own", "Name: Ada"), { ...profile("key", "Lives in: Graz"), key: "place" }]
     const user = [
-      { ...profile("newer", "Lives in: Vienna"), key: "place", at: 5 },
-      { ...known("stray", "of another layer"), at: 6 },
+      { ...profile("newer", "Lives in: Vienna"), key: "place", time: 5 },
+      { ...known("stray", "of another layer"), time: 6 },
     ]
     expect(recall("x", { own, user }).user).toEqual(["own", "newer"])
   })
@@ -121,7 +121,7 @@ describe("select", () => {
     const there = known(factId("scope", 0, { from: 0, to: 2 }, elsewhere), "deploy there", { from: 0, to: 2 })
     const facts = { own: [here], scope: [there] }
     expect(recall("deploy", facts, { state: raw }).scope).toEqual([there.id])
-    expect(recall("deploy", facts, { state: { ...raw, through: 2 } }).scope.toSorted()).toEqual(
+    expect(recall("deploy", facts, { state: { ...raw, coveredTo: 2 } }).scope.toSorted()).toEqual(
       [here.id, there.id].toSorted(),
     )
     // After a clear, the messages it came from are not shown any more.

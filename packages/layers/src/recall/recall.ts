@@ -54,7 +54,7 @@ const scoresOf = (places: Places, question: string, indexes: Indexes, past: bool
  * Scope facts from messages that the context shows anyway are left out.
  */
 export const select = (
-  { state, current, until }: MemoryLayers.Query,
+  { state, current, untilTime: until }: MemoryLayers.Query,
   places: Places,
   indexes: Indexes,
   most: Most,
@@ -74,7 +74,7 @@ export const select = (
   const others = user.filter(({ kind }) => !standingKinds.includes(kind))
   const here = origin(state)
   const scope = inForce(places, "scope").filter(
-    (fact) => fact.from < state.through || originOfFact(fact) !== here,
+    (fact) => fact.from < state.coveredTo || originOfFact(fact) !== here,
   )
   return {
     user: [...standing, ...fitting(others, most.user - standing.length)],

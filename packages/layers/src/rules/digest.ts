@@ -5,7 +5,7 @@ import { words } from "../recall/words.js"
 import { clip } from "../text.js"
 import { mayBeSecret } from "./Found.js"
 import { prose } from "./prose.js"
-import type { Round } from "./rounds.js"
+import type { Turn } from "./rounds.js"
 
 /** In UTF-16 units: the question, and the answer. */
 const limits = { asked: 160, came: 240 }
@@ -36,7 +36,7 @@ const firstSaid = (messages: ReadonlyArray<Message.Message>, most: number): stri
 }
 
 /** The digest of a turn; `null` if it says too little or may contain a secret. */
-export const digest = ({ from, to, messages }: Round): NewFact | null => {
+export const digest = ({ from, to, messages }: Turn): NewFact | null => {
   const users = messages.filter(({ role }) => role === "user")
   // The rest of a turn that has its digest already.
   if (users.length === 0) return null

@@ -1,10 +1,10 @@
 /** The documents of a turn: files that were attached or read by tools, each with its first words. */
-import { Message, Notes, Structure } from "@memfold/core"
+import { Message, ToolNotes, Structure } from "@memfold/core"
 import { Either, Encoding } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { clip, head, oneLine } from "../text.js"
 import { mayBeSecret } from "./Found.js"
-import type { Round } from "./rounds.js"
+import type { Turn } from "./rounds.js"
 
 /** The newest documents of a turn, at most; names and first words in UTF-16 units. */
 const limits = { documents: 10, name: 300, words: 120 }
@@ -55,7 +55,7 @@ const inlineText = (uri: string): string => {
   })
 }
 
-const { readers, pathArguments } = Notes.commonFileTools
+const { readers, pathArguments } = ToolNotes.commonFileTools
 
 /** Arguments with which common file tools read a piece of a file, from some line on. */
 const pieceArguments = ["offset", "start", "start_line", "startLine", "line_start", "view_range", "range"]
@@ -99,7 +99,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
       if (part.type === "tool-call") {
         open.push({ id: part.id, name: part.name, reading: readingOf(part) })
       } else if (part.type === "tool-result") {
-        const at = Structure.answered(open, part)
+        const at = Structure.answeredCall(open, part)
         const [call] = at === -1 ? [] : open.splice(at, 1)
         const reading = call?.reading ?? null
         if (reading !== null && !Message.failed(part)) {
@@ -119,7 +119,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
  * The document facts of a turn. Reading a document again replaces its fact; reading a piece of it does not.
  */
 export const documents = (
-  { from, to, messages }: Round,
+  { from, to, messages }: Turn,
   known: ReadonlySet<string>,
 ): ReadonlyArray<NewFact> => {
   const newest = new Map<string, string>()

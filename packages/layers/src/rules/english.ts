@@ -208,7 +208,7 @@ const statements = forms([
 /** The fact in a clause, if there is one. */
 export const aboutEnglish = (clause: Clause): Found | null => {
   let text = clause.text
-  for (let round = 0; round < 3; round++) text = text.replace(lead, "")
+  for (let turn = 0; turn < 3; turn++) text = text.replace(lead, "")
   if (!subject.test(text)) return null
   const greeted = clause.greeted || /^(?:hi|hello|hey)\b/i.test(clause.text)
   return firstFact(statements, text, { ...clause, greeted })

@@ -6,7 +6,7 @@ import { about } from "./about.js"
 import { digest } from "./digest.js"
 import { documents } from "./documents.js"
 import { plan } from "./plans.js"
-import { rounds } from "./rounds.js"
+import { turns } from "./rounds.js"
 
 /** At most this many facts from one message; a text with more of them was pasted. */
 const mostOfMessage = 20
@@ -42,10 +42,10 @@ export const rules: Extractor = {
     Effect.sync(() => {
       const user = messages.flatMap((message, position) => ofUser(message, from + position))
       const keys = new Set(known.flatMap(({ key }) => (key === undefined ? [] : [key])))
-      const scope = rounds(messages, from).flatMap((round) => {
-        const read = documents(round, keys)
+      const scope = turns(messages, from).flatMap((turn) => {
+        const read = documents(turn, keys)
         for (const { key } of read) if (key !== undefined) keys.add(key)
-        return [...[digest(round), plan(state.session, round)].filter((fact) => fact !== null), ...read]
+        return [...[digest(turn), plan(state.session, turn)].filter((fact) => fact !== null), ...read]
       })
       return [...user, ...scope]
     }),

@@ -5,7 +5,7 @@ import { clip } from "../text.js"
 import { mayBeSecret } from "./Found.js"
 import type { Line } from "./prose.js"
 import { prose } from "./prose.js"
-import type { Round } from "./rounds.js"
+import type { Turn } from "./rounds.js"
 import { isQuestion, sentences } from "./sentences.js"
 
 /** At most this many steps, each of at most this many UTF-16 units. */
@@ -59,7 +59,7 @@ const linesOf = ({ role, parts }: Message.Message): ReadonlyArray<Line> =>
  * The plan at the end of a turn. A session has one plan, and a newer one replaces it: no reliable form tells which
  * steps of the older one are done.
  */
-export const plan = (session: string, { from, to, messages }: Round): NewFact | null => {
+export const plan = (session: string, { from, to, messages }: Turn): NewFact | null => {
   const last = messages.findLast(({ role }) => role === "assistant")
   const speakers = [...messages.filter(({ role }) => role === "user"), ...(last === undefined ? [] : [last])]
   const steps = speakers

@@ -1,7 +1,7 @@
 import { type Message, Structure } from "@memfold/core"
 
 /** The messages of a turn; message indexes `[from, to)`. */
-export interface Round {
+export interface Turn {
   readonly from: number
   readonly to: number
   readonly messages: ReadonlyArray<Message.Message>
@@ -11,13 +11,13 @@ export interface Round {
  * Splits messages into turns. Messages before the first user message are the rest of an earlier turn, unless all of
  * them are system messages.
  */
-export const rounds = (messages: ReadonlyArray<Message.Message>, from: number): ReadonlyArray<Round> => {
+export const turns = (messages: ReadonlyArray<Message.Message>, from: number): ReadonlyArray<Turn> => {
   const starts: Array<number> = []
   let structure = Structure.empty
   messages.forEach((message, position) => {
-    const placed = Structure.place(structure, position, message)
+    const placed = Structure.addMessage(structure, position, message)
     structure = placed.structure
-    if (placed.startsRound) starts.push(position)
+    if (placed.startsTurn) starts.push(position)
   })
   const [first = messages.length] = starts
   if (messages.slice(0, first).some(({ role }) => role !== "system")) starts.unshift(0)

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest"
 import { digest } from "./digest.js"
 import { documents } from "./documents.js"
 import { plan } from "./plans.js"
-import { rounds } from "./rounds.js"
+import { turns } from "./rounds.js"
 
 const { user, assistant, system, call, result } = Message
 
-const round = (...messages: ReadonlyArray<Message.Message>) => ({
+const turn = (...messages: ReadonlyArray<Message.Message>) => ({
   from: 4,
   to: 4 + messages.length,
   messages,
@@ -15,7 +15,7 @@ const round = (...messages: ReadonlyArray<Message.Message>) => ({
 
 describe("rounds", () => {
   const ranges = (messages: ReadonlyArray<Message.Message>, from = 0) =>
-    rounds(messages, from).map((one) => [one.from, one.to])
+    turns(messages, from).map((one) => [one.from, one.to])
 
   it("begin with the user's messages", () => {
     expect(ranges([user("a"), assistant("b"), user("c"), user("d"), assistant("e")], 10)).toEqual([
@@ -35,7 +35,7 @@ describe("rounds", () => {
 })
 
 describe("digest", () => {
-  const of = (...messages: ReadonlyArray<Message.Message>) => digest(round(...messages))?.text ?? null
+  const of = (...messages: ReadonlyArray<Message.Message>) => digest(turn(...messages))?.text ?? null
 
   it("says what was asked, and what came of it in the end", () => {
     const asked = user("How do I deploy the parser to staging?")
@@ -50,7 +50,7 @@ describe("digest", () => {
     expect(of(user("怎么把解析器部署到测试环境？"), assistant("运行部署脚本，然后检查日志。"))).toBe(
       "怎么把解析器部署到测试环境？ → 运行部署脚本，然后检查日志。",
     )
-    expect(digest(round(asked, assistant("Run it."), assistant("")))).toEqual({
+    expect(digest(turn(asked, assistant("Run it."), assistant("")))).toEqual({
       layer: "scope",
       kind: "digest",
       text: "How do I deploy the parser to staging? → Run it.",
@@ -100,7 +100,7 @@ describe("digest", () => {
 })
 
 describe("plan", () => {
-  const of = (...messages: ReadonlyArray<Message.Message>) => plan("s", round(...messages))?.text ?? null
+  const of = (...messages: ReadonlyArray<Message.Message>) => plan("s", turn(...messages))?.text ?? null
 
   it.each([
     [
@@ -155,7 +155,7 @@ describe("plan", () => {
 
   it("is one for each session, of a few steps", () => {
     const many = Array.from({ length: 40 }, (_, at) => `- [ ] step ${at} ${"word ".repeat(100)}`).join("\n")
-    const found = plan("s", round(user("go"), assistant(many)))
+    const found = plan("s", turn(user("go"), assistant(many)))
     expect(found?.key).toBe("plan:s")
     expect(found?.text.split("; ")).toHaveLength(6)
     expect(found?.text.length).toBeLessThan(1_000)
@@ -164,7 +164,7 @@ describe("plan", () => {
 
 describe("documents", () => {
   const of = (messages: ReadonlyArray<Message.Message>, known: ReadonlyArray<string> = []) =>
-    documents(round(...messages), new Set(known)).map(({ text }) => text)
+    documents(turn(...messages), new Set(known)).map(({ text }) => text)
 
   const read = (id: string, path: string, more: object = {}) =>
     call([{ id, name: "Read", arguments: JSON.stringify({ file_path: path, ...more }) }])

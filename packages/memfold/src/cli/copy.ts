@@ -114,8 +114,8 @@ export const copyAll = (
     }
     const diverged = (error: Diverged) => {
       sums.diverged++
-      const { session, seq, how, written } = error
-      const record = { type: "diverged", session, seq, how, written }
+      const { session, version, how, written } = error
+      const record = { type: "diverged", session, version, how, written }
       return print(record, `${color.red("differs")} ${clean(error.message)}`)
     }
     let turn = 0

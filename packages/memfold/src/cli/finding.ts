@@ -7,7 +7,7 @@ export type Finding =
   | Verify.Finding
   | {
       readonly session: string
-      readonly seq: null
+      readonly version: null
       readonly rule: "readable"
       readonly detail: string
     }
@@ -24,9 +24,9 @@ export const unreadable = (
   log.sessions.pipe(
     Stream.take(1),
     Stream.runDrain,
-    Effect.as({ session, seq: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),
+    Effect.as({ session, version: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),
   )
 
 /** Where it is, in words. */
-export const place = ({ session, seq }: Finding): string =>
-  `session "${session}"${seq === null ? "" : `, event ${seq}`}`
+export const place = ({ session, version }: Finding): string =>
+  `session "${session}"${version === null ? "" : `, event ${version}`}`

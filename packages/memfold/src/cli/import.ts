@@ -62,21 +62,21 @@ const rangeText = (range: ImportedSummary["range"]): string =>
 const time = (at: number | null): string =>
   at === null ? "" : new Date(at).toISOString().slice(0, 19).replace("T", " ")
 
-const summaryRecord = ({ id, was, is, range, at, notes }: ImportedSummary) => ({
+const summaryRecord = ({ id, was, is, range, time, notes }: ImportedSummary) => ({
   type: "imported-summary",
   summary: id,
   was,
   is,
   from: range?.from ?? null,
   to: range?.to ?? null,
-  at: at === null ? null : new Date(at).toISOString(),
+  time: time === null ? null : new Date(time).toISOString(),
   notes,
 })
 
 const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
   table(
     ["summary", "was", "is", "covers", "made", ""],
-    summaries.map(({ id, was, is, range, at, notes }) => [
+    summaries.map(({ id, was, is, range, time: at, notes }) => [
       shownId(id),
       was,
       is === "left-out" ? { text: "left out", paint: color.yellow } : is,
@@ -91,14 +91,14 @@ const sum = ({ state }: Imported): string =>
   `${several(state.total, "message")}; ` +
   (state.summary === null
     ? "no summary covers any"
-    : `[0,${state.through}) in the active summary, ${count(state.total - state.through)} raw`)
+    : `[0,${state.coveredTo}) in the active summary, ${count(state.total - state.coveredTo)} raw`)
 
 /** An import that has been done, or had been before (`imported` is `null` then). */
 interface Done {
   readonly file: string
   readonly from: string
   readonly session: string
-  readonly commit: string
+  readonly batchId: string
   readonly imported: Imported | null
   /** What is kept nowhere was only tried. */
   readonly kept: boolean
@@ -116,8 +116,8 @@ const lines = ({ file, from, session, imported, kept }: Done): ReadonlyArray<str
   ]
 }
 
-const records = ({ file, from, session, commit, imported }: Done): ReadonlyArray<string> => {
-  const named = { type: "imported", file, from, session, commit, duplicate: imported === null }
+const records = ({ file, from, session, batchId, imported }: Done): ReadonlyArray<string> => {
+  const named = { type: "imported", file, from, session, batchId, duplicate: imported === null }
   const result =
     imported === null
       ? { ...named, events: 0 }
@@ -125,7 +125,7 @@ const records = ({ file, from, session, commit, imported }: Done): ReadonlyArray
           ...named,
           events: imported.events.length,
           messages: imported.state.total,
-          through: imported.state.through,
+          coveredTo: imported.state.coveredTo,
           summaries: imported.summaries.length,
           leftOut: imported.summaries.filter(({ is }) => is === "left-out").length,
         }
@@ -137,24 +137,24 @@ const bring = (
   { state: found }: Found,
   {
     session,
-    commit,
+    batchId,
     summarizer,
   }: {
     readonly session: string
-    readonly commit: string
+    readonly batchId: string
     readonly summarizer: Summarizer.Service
   },
 ): Effect.Effect<Imported | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    if (yield* importedBefore(log, session, commit)) return null
+    if (yield* importedBefore(log, session, batchId)) return null
     const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
     const now = yield* Clock.currentTimeMillis
     const { state, leftOut } = isConsolidated(found)
       ? yield* completed(found, { session, summarizer })
       : { state: found, leftOut: [] }
     const imported = eventsOf(state, { session, now, counter })
-    const written = yield* write(log, session, commit, imported.events)
+    const written = yield* write(log, session, batchId, imported.events)
     return written ? { ...imported, summaries: [...imported.summaries, ...leftOut] } : null
   })
 
@@ -221,13 +221,13 @@ export const command = Command.make(
       if (session.trim() === "") {
         return yield* new UsageError({ problem: "--session: the id must not be empty" })
       }
-      const commit = commitOf({ from: given.from, ...found.state })
-      const imported = yield* bring(found, { session, commit, summarizer }).pipe(Effect.provide(layer))
+      const batchId = commitOf({ from: given.from, ...found.state })
+      const imported = yield* bring(found, { session, batchId, summarizer }).pipe(Effect.provide(layer))
       const result: Done = {
         file: given.file,
         from: given.from,
         session,
-        commit,
+        batchId,
         imported,
         kept: given.store !== "memory:",
       }

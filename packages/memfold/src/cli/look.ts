@@ -25,13 +25,13 @@ export const sessions = Command.make(
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       if (json) {
-        return yield* Stream.runForEach(log.sessions, ({ createdAt, updatedAt, ...info }) =>
+        return yield* Stream.runForEach(log.sessions, ({ createdTime: createdAt, updatedTime, ...info }) =>
           Console.log(
             JSON.stringify({
               type: "session",
               ...info,
-              createdAt: new Date(createdAt).toISOString(),
-              updatedAt: new Date(updatedAt).toISOString(),
+              createdTime: new Date(createdAt).toISOString(),
+              updatedTime: new Date(updatedTime).toISOString(),
             }),
           ),
         )
@@ -44,8 +44,8 @@ export const sessions = Command.make(
           all.map((info) => [
             shownId(info.session),
             count(info.version),
-            date(info.createdAt),
-            date(info.updatedAt),
+            date(info.createdTime),
+            date(info.updatedTime),
           ]),
           ["left", "right", "left", "left"],
         ),
@@ -64,7 +64,7 @@ export const events = Command.make(
         Console.log(
           json
             ? JSON.stringify(eventRecord(record))
-            : `${String(record.seq).padStart(6)}  ${color.dim(date(record.at))}  ${shownId(record.type).padEnd(17)}  ` +
+            : `${String(record.version).padStart(6)}  ${color.dim(date(record.time))}  ${shownId(record.type).padEnd(17)}  ` +
                 color.dim(oneLine(record.data, columns() - 48)),
         ),
       )
@@ -100,7 +100,7 @@ export const context = Command.make(
   {
     session,
     store: options.store,
-    at: Options.integer("at").pipe(
+    time: Options.integer("at").pipe(
       Options.withPseudoName("SEQ"),
       Options.optional,
       Options.withDescription("The context as it was after the event with this sequence number."),
@@ -118,7 +118,7 @@ export const context = Command.make(
     Effect.gen(function* () {
       yield* options.requireSession(given.session, given.store)
       const memory = yield* Memory.Memory
-      const at = Option.getOrUndefined(given.at)
+      const at = Option.getOrUndefined(given.time)
       const log = yield* EventLog.EventLog
       const newest = yield* log.version(given.session)
       if (at !== undefined && (at < 1 || at > newest)) {
@@ -126,7 +126,7 @@ export const context = Command.make(
           problem: `--at ${at}: session "${given.session}" has events 1 to ${newest}`,
         })
       }
-      const context = yield* memory.context(given.session, at === undefined ? {} : { at })
+      const context = yield* memory.context(given.session, at === undefined ? {} : { atVersion: at })
       const format = Option.getOrElse(given.format, () => "openai" as const)
       if (given.json) return yield* Console.log(JSON.stringify(contextRecord(format, context)))
       if (Option.isSome(given.format))

@@ -70,11 +70,11 @@ export const totalsRecord = ({
 /** A stored record as it is, its data parsed where it can be. */
 export const eventRecord = (record: EventLog.LogRecord) => ({
   session: record.session,
-  seq: record.seq,
-  commit: record.commit,
-  at: new Date(record.at).toISOString(),
-  type: record.type,
   version: record.version,
+  batchId: record.batchId,
+  time: new Date(record.time).toISOString(),
+  type: record.type,
+  schemaVersion: record.schemaVersion,
   data: parsed(record.data),
 })
 

@@ -38,7 +38,7 @@ const gist = (message: Message.Message): string => {
 /** One message on one line. */
 export const messageLine = (index: number | string, message: Message.Message): string => {
   const time =
-    message.at === undefined ? "" : new Date(message.at).toISOString().slice(5, 16).replace("T", " ")
+    message.time === undefined ? "" : new Date(message.time).toISOString().slice(5, 16).replace("T", " ")
   const left = `${String(index).padStart(5)}  ${time}${time === "" ? "" : "  "}`
   const role = message.role.padEnd(9)
   const more = folded(message)

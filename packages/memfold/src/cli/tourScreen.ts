@@ -21,7 +21,7 @@ export interface LoggedCompaction {
 
 /** The compactions that a session's events tell of, oldest first. */
 export const compactionsIn = (
-  events: ReadonlyArray<EventCodec.Recorded>,
+  events: ReadonlyArray<EventCodec.RecordedEvent>,
 ): ReadonlyArray<LoggedCompaction> => {
   const reasons = new Map<string, string>()
   const found: Array<LoggedCompaction> = []
@@ -30,7 +30,7 @@ export const compactionsIn = (
     if (event._tag === "MessageAppended") messages = event.index + 1
     if (event._tag === "CompactionStarted") reasons.set(event.compaction, event.reason)
     if (event._tag === "SummaryCommitted") {
-      const { compaction, through: covered, tokensBefore, tokensAfter } = event
+      const { compaction, coveredTo: covered, tokensBefore, tokensAfter } = event
       found.push({ messages, covered, reason: reasons.get(compaction) ?? "", tokensBefore, tokensAfter })
     }
   }
@@ -42,7 +42,7 @@ export interface Toured {
   readonly sample: Sample
   /** The database file, as commands name it. */
   readonly file: string
-  readonly events: ReadonlyArray<EventCodec.Recorded>
+  readonly events: ReadonlyArray<EventCodec.RecordedEvent>
   readonly context: Render.Context
   /** What all messages take together. */
   readonly allTokens: number
@@ -52,13 +52,13 @@ const title = (text: string): string => color.bold(color.cyan(clean(text)))
 
 const indented = (text: string): ReadonlyArray<string> => text.split("\n").map((line) => `  ${line}`)
 
-const messagesIn = (events: ReadonlyArray<EventCodec.Recorded>): ReadonlyArray<Message.Message> =>
+const messagesIn = (events: ReadonlyArray<EventCodec.RecordedEvent>): ReadonlyArray<Message.Message> =>
   events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
 
 const day = 24 * 60 * 60 * 1000
 
 const days = (messages: ReadonlyArray<Message.Message>): string => {
-  const times = messages.flatMap(({ at }) => at ?? [])
+  const times = messages.flatMap(({ time }) => time ?? [])
   return several(Math.ceil((Math.max(...times) - Math.min(...times)) / day), "day")
 }
 
@@ -142,7 +142,7 @@ export const costLines = (
   comparisons: ReadonlyArray<Comparison>,
 ): ReadonlyArray<string> => {
   const calls = messagesIn(events).filter(({ role }) => role === "assistant").length
-  const dropping = comparisons.filter(({ strategy }) => strategy.fold === "drop")
+  const dropping = comparisons.filter(({ strategy }) => strategy.summaryMode === "drop")
   const rows = comparisons.map(({ strategy, totals }): ReadonlyArray<Cell> => [
     strategy.name === sample.strategy.name ? { text: strategy.name, paint: color.bold } : strategy.name,
     count(totals.compactions),

@@ -16,7 +16,7 @@ export interface OldSummary {
   /** The messages it says it was made of. */
   readonly covers: ReadonlyArray<Range>
   /** When it was made, in milliseconds since the epoch; `null` where nobody wrote it down. */
-  readonly at: number | null
+  readonly time: number | null
   /** How many messages there were then; `null` where nobody wrote it down. */
   readonly total: number | null
   /** Who wrote it, and in how many calls, if it was not the older program. */

@@ -10,25 +10,25 @@ export interface Boundaries {
    */
   readonly seenAt: (boundary: number) => number
   /** Where the newest round before an index begins; `null` where there is none. */
-  readonly roundBefore: (index: number) => number | null
+  readonly turnBefore: (index: number) => number | null
 }
 
 export const boundariesOf = (messages: ReadonlyArray<Message.Message>): Boundaries => {
   const groups: Array<number> = []
-  const rounds: Array<number> = []
+  const turns: Array<number> = []
   /** Whether calls wait for their results once so many messages are there. */
   const waiting = [false]
   let structure = Structure.empty
   messages.forEach((message, index) => {
-    const placed = Structure.place(structure, index, message)
+    const placed = Structure.addMessage(structure, index, message)
     structure = placed.structure
     groups.push(placed.group)
     waiting.push(structure.open !== null)
-    if (placed.startsRound) rounds.push(index)
+    if (placed.startsTurn) turns.push(index)
   })
   return {
     before: (index) => groups[index] ?? structure.open?.from ?? messages.length,
     seenAt: (boundary) => (waiting[boundary] === true ? boundary + 1 : boundary),
-    roundBefore: (index) => rounds.findLast((start) => start < index) ?? null,
+    turnBefore: (index) => turns.findLast((start) => start < index) ?? null,
   }
 }

@@ -9,7 +9,7 @@ import type { Consolidated } from "./programs.js"
 const run = (state: Partial<Consolidated>, summarizer: Summarizer.Service = EchoSummarizer.make()) =>
   Effect.runPromise(
     completed(
-      { messages: said(20), through: 8, at: null, text: null, ...state },
+      { messages: said(20), coveredTo: 8, time: null, text: null, ...state },
       { session: "s", summarizer },
     ),
   )
@@ -24,24 +24,24 @@ describe("a sliding window without the text of its summary (design 1)", () => {
         return Effect.succeed({ text: "so far" })
       },
     }
-    const { state, leftOut } = await run({ at: 5 }, summarizer)
+    const { state, leftOut } = await run({ time: 5 }, summarizer)
     expect(leftOut).toEqual([])
     expect(asked).toMatchObject([{ from: 0, to: 8, kind: "history", previous: undefined }])
     expect(asked[0]?.messages).toEqual(said(8))
     const { events } = eventsOf(state, { session: "s", now: 9, counter: TokenCounter.estimating })
     expect(events.find(({ event }) => event._tag === "SummaryCommitted")).toMatchObject({
-      at: 5,
-      event: { through: 8, summarizer: "watched", calls: 1, segments: [{ text: "so far" }] },
+      time: 5,
+      event: { coveredTo: 8, summarizer: "watched", calls: 1, segments: [{ text: "so far" }] },
     })
   })
 
   it("has it written up to the start of a group, seen or not (L5)", async () => {
     const calling = Message.call([{ id: "1", name: "weather", arguments: "{}" }])
     const group = [...said(4), calling, Message.result({ id: "1", output: "rain, all day long" }), ...said(4)]
-    const cut = await run({ messages: group, through: 5 })
+    const cut = await run({ messages: group, coveredTo: 5 })
     expect(cut.state.summaries).toMatchObject([{ text: "[0,4)", covers: [{ from: 0, to: 5 }] }])
     const dead = [...said(4), calling, ...said(4)]
-    const gone = await run({ messages: dead, through: 5 })
+    const gone = await run({ messages: dead, coveredTo: 5 })
     expect(gone.state.summaries).toMatchObject([{ text: "[0,5)" }])
   })
 
@@ -52,7 +52,7 @@ describe("a sliding window without the text of its summary (design 1)", () => {
   })
 
   it("has none before the first compaction", async () => {
-    expect((await run({ through: 0 })).state.summaries).toEqual([])
+    expect((await run({ coveredTo: 0 })).state.summaries).toEqual([])
   })
 
   it("stays raw where the summarizer fails, and the report says why (L8)", async () => {
@@ -67,7 +67,7 @@ describe("a sliding window without the text of its summary (design 1)", () => {
     expect(leftOut).toMatchObject([
       { is: "left-out", notes: ["all stays raw: the summarizer failed (refused): it would not"] },
     ])
-    const system = await run({ messages: [Message.system("Be kind."), ...said(4)], through: 1 })
+    const system = await run({ messages: [Message.system("Be kind."), ...said(4)], coveredTo: 1 })
     expect(system.leftOut).toMatchObject([{ notes: ["all stays raw: there was nothing to summarize"] }])
   })
 

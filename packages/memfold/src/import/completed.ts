@@ -20,21 +20,21 @@ export interface Completed {
  * cannot be written, the messages stay raw.
  */
 export const completed = (
-  { messages, through, at, text }: Consolidated,
+  { messages, coveredTo, time, text }: Consolidated,
   options: { readonly session: string; readonly summarizer: Summarizer.Service },
 ): Effect.Effect<Completed, Memory.MemoryError> =>
   Effect.gen(function* () {
-    if (through === 0) return { state: { messages, summaries: [] }, leftOut: [] }
-    const one = { id, status: "active" as const, covers: [{ from: 0, to: through }], at, total: null }
+    if (coveredTo === 0) return { state: { messages, summaries: [] }, leftOut: [] }
+    const one = { id, status: "active" as const, covers: [{ from: 0, to: coveredTo }], time, total: null }
     if (text !== null) return { state: { messages, summaries: [{ ...one, text }] }, leftOut: [] }
     const boundaries = boundariesOf(messages)
-    const to = boundaries.before(through)
+    const to = boundaries.before(coveredTo)
     const written = yield* summarized(messages.slice(0, boundaries.seenAt(to)), to, options)
     if (written._tag === "Raw") {
       const notes = [`all stays raw: ${written.why}`]
       return {
         state: { messages, summaries: [] },
-        leftOut: [{ id, was: "active" as const, is: "left-out" as const, range: null, at, notes }],
+        leftOut: [{ id, was: "active" as const, is: "left-out" as const, range: null, time, notes }],
       }
     }
     const writtenBy = { summarizer: options.summarizer.name, calls: written.calls }

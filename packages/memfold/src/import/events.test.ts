@@ -32,7 +32,7 @@ const summary = (id: string, to: number, rest: Partial<OldSummary> = {}): OldSum
   status: "active",
   text: `what ${id} says`,
   covers: to === 0 ? [] : [{ from: 0, to }],
-  at: null,
+  time: null,
   total: null,
   ...rest,
 })
@@ -78,7 +78,7 @@ const summaries = (total: number): fc.Arbitrary<ReadonlyArray<OldSummary>> => {
       status: fc.constantFrom("active" as const, "superseded" as const, "invalid" as const),
       text: fc.oneof({ weight: 9, arbitrary: fc.constantFrom("one", "another") }, fc.constant(" ")),
       covers,
-      at: fc.option(fc.integer({ min: startOfTime, max: startOfTime + 3_600_000 })),
+      time: fc.option(fc.integer({ min: startOfTime, max: startOfTime + 3_600_000 })),
       total: fc.option(fc.nat({ max: total + 3 })),
     }),
     { maxLength: 8 },
@@ -89,10 +89,10 @@ const oldState: fc.Arbitrary<OldState> = conversation.chain((messages) =>
   summaries(messages.length).map((summaries) => ({ messages, summaries })),
 )
 
-const plainState = ({ raw, roundStarts, pinned, ...state }: Session.SessionState) => ({
+const plainState = ({ uncovered, turnStarts, pinned, ...state }: Session.SessionState) => ({
   ...state,
-  raw: [...raw],
-  roundStarts: [...roundStarts],
+  raw: [...uncovered],
+  turnStarts: [...turnStarts],
   pinned: [...pinned],
 })
 
@@ -115,18 +115,18 @@ describe("whatever was in the old state", () => {
       fc.property(oldState, (old) => {
         const { state, events } = imported(old)
         expect(state.total).toBe(old.messages.length)
-        expect([...state.raw].map(({ index }) => index)).toEqual(
-          old.messages.map((_, index) => index).slice(state.through),
+        expect([...state.uncovered].map(({ index }) => index)).toEqual(
+          old.messages.map((_, index) => index).slice(state.coveredTo),
         )
         const said = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
         expect(said).toEqual(old.messages)
         const first = old.messages.findIndex(({ role }) => role !== "system")
-        for (let index = Math.max(first, 0); index < state.through; index++) {
+        for (let index = Math.max(first, 0); index < state.coveredTo; index++) {
           expect(
             old.summaries.some(({ covers }) => covers.some(({ from, to }) => from <= index && index < to)),
           ).toBe(true)
         }
-        expect(boundaries(old.messages)).toContain(state.through)
+        expect(boundaries(old.messages)).toContain(state.coveredTo)
       }),
     ))
 
@@ -208,7 +208,7 @@ describe("cumulative summaries", () => {
     expect(result.events.find(({ event }) => event._tag === "CompactionStarted")).toMatchObject({
       event: { strategy: "import", reason: "import", from: 0, to: 10 },
     })
-    expect(result.state.superseded).toBe(2)
+    expect(result.state.supersededCount).toBe(2)
   })
 
   it("leave out one that covers more than a newer one (L3)", () => {
@@ -320,7 +320,7 @@ describe("several active summaries of ranges that follow one another", () => {
 
   it("end at the first hole; what lies beyond stays raw, and the report says why (L3)", () => {
     const result = imported({ ...old, summaries: [block("a", 0, 10), block("c", 20, 30)] })
-    expect(result.state.through).toBe(10)
+    expect(result.state.coveredTo).toBe(10)
     expect(became(result)).toEqual([
       ["a", "active", 0, 10],
       ["c", "left-out"],
@@ -381,7 +381,7 @@ describe("a rolling summary", () => {
   it("reaches as far as it has no hole", () => {
     const gappy = summary("a", 12, { covers: rangesOf([0, 1, 2, 3, 5, 6]) })
     const result = imported({ messages: chat(20), summaries: [gappy] })
-    expect(result.state.through).toBe(4)
+    expect(result.state.coveredTo).toBe(4)
     expect(result.summaries[0]?.notes).toEqual(["message 4 is not in it; what follows stays raw"])
   })
 
@@ -427,7 +427,7 @@ describe("an invalid summary", () => {
 
   it("leaves everything raw where it is the only one", () => {
     const result = imported({ messages: chat(10), summaries: [summary("x", 5, { status: "invalid" })] })
-    expect(result.state).toMatchObject({ through: 0, summary: null })
+    expect(result.state).toMatchObject({ coveredTo: 0, summary: null })
     expect(became(result)).toEqual([["x", "invalid", 0, 5]])
   })
 })
@@ -490,7 +490,7 @@ describe("boundaries (L5)", () => {
 
   it("move back to the start of a group of tool calls, and the report says so", () => {
     const result = imported({ messages, summaries: [summary("a", 2)] })
-    expect(result.state.through).toBe(1)
+    expect(result.state.coveredTo).toBe(1)
     expect(result.summaries[0]?.notes).toEqual([
       "it ends at 1 in place of 2, which would cut a group of tool calls",
     ])
@@ -513,44 +513,46 @@ describe("boundaries (L5)", () => {
   it("may be after a call that never was answered, seen once the user has gone on", () => {
     const dead = [Message.user("weather?"), calling, ...chat(6)]
     const result = imported({ messages: dead, summaries: [summary("a", 2)] })
-    expect(result.state.through).toBe(2)
+    expect(result.state.coveredTo).toBe(2)
     expect(totals(result)).toEqual([["a", 3]])
   })
 })
 
 describe("times", () => {
   const minute = 60_000
-  const timed = chat(20).map((message, index) => ({ ...message, at: startOfTime + index * minute }))
+  const timed = chat(20).map((message, index) => ({ ...message, time: startOfTime + index * minute }))
   const at = (minutes: number) => startOfTime + minutes * minute
 
   it("are the old ones, in the envelopes of messages and summaries (design 1: the cooldown goes on)", () => {
-    const { events, state } = imported({ messages: timed, summaries: [summary("a", 5, { at: at(9) })] })
-    expect(state.compactedAt).toBe(at(9))
-    for (const { at, event } of events) {
-      expect(at).toBe(event._tag === "MessageAppended" ? event.message.at : startOfTime + 9 * minute)
+    const { events, state } = imported({ messages: timed, summaries: [summary("a", 5, { time: at(9) })] })
+    expect(state.lastCompactionTime).toBe(at(9))
+    for (const { time, event } of events) {
+      expect(time).toBe(event._tag === "MessageAppended" ? event.message.time : startOfTime + 9 * minute)
     }
   })
 
   it("tell after which messages a summary was made, if it does not say so itself", () => {
     const made = (rest: Partial<OldSummary>, messages: OldState["messages"] = timed) =>
       totals(imported({ messages, summaries: [summary("a", 5, rest)] }))[0]?.[1]
-    expect(made({ total: 12, at: at(9) })).toBe(12)
+    expect(made({ total: 12, time: at(9) })).toBe(12)
     expect(made({ total: 2 })).toBe(5)
     expect(made({ total: 1_700_000_000 })).toBe(5)
-    expect(made({ at: at(9) })).toBe(10)
-    expect(made({ at: at(1) })).toBe(5)
-    expect(made({ at: at(99) })).toBe(20)
-    expect(made({ at: at(9) }, chat(20))).toBe(5)
+    expect(made({ time: at(9) })).toBe(10)
+    expect(made({ time: at(1) })).toBe(5)
+    expect(made({ time: at(99) })).toBe(20)
+    expect(made({ time: at(9) }, chat(20))).toBe(5)
     expect(made({})).toBe(5)
   })
 
   it("that are missing are those of the messages around, or now", () => {
-    const some = timed.map(({ at, ...message }, index) => (index % 5 === 2 ? { ...message, at } : message))
+    const some = timed.map(({ time, ...message }, index) =>
+      index % 5 === 2 ? { ...message, time } : message,
+    )
     const { events, state } = imported({ messages: some, summaries: [summary("a", 5)] })
-    expect(events.slice(0, 5).map(({ at }) => at)).toEqual(Array(5).fill(at(2)))
-    expect(state.compactedAt).toBe(at(2))
+    expect(events.slice(0, 5).map(({ time }) => time)).toEqual(Array(5).fill(at(2)))
+    expect(state.lastCompactionTime).toBe(at(2))
     const none = imported({ messages: chat(4), summaries: [summary("a", 2)] })
-    expect(none.events.map(({ at }) => at)).toEqual(Array(none.events.length).fill(now))
+    expect(none.events.map(({ time }) => time)).toEqual(Array(none.events.length).fill(now))
   })
 })
 
@@ -563,7 +565,7 @@ describe("what is counted", () => {
       return yield* memory.state("s")
     }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer), Effect.runPromise)
     const tokens = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.tokens] : []))
-    expect(tokens).toEqual([...appended.raw].map((entry) => entry.tokens))
+    expect(tokens).toEqual([...appended.uncovered].map((entry) => entry.tokens))
     const [first, second] = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event] : []))
     const covered = tokens.slice(0, 4).reduce((sum, one) => sum + one, 0)
     expect(first!.tokensBefore).toBe(covered)

@@ -10,7 +10,7 @@ import { filled } from "./time.js"
 
 /** An event, and the time it happened at in the older program, in milliseconds since the epoch. */
 export interface TimedEvent {
-  readonly at: number
+  readonly time: number
   readonly event: Event.Event
 }
 
@@ -22,7 +22,7 @@ export interface ImportedSummary {
   readonly is: Session.SummaryStatus | "left-out"
   /** The messages it stands for; `null` where it was left out. */
   readonly range: { readonly from: number; readonly to: number } | null
-  readonly at: number | null
+  readonly time: number | null
   /** Whatever is not as the old state had it. */
   readonly notes: ReadonlyArray<string>
 }
@@ -48,7 +48,7 @@ const wording = Wording.conversationSummary
 
 /** A step in its place: when, after how many messages, and what its pieces cover. */
 interface PlacedStep extends Step {
-  readonly at: number
+  readonly time: number
   readonly total: number
 }
 
@@ -56,10 +56,10 @@ interface PlacedStep extends Step {
  * The messages that were there when a summary was made: as it says, or as the times tell where every
  * message has one; otherwise as few as can be.
  */
-const thereAt = (messages: ReadonlyArray<Message.Message>, { total, at }: OldSummary): number => {
+const thereAt = (messages: ReadonlyArray<Message.Message>, { total, time }: OldSummary): number => {
   if (total !== null) return total <= messages.length ? total : 0
-  if (at === null || messages.some((message) => message.at === undefined)) return 0
-  const later = messages.findIndex((message) => (message.at ?? 0) > at)
+  if (time === null || messages.some((message) => message.time === undefined)) return 0
+  const later = messages.findIndex((message) => (message.time ?? 0) > time)
   return later === -1 ? messages.length : later
 }
 
@@ -87,7 +87,7 @@ const placed = (
     if (!pieces.some(({ summary }) => summary === step.summary)) return []
     const said = step.pieces.at(-1)?.to ?? 0
     before = Math.max(before, said, boundaries.seenAt(end), thereAt(messages, step.summary))
-    return [{ summary: step.summary, pieces, at: step.summary.at ?? times[end - 1] ?? 0, total: before }]
+    return [{ summary: step.summary, pieces, time: step.summary.time ?? times[end - 1] ?? 0, total: before }]
   })
 }
 
@@ -101,13 +101,13 @@ const textOf = ({ text, turnPrefix }: OldSummary): string =>
 const segmentsOf = (
   pieces: ReadonlyArray<Piece>,
   blocks: ReadonlySet<OldSummary>,
-  { roundBefore }: Boundaries,
+  { turnBefore }: Boundaries,
 ): ReadonlyArray<Summary.Segment> =>
   pieces.flatMap(({ summary, from, to }): ReadonlyArray<Summary.Segment> => {
     const { text, turnPrefix } = summary
     if (blocks.has(summary)) return [{ kind: "block", from, to, text: textOf(summary) }]
     if (turnPrefix === undefined) return [{ kind: "history", from, to, text }]
-    const turn = roundBefore(to) ?? from
+    const turn = turnBefore(to) ?? from
     return text.trim() === "" || turn <= from
       ? [{ kind: "turn-prefix", from, to, text: textOf(summary) }]
       : [
@@ -119,11 +119,11 @@ const segmentsOf = (
 /** What a step covers that was raw before, with the kinds of the segments it goes to. */
 const partsOf = (
   segments: ReadonlyArray<Summary.Segment>,
-  through: number,
+  coveredTo: number,
 ): ReadonlyArray<Event.PlannedPart> =>
   segments
-    .filter(({ to }) => to > through)
-    .map(({ kind, from, to }) => ({ kind, from: Math.max(from, through), to }))
+    .filter(({ to }) => to > coveredTo)
+    .map(({ kind, from, to }) => ({ kind, from: Math.max(from, coveredTo), to }))
 
 const same = (one: Summary.Segment, other: Summary.Segment | undefined): boolean =>
   other !== undefined &&
@@ -141,16 +141,16 @@ class Writer {
     this.state = Session.empty(options.session)
   }
 
-  private push(at: number, event: Event.Event): void {
-    this.events.push({ at, event })
+  private push(time: number, event: Event.Event): void {
+    this.events.push({ time, event })
     this.state = this.evolved(this.state, this.events.length)
   }
 
   /** The state after the event at a sequence number, which counts as never made if it is void. */
-  private evolved(state: Session.SessionState, seq: number, voids?: ReadonlySet<number>) {
+  private evolved(state: Session.SessionState, version: number, voids?: ReadonlySet<number>) {
     const { session } = this.options
-    const one = this.events[seq - 1]
-    return one === undefined ? state : Session.evolve(state, { session, seq, id: "", ...one }, voids)
+    const one = this.events[version - 1]
+    return one === undefined ? state : Session.evolve(state, { session, version, id: "", ...one }, voids)
   }
 
   message(message: Message.Message, at: number): void {
@@ -159,7 +159,7 @@ class Writer {
   }
 
   /** A summary comes into force; one that is invalid goes again at once. */
-  commit({ summary, at }: PlacedStep, all: ReadonlyArray<Summary.Segment>): void {
+  commit({ summary, time }: PlacedStep, all: ReadonlyArray<Summary.Segment>): void {
     const before = this.state
     const { id, status, writtenBy } = summary
     const beforeSeq = this.events.length
@@ -167,26 +167,26 @@ class Writer {
     const firstOther = all.findIndex((segment, position) => !same(segment, old[position]))
     const carried = firstOther === -1 ? all.length : firstOther
     const to = all.at(-1)?.to ?? 0
-    const parts = partsOf(all, before.through)
+    const parts = partsOf(all, before.coveredTo)
     const prefix = parts.at(-1)?.kind === "turn-prefix" ? parts.at(-1) : undefined
     const compaction = `${origin}-${id}`
-    this.push(at, {
+    this.push(time, {
       _tag: "CompactionStarted",
       compaction,
       strategy: origin,
       reason: origin,
-      from: before.through,
+      from: before.coveredTo,
       to,
       tailFrom: prefix?.from ?? to,
       parts,
-      leaseUntil: at,
+      leaseUntil: time,
     })
     const text = Wording.write(wording, { segments: all })
     const committed: Event.SummaryCommitted = {
       _tag: "SummaryCommitted",
       compaction,
       summary: id,
-      through: to,
+      coveredTo: to,
       carried,
       segments: all.slice(carried),
       wording,
@@ -196,16 +196,19 @@ class Writer {
       tokensBefore: Session.contextTokens({ ...before, reported: null }),
       tokensAfter: 0,
     }
-    const seq = this.events.length + 1
-    this.push(at, committed)
+    const version = this.events.length + 1
+    this.push(time, committed)
     // What it takes afterwards is known once it is folded in.
-    this.events[seq - 1] = { at, event: { ...committed, tokensAfter: Session.contextTokens(this.state) } }
+    this.events[version - 1] = {
+      time,
+      event: { ...committed, tokensAfter: Session.contextTokens(this.state) },
+    }
     if (before.summary !== null) {
-      this.push(at, { _tag: "SummarySuperseded", summary: before.summary.id, by: id })
+      this.push(time, { _tag: "SummarySuperseded", summary: before.summary.id, by: id })
     }
     if (status !== "invalid") return
-    this.push(at, { _tag: "SummaryInvalidated", seq, summary: id, reason: origin })
-    const voids = new Set([seq])
+    this.push(time, { _tag: "SummaryInvalidated", version, summary: id, reason: origin })
+    const voids = new Set([version])
     this.state = before
     for (let next = beforeSeq + 1; next <= this.events.length; next++) {
       this.state = this.evolved(this.state, next, voids)
@@ -232,7 +235,7 @@ export const eventsOf = (old: OldState, options: ImportOptions): Imported => {
   const summaries = withIds(old.summaries)
   const boundaries = boundariesOf(messages)
   const times = filled(
-    messages.map(({ at }) => (at === undefined ? undefined : Math.trunc(at))),
+    messages.map(({ time }) => (time === undefined ? undefined : Math.trunc(time))),
     options.now,
   )
   const { steps, leftOut } = stepsOf({ messages, summaries })
@@ -268,14 +271,14 @@ const reportOf = (
   steps: ReadonlyArray<Step>,
   leftOut: ReadonlyMap<OldSummary, string>,
 ): ImportedSummary => {
-  const { id, status: was, at } = summary
+  const { id, status: was, time } = summary
   const pieceIn = (step: Step | undefined) => step?.pieces.find((piece) => piece.summary === summary)
   const last = inPlace.findLast((step) => step.summary.status !== "invalid")
   const own = inPlace.findLast((step) => pieceIn(step) !== undefined)
   const range = pieceIn(last) ?? pieceIn(own)
   if (range === undefined) {
     const why = leftOut.get(summary) ?? "its messages are in the middle of a group of tool calls"
-    return { id, was, is: "left-out", range: null, at, notes: [why] }
+    return { id, was, is: "left-out", range: null, time, notes: [why] }
   }
   const is = pieceIn(last) === undefined ? (was === "invalid" ? "invalid" : "superseded") : "active"
   const { from, to } = range
@@ -293,5 +296,5 @@ const reportOf = (
     ...(was === "active" && is === "superseded" ? ["a newer one took its place"] : []),
     ...(was === "superseded" && is === "active" ? ["nothing that is there took its place"] : []),
   ]
-  return { id, was, is, range: { from, to }, at, notes }
+  return { id, was, is, range: { from, to }, time, notes }
 }

@@ -153,11 +153,11 @@ const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<Ol
       return [step]
     })
     .toReversed()
-  let through = 0
+  let coveredTo = 0
   const kept = valid.flatMap((step) => {
-    if (step.summary.status !== "invalid") through = endOf(step)
-    return endOf(step) < through
-      ? drop(step, `it is invalid, and covers less than the ${through} messages that were covered then`)
+    if (step.summary.status !== "invalid") coveredTo = endOf(step)
+    return endOf(step) < coveredTo
+      ? drop(step, `it is invalid, and covers less than the ${coveredTo} messages that were covered then`)
       : [step]
   })
   // One that waited for a hole to be filled came into force with another.

@@ -76,7 +76,7 @@ const readMessage = (
 ): Either.Either<OldMessage, { readonly problem: string; readonly allowed: string }> =>
   Either.gen(function* () {
     const { wire, beside } = isObject(record) ? wireOf(record) : { wire: record, beside: {} }
-    const at = yield* Either.mapLeft(timeOf(record), () => ({
+    const time = yield* Either.mapLeft(timeOf(record), () => ({
       problem: "has no readable time",
       allowed: timeAllowed,
     }))
@@ -90,7 +90,7 @@ const readMessage = (
     return {
       message: {
         ...message,
-        ...(at === null ? {} : { at }),
+        ...(time === null ? {} : { time }),
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
       },
       id: isObject(record) ? idOf(fieldOf(record, messageNames.id)) : null,

@@ -30,9 +30,9 @@ const read = (program: string, sources: Sources) => Effect.runPromise(programs.g
 /** The session that would be made, how much of it is covered, and how many messages there are. */
 const outcome = async (program: string, sources: Sources) => {
   const { session, state } = await read(program, sources)
-  if (isConsolidated(state)) return [session, state.through, state.messages.length]
+  if (isConsolidated(state)) return [session, state.coveredTo, state.messages.length]
   const imported = eventsOf(state, { session, now: 0, counter: TokenCounter.estimating })
-  return [session, imported.state.through, imported.state.total]
+  return [session, imported.state.coveredTo, imported.state.total]
 }
 
 /** The one line that says what is wrong: with the file's name, and without a word of what was said. */
@@ -112,7 +112,7 @@ describe("a state of a sliding window", () => {
       file: path,
       summary: file("MEMORY.md", "So far.\n"),
     })
-    expect(read1).toMatchObject({ text: "So far.", through: 1 })
+    expect(read1).toMatchObject({ text: "So far.", coveredTo: 1 })
     const blank = file("blank.md", " \n")
     expect(await wrong("sliding-window", { file: path, summary: blank })).toBe(
       "blank.md: the summary has no text",
@@ -228,7 +228,7 @@ describe("a store of rolling summaries", () => {
     })
     expect(await outcome("rolling", { file: old })).toEqual(["c", 4, 8])
     const { state } = await read("rolling", { file: old })
-    expect(state.messages.map(({ at }) => at)).toEqual(rows("c", 8).map((row) => row[4]))
+    expect(state.messages.map(({ time }) => time)).toEqual(rows("c", 8).map((row) => row[4]))
   })
 
   it("may name its columns otherwise", async () => {
@@ -322,8 +322,8 @@ describe("the samples", () => {
   it.each([
     ["sliding-window", "old-sliding-window.jsonl", 12, 20],
     ["rolling", "old-rolling.json", 12, 18],
-  ])("of %s are read", async (program, name, through, messages) => {
+  ])("of %s are read", async (program, name, coveredTo, messages) => {
     const path = fileURLToPath(new URL(`../../samples/${name}`, import.meta.url))
-    expect((await outcome(program, { file: path })).slice(1)).toEqual([through, messages])
+    expect((await outcome(program, { file: path })).slice(1)).toEqual([coveredTo, messages])
   })
 })

@@ -46,13 +46,13 @@ describe("times", () => {
 
   it("put in order what has some; the rest stays behind what it stood behind", () => {
     const list = [
-      { id: "c", at: 3 },
-      { id: "c+", at: null },
-      { id: "a", at: 1 },
-      { id: "b", at: 2 },
-      { id: "b+", at: 2 },
+      { id: "c", time: 3 },
+      { id: "c+", time: null },
+      { id: "a", time: 1 },
+      { id: "b", time: 2 },
+      { id: "b+", time: 2 },
     ]
-    expect(inOrderOfTime(list, ({ at }) => at).map(({ id }) => id)).toEqual(["a", "b", "b+", "c", "c+"])
+    expect(inOrderOfTime(list, ({ time }) => time).map(({ id }) => id)).toEqual(["a", "b", "b+", "c", "c+"])
   })
 })
 
@@ -74,9 +74,9 @@ describe("messages", () => {
     )
     expect(row).toEqual({
       id: "7",
-      message: Message.user("Hi", { at: 1_770_000_000_000, metadata: { import: { id: 7, mood: "good" } } }),
+      message: Message.user("Hi", { time: 1_770_000_000_000, metadata: { import: { id: 7, mood: "good" } } }),
     })
-    expect(plain).toMatchObject({ id: "m8", message: { at: 1_770_000_001_000, role: "assistant" } })
+    expect(plain).toMatchObject({ id: "m8", message: { time: 1_770_000_001_000, role: "assistant" } })
   })
 
   it("have their tool calls as a list, or as the text of a column", () => {
@@ -100,7 +100,7 @@ describe("messages", () => {
     expect(problem(read([{ role: "user", content: "a" }, "a secret"]))).toBe("message 1 is a string")
     expect(problem(read([{ role: "robot", content: "a secret" }]))).toBe("message 0 has an unknown role")
     expect(problem(read([{ role: "user", content: 7 }]))).toBe("message 0 has a number at content")
-    expect(problem(read([{ role: "user", content: "a", at: "a secret" }]))).toBe(
+    expect(problem(read([{ role: "user", content: "a", time: "a secret" }]))).toBe(
       "message 0 has no readable time",
     )
   })
@@ -119,14 +119,14 @@ describe("a sliding window (design 1)", () => {
 
   it("is a JSON object, or JSON Lines that begin with metadata", () => {
     const object = right(state({ last_consolidated: 2, key: "telegram:1" }))
-    expect(object).toMatchObject({ through: 2, at: null })
+    expect(object).toMatchObject({ coveredTo: 2, time: null })
     expect(object.messages).toHaveLength(3)
-    expect(object.messages[0]?.at).toBe(Date.UTC(2026, 1, 1, 12, 0, 0, 123))
+    expect(object.messages[0]?.time).toBe(Date.UTC(2026, 1, 1, 12, 0, 0, 123))
     expect(right(lines({ _type: "metadata", last_consolidated: 2 }))).toEqual(object)
   })
 
   it("has a time of its last compaction, or has none", () => {
-    const at = (time: unknown) => right(state({ last_consolidated: 2, last_consolidated_at: time })).at
+    const at = (time: unknown) => right(state({ last_consolidated: 2, last_consolidated_at: time })).time
     expect(at("2026-02-01T12:00:00Z")).toBe(Date.UTC(2026, 1, 1, 12))
     expect(at(1_770_000_000)).toBe(1_770_000_000_000)
     expect(at(null)).toBeNull()
@@ -142,8 +142,8 @@ describe("a sliding window (design 1)", () => {
     ["2", "last_consolidated is no number"],
     [undefined, "it has no last_consolidated"],
     [null, "memfold replay"],
-  ])("says what is wrong with last_consolidated: %s", (through, wrong) => {
-    expect(problem(state({ last_consolidated: through }))).toContain(wrong)
+  ])("says what is wrong with last_consolidated: %s", (coveredTo, wrong) => {
+    expect(problem(state({ last_consolidated: coveredTo }))).toContain(wrong)
   })
 
   it("is told from other files", () => {
@@ -186,7 +186,7 @@ describe("a table of summaries with split turns (design 3)", () => {
         status: "active",
         text: "so far",
         covers: [{ from: 0, to: 4 }],
-        at: Date.UTC(2026, 1, 1, 12),
+        time: Date.UTC(2026, 1, 1, 12),
         total: 9,
       },
     ])
@@ -253,7 +253,7 @@ describe("a table of rolling summaries (design 4)", () => {
           { from: 0, to: 2 },
           { from: 3, to: 4 },
         ],
-        at: 1_770_000_000_000,
+        time: 1_770_000_000_000,
         total: null,
       },
     ])

@@ -53,7 +53,7 @@ const readSummary = (
     const text = fieldOf(row, summaryNames.text) ?? ""
     if (typeof text !== "string") return yield* Either.left("its summary is no text")
     const ids = yield* idsOf(fieldOf(row, summaryNames.ids))
-    const at = yield* Either.mapLeft(
+    const time = yield* Either.mapLeft(
       readOldTime(fieldOf(row, summaryNames.time)),
       () => `its time is none; allowed: ${timeAllowed}`,
     )
@@ -63,7 +63,7 @@ const readSummary = (
       text,
       // Messages that were deleted since are in the summary all the same.
       covers: rangesOf(ids.flatMap((id) => positions.get(id) ?? [])),
-      at,
+      time,
       total: null,
     }
   })
@@ -91,7 +91,7 @@ export const read = (
   ).pipe(
     Either.map((summaries) => ({
       messages: messages.map(({ message }) => message),
-      summaries: inOrderOfTime(summaries, ({ at }) => at),
+      summaries: inOrderOfTime(summaries, ({ time }) => time),
     })),
   )
 }

@@ -12,9 +12,9 @@ import { readOldTime, timeAllowed } from "./time.js"
 /** The messages, and up to where they were consolidated when. */
 export interface Consolidated {
   readonly messages: ReadonlyArray<Message.Message>
-  readonly through: number
+  readonly coveredTo: number
   /** In milliseconds since the epoch; `null` if the file does not say. */
-  readonly at: number | null
+  readonly time: number | null
 }
 
 const allowed =
@@ -44,20 +44,20 @@ const partsOf = (source: Source): Either.Either<Parts, Problem> => {
   return Either.right({ head: value, entries: value["messages"].map((one: unknown) => ({ value: one })) })
 }
 
-const readThrough = ({ last_consolidated: through }: JsonObject, total: number) => {
-  if (through === undefined || through === null) {
+const readThrough = ({ last_consolidated: coveredTo }: JsonObject, total: number) => {
+  if (coveredTo === undefined || coveredTo === null) {
     return Either.left({
       problem: "it has no last_consolidated; a transcript without one goes through memfold replay",
     })
   }
-  if (typeof through !== "number" || !Number.isInteger(through) || through < 0 || through > total) {
-    const is = typeof through === "number" ? String(through) : "no number"
+  if (typeof coveredTo !== "number" || !Number.isInteger(coveredTo) || coveredTo < 0 || coveredTo > total) {
+    const is = typeof coveredTo === "number" ? String(coveredTo) : "no number"
     return Either.left({
       problem: `last_consolidated is ${is}, and there are ${total} messages`,
       allowed: `0 to ${total}`,
     })
   }
-  return Either.right(through)
+  return Either.right(coveredTo)
 }
 
 /** Reads a state file of reference design 1. */
@@ -65,10 +65,10 @@ export const read = (source: Source): Either.Either<Consolidated, Problem> =>
   Either.gen(function* () {
     const { head, entries } = yield* partsOf(source)
     const messages = (yield* readMessages(entries)).map(({ message }) => message)
-    const through = yield* readThrough(head, messages.length)
-    const at = yield* Either.mapLeft(readOldTime(head["last_consolidated_at"]), () => ({
+    const coveredTo = yield* readThrough(head, messages.length)
+    const time = yield* Either.mapLeft(readOldTime(head["last_consolidated_at"]), () => ({
       problem: "last_consolidated_at is no time",
       allowed: timeAllowed,
     }))
-    return { messages, through, at }
+    return { messages, coveredTo, time }
   })

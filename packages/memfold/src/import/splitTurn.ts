@@ -49,7 +49,7 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
         `compact_up_to_index is ${to}, and there are ${total} messages; give the whole transcript with --messages`,
       )
     }
-    const at = yield* Either.mapLeft(
+    const time = yield* Either.mapLeft(
       readOldTime(row["created_at"]),
       () => `created_at is no time; allowed: ${timeAllowed}`,
     )
@@ -59,7 +59,7 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
       status,
       ...(yield* partsOf(row)),
       covers: to === 0 || to > total ? [] : [{ from: 0, to }],
-      at,
+      time,
       total: typeof then === "number" && Number.isInteger(then) ? then : null,
     }
   })
@@ -75,4 +75,4 @@ export const read = (
         problem: `summary "${idOf(row["summary_id"]) ?? position}": ${wrong}`,
       })),
     ),
-  ).pipe(Either.map((summaries) => ({ messages, summaries: inOrderOfTime(summaries, ({ at }) => at) })))
+  ).pipe(Either.map((summaries) => ({ messages, summaries: inOrderOfTime(summaries, ({ time }) => time) })))

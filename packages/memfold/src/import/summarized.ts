@@ -1,6 +1,6 @@
 import {
   CurrentSummarizer,
-  Fold,
+  SummaryMode,
   InMemoryEventLog,
   Memory,
   type Message,
@@ -30,7 +30,7 @@ export const summarized = (
       name: "import",
       when: Trigger.never,
       keep: { describe: `the messages from ${to} on`, from: () => to },
-      fold: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
     })
     const memory = yield* Memory.make({ strategy, compaction: "manual" }).pipe(
       Effect.provideService(CurrentSummarizer, summarizer),

@@ -22,8 +22,8 @@ describe("an import", () => {
         expect(yield* importedBefore(log, "s", "c")).toBe(true)
         expect(yield* write(log, "s", "c", events)).toBe(false)
         expect(yield* log.version("s")).toBe(events.length)
-        const next = { at: 1, ...EventCodec.encode({ _tag: "SessionCleared" }) }
-        yield* log.append("s", [next], { expected: events.length, commit: "later" })
+        const next = { time: 1, ...EventCodec.encode({ _tag: "SessionCleared" }) }
+        yield* log.append("s", [next], { expectedVersion: events.length, batchId: "later" })
         // The session has gone on since.
         expect(yield* importedBefore(log, "s", "c")).toBe(true)
       }),

@@ -18,8 +18,8 @@ export const importedBefore = (
   Effect.gen(function* () {
     const events = yield* log.version(session)
     if (events === 0) return false
-    const first = yield* Stream.runHead(log.read(session, { from: 1, to: 1 }))
-    if (Option.exists(first, (record) => record.commit === commit)) return true
+    const first = yield* Stream.runHead(log.read(session, { fromVersion: 1, toVersion: 1 }))
+    if (Option.exists(first, (record) => record.batchId === commit)) return true
     return yield* new SessionTaken({ session, events })
   })
 
@@ -27,17 +27,26 @@ export const importedBefore = (
 export const write = (
   log: EventLog.Service,
   session: string,
-  commit: string,
+  batchId: string,
   events: ReadonlyArray<TimedEvent>,
 ): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
-    const [first, ...rest] = events.map(({ at, event }) => ({ at, ...EventCodec.encode(event) }))
+    const [first, ...rest] = events.map(({ time, event }) => ({ time, ...EventCodec.encode(event) }))
     if (first === undefined) return false
-    const recorded = events.map(({ at, event }, position): EventCodec.Recorded => {
-      const seq = position + 1
-      return { session, seq, id: EventCodec.eventId({ commit, seq }), at, event }
+    const recorded = events.map(({ time, event }, position): EventCodec.RecordedEvent => {
+      const version = position + 1
+      return { session, version, id: EventCodec.eventId({ batchId, version }), time, event }
     })
     const summaries = yield* Session.summaryRows(session, Stream.fromIterable(recorded))
-    const { duplicate } = yield* log.append(session, [first, ...rest], { expected: 0, commit, summaries })
+    const { duplicate } = yield* log.append(session, [first, ...rest], {
+      expectedVersion: 0,
+      batchId,
+      summaries,
+    })
     return !duplicate
-  }).pipe(Effect.catchTag("VersionConflict", ({ actual }) => new SessionTaken({ session, events: actual })))
+  }).pipe(
+    Effect.catchTag(
+      "VersionConflict",
+      ({ actualVersion }) => new SessionTaken({ session, events: actualVersion }),
+    ),
+  )

@@ -13,32 +13,32 @@ export type Source = Pick<EventLog.Service, "loadSnapshot" | "read" | "version">
 /**
  * In the store it goes to, the session is not the one it is here.
  *
- * - `seq`: the first event that differs
+ * - `version`: the first event that differs
  * - `how`: `redacted` where the source has forgotten words that still stand in the other store, `redacted-there` where
  *   it is the other way round, and `differs` for everything else
  * - `written`: the events this copy had written by then
  */
 export class Diverged extends Schema.TaggedError<Diverged>()("Diverged", {
   session: Schema.String,
-  seq: Schema.Number,
+  version: Schema.Number,
   how: Schema.Literal("differs", "redacted", "redacted-there"),
   written: Schema.Number,
 }) {
   override get message(): string {
-    const { seq, written } = this
+    const { version, written } = this
     const begun =
       written === 0
         ? `session "${this.session}" was not copied`
         : `session "${this.session}" was not copied to its end (written: ${written})`
     switch (this.how) {
       case "redacted":
-        return `${begun}: what was redacted in event ${seq} of the source still stands in the store it goes to; redact it there as well`
+        return `${begun}: what was redacted in event ${version} of the source still stands in the store it goes to; redact it there as well`
       case "redacted-there":
-        return `${begun}: what was redacted in event ${seq} of the store it goes to still stands in the source; redact it in the source as well`
+        return `${begun}: what was redacted in event ${version} of the store it goes to still stands in the source; redact it in the source as well`
       case "differs":
         return written === 0
-          ? `${begun}: from event ${seq} on, the store it goes to has another one, and keeps it; delete it there, or choose another store`
-          : `${begun}: from event ${seq} on the two differ; see which of them is right before you delete the other`
+          ? `${begun}: from event ${version} on, the store it goes to has another one, and keeps it; delete it there, or choose another store`
+          : `${begun}: from event ${version} on the two differ; see which of them is right before you delete the other`
     }
   }
 }
@@ -59,19 +59,19 @@ export interface Copied {
 
 /** A record as one line: what exports hold, and what digests are made of. */
 export const recordLine = (record: EventLog.LogRecord): string => {
-  const { session, seq, commit, at, type, version, data, checksum } = record
-  return JSON.stringify({ session, seq, commit, at, type, version, data, checksum })
+  const { session, version, batchId, time, type, schemaVersion, data, checksum } = record
+  return JSON.stringify({ session, version, batchId, time, type, schemaVersion, data, checksum })
 }
 
 const digest = (log: Source, session: string, to: number): Effect.Effect<string, EventLog.LogError> =>
-  Stream.runFold(log.read(session, { to }), createHash("sha256"), (hash, record) =>
+  Stream.runFold(log.read(session, { toVersion: to }), createHash("sha256"), (hash, record) =>
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
 /** The first place where the two are not the same, up to a version; `null` stands for a record that is not there. */
 const firstDifference = (from: Source, to: Source, session: string, version: number) =>
-  Stream.zipAll(from.read(session, { to: version }), {
-    other: to.read(session, { to: version }),
+  Stream.zipAll(from.read(session, { toVersion: version }), {
+    other: to.read(session, { toVersion: version }),
     defaultSelf: null,
     defaultOther: null,
   }).pipe(
@@ -88,12 +88,12 @@ const decodeRedaction = Schema.decodeUnknownOption(
 
 /** The redactions in a log after an event. */
 const redactionsAfter = (log: Source, session: string, seq: number) =>
-  log.read(session, { from: seq + 1 }).pipe(
+  log.read(session, { fromVersion: seq + 1 }).pipe(
     Stream.filter(({ type }) => type === "MessageRedacted"),
     Stream.runCollect,
     Effect.map((records) =>
-      Array.fromIterable(records).map(({ commit, data }) => ({
-        commit,
+      Array.fromIterable(records).map(({ batchId, data }) => ({
+        batchId,
         rewritten: Option.match(decodeRedaction(data), {
           onNone: (): ReadonlyArray<number> => [],
           onSome: (redaction) => redaction.rewritten,
@@ -115,14 +115,15 @@ const howTheyDiffer = (
 ): Effect.Effect<Diverged["how"], EventLog.LogError> =>
   Effect.gen(function* () {
     if (!onlyDataDiffers(here, there)) return "differs"
-    const { session, seq } = here
+    const { session, version } = here
     const [source, destination] = [
-      yield* redactionsAfter(from, session, seq),
-      yield* redactionsAfter(to, session, seq),
+      yield* redactionsAfter(from, session, version),
+      yield* redactionsAfter(to, session, version),
     ]
     const lacks = (one: typeof source, other: typeof source) =>
       other.some(
-        ({ commit, rewritten }) => rewritten.includes(seq) && !one.some((known) => known.commit === commit),
+        ({ batchId, rewritten }) =>
+          rewritten.includes(version) && !one.some((known) => known.batchId === batchId),
       )
     if (lacks(destination, source)) return "redacted"
     return lacks(source, destination) ? "redacted-there" : "differs"
@@ -154,14 +155,14 @@ export const copySession = (
         const [here, there] = difference
         if (here !== null && there !== null) {
           const how = yield* howTheyDiffer(from, to, here, there)
-          return yield* new Diverged({ session, seq: here.seq, how, written })
+          return yield* new Diverged({ session, version: here.version, how, written })
         }
-        if (there !== null) return there.seq - 1
+        if (there !== null) return there.version - 1
         // It was deleted there since its version was read.
         return yield* new EventLog.VersionConflict({
           session,
-          expected: version,
-          actual: (here?.seq ?? version + 1) - 1,
+          expectedVersion: version,
+          actualVersion: (here?.version ?? version + 1) - 1,
         })
       })
     const once = Effect.gen(function* () {
@@ -178,29 +179,32 @@ export const copySession = (
         to < end
           ? Effect.succeed(undefined)
           : Effect.map(
-              Effect.option(Session.summaryRows(session, Session.readEvents(from, session, { to }))),
+              Effect.option(
+                Session.summaryRows(session, Session.readEvents(from, session, { toVersion: to })),
+              ),
               Option.getOrUndefined,
             )
       let version = before
-      let after = Option.getOrUndefined(Option.map(last, ({ commit }) => commit))
-      yield* readSound(from, session, { from: before + 1 }).pipe(
-        Stream.groupAdjacentBy(({ commit }) => commit),
-        Stream.runForEach(([commit, batch]) =>
+      let lastBatchId = Option.getOrUndefined(Option.map(last, ({ batchId }) => batchId))
+      yield* readSound(from, session, { fromVersion: before + 1 }).pipe(
+        Stream.groupAdjacentBy(({ batchId }) => batchId),
+        Stream.runForEach(([batchId, batch]) =>
           Effect.gen(function* () {
             const records = Array.map(
               Array.fromIterable(batch) as Array.NonEmptyArray<EventLog.LogRecord>,
-              ({ session: _session, seq: _seq, commit: _commit, ...record }): EventLog.NewRecord => record,
+              ({ session: _session, version: _seq, batchId: _commit, ...record }): EventLog.NewRecord =>
+                record,
             )
             const summaries = yield* rowsAt(version + records.length)
             const appended = yield* to.append(session, records, {
-              expected: version,
-              after,
-              commit,
+              expectedVersion: version,
+              lastBatchId,
+              batchId,
               summaries,
             })
             if (!appended.duplicate) written += records.length
             version = appended.version
-            after = commit
+            lastBatchId = batchId
             told(version)
           }),
         ),

@@ -21,11 +21,11 @@ const Sums = Schema.Struct({
 
 const Record = Schema.Struct({
   session: Schema.String,
-  seq: Schema.Positive,
-  commit: Schema.String,
-  at: Schema.Number,
+  version: Schema.Positive,
+  batchId: Schema.String,
+  time: Schema.Number,
   type: Schema.String,
-  version: Schema.Number,
+  schemaVersion: Schema.Number,
   data: Schema.String,
   checksum: Schema.optionalWith(Schema.Number, { exact: true }),
 })
@@ -128,12 +128,12 @@ const checked = async (file: string): Promise<ReadonlyMap<string, Place>> => {
       if (end === null) throw wrong(file, "it is no record of an export; export anew", count)
       continue
     }
-    const { session, seq } = record
+    const { session, version } = record
     const before = places.get(session)
-    if (seq !== (before?.version ?? 0) + 1 || (before !== undefined && current !== session)) {
-      throw wrong(file, `event ${seq} of session "${session}" is out of order; export anew`, count)
+    if (version !== (before?.version ?? 0) + 1 || (before !== undefined && current !== session)) {
+      throw wrong(file, `event ${version} of session "${session}" is out of order; export anew`, count)
     }
-    places.set(session, { start: before?.start ?? start, version: seq })
+    places.set(session, { start: before?.start ?? start, version })
     current = session
     events++
     hash.update(recordLine(record)).update("\n")
@@ -155,14 +155,14 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
       sessions: [...places.keys()],
       version: (session) => Effect.succeed(places.get(session)?.version ?? 0),
       loadSnapshot: () => Effect.succeed(Option.none()),
-      read: (session, { from = 1, to = Number.POSITIVE_INFINITY } = {}) => {
+      read: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
         const place = places.get(session)
         if (place === undefined) return Stream.empty
         return Stream.fromAsyncIterable(linesFrom(file, place.start), (error) => error).pipe(
-          Stream.take(Math.min(place.version, to)),
+          Stream.take(Math.min(place.version, toVersion)),
           // The file was read to its end before: what cannot be read now is a defect.
           Stream.map(({ text }) => Option.getOrThrow(decodeRecord(text))),
-          Stream.filter(({ seq }) => seq >= from),
+          Stream.filter(({ version }) => version >= fromVersion),
           Stream.orDie,
         )
       },

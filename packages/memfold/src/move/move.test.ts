@@ -52,8 +52,8 @@ const damaged = (log: EventLog.Service, seq: number, change: "lost" | "changed")
   ...log,
   read: (session, options) =>
     log.read(session, options).pipe(
-      Stream.filter((record) => change === "changed" || record.seq !== seq),
-      Stream.map((record) => (record.seq === seq ? { ...record, data: "{}" } : record)),
+      Stream.filter((record) => change === "changed" || record.version !== seq),
+      Stream.map((record) => (record.version === seq ? { ...record, data: "{}" } : record)),
     ),
 })
 
@@ -87,10 +87,10 @@ describe("a log that is damaged", () => {
       Effect.gen(function* () {
         const log = damaged(yield* filled, 4, "lost")
         const folded = yield* memoryOver({ ...log, loadSnapshot: () => Effect.succeedNone })
-        expect(yield* Effect.flip(folded.context("one"))).toMatchObject({ _tag: "DamagedEvent", seq: 4 })
+        expect(yield* Effect.flip(folded.context("one"))).toMatchObject({ _tag: "DamagedEvent", version: 4 })
         const memory = yield* memoryOver(log)
-        const events = Stream.runDrain(memory.events("one", { from: 2 }))
-        expect(yield* Effect.flip(events)).toMatchObject({ _tag: "DamagedEvent", seq: 4 })
+        const events = Stream.runDrain(memory.events("one", { fromVersion: 2 }))
+        expect(yield* Effect.flip(events)).toMatchObject({ _tag: "DamagedEvent", version: 4 })
       }),
     ))
 })
@@ -199,11 +199,11 @@ describe("a session that is not the same on both sides", () => {
           ...from,
           read: (...given) =>
             Stream.map(from.read(...given), (record) =>
-              record.seq === 2 ? { ...record, data: "{}" } : record,
+              record.version === 2 ? { ...record, data: "{}" } : record,
             ),
         }
         const failed = yield* Effect.flip(copySession(changed, to, session))
-        expect(failed).toMatchObject({ how: "differs", seq: 2 })
+        expect(failed).toMatchObject({ how: "differs", version: 2 })
       }),
     ))
 

@@ -16,11 +16,11 @@ const broken = (session: string, reason: string): EventLog.LogError =>
 export const readSound = (
   log: Pick<EventLog.Service, "read">,
   session: string,
-  options: Pick<EventLog.ReadOptions, "from" | "to"> = {},
+  options: Pick<EventLog.ReadOptions, "fromVersion" | "toVersion"> = {},
 ): Stream.Stream<EventLog.LogRecord, EventLog.LogError> =>
   log.read(session, options).pipe(
-    Stream.mapAccumEffect(options.from ?? 1, (seq, record) => {
-      if (record.seq !== seq) return broken(session, `event ${seq} is missing`)
+    Stream.mapAccumEffect(options.fromVersion ?? 1, (seq, record) => {
+      if (record.version !== seq) return broken(session, `event ${seq} is missing`)
       const { type, checksum } = record
       const whole = checksum === undefined || checksum === EventCodec.checksumOf(record)
       if (!whole && type !== "SummaryCommitted")

@@ -89,31 +89,37 @@ export interface PromiseMemory<Format extends keyof Formats> {
   append(
     session: string,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
-    options?: RequestOptions & { readonly commit?: string },
-  ): Promise<Memory.Appended>
+    options?: RequestOptions & { readonly idempotencyKey?: string },
+  ): Promise<Memory.AppendedMessages>
   /** What the model should get now, or would have got at a version. */
-  context(session: string, options?: RequestOptions & Memory.AtOptions): Promise<FormattedContext<Format>>
-  state(session: string, options?: Memory.AtOptions): Promise<Session.SessionState>
+  context(
+    session: string,
+    options?: RequestOptions & Memory.AtVersionOptions,
+  ): Promise<FormattedContext<Format>>
+  state(session: string, options?: Memory.AtVersionOptions): Promise<Session.SessionState>
   /** The decoded events of a session, in order. */
-  events(session: string, options?: EventLog.ReadOptions): AsyncIterable<EventCodec.Recorded>
+  events(session: string, options?: EventLog.ReadOptions): AsyncIterable<EventCodec.RecordedEvent>
   /** Every summary the session ever had, oldest first, with what has become of each. */
   summaries(session: string): Promise<ReadonlyArray<Session.SummaryRecord>>
   /** Finishes every compaction that is due. */
-  settle(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
+  compactDue(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
   /** Compacts now, whatever the trigger says. */
   compact(session: string, options?: RequestOptions & { readonly instructions?: string }): Promise<Outcome>
   /** The events that are there, and then those that come, without a gap; break out of the loop to end it. */
-  subscribe(session: string, options?: SubscribeOptions): AsyncIterable<EventCodec.Recorded>
+  subscribe(session: string, options?: SubscribeOptions): AsyncIterable<EventCodec.RecordedEvent>
   /** The facts that the memory layers know for a session. */
   facts(session: string): Promise<ReadonlyArray<Session.KnownFact>>
   /** Takes a wrong or outdated fact out of force; `false` if the session knows no such fact. */
-  retire(session: string, fact: string, options?: { readonly reason?: string }): Promise<boolean>
+  removeFact(session: string, fact: string, options?: { readonly reason?: string }): Promise<boolean>
   /** Takes compactions back: to an earlier summary, or to the raw messages. */
-  revert(session: string, options?: { readonly to?: string | null; readonly hold?: number }): Promise<number>
+  revert(
+    session: string,
+    options?: { readonly toSummary?: string | null; readonly pauseFor?: number },
+  ): Promise<number>
   /** Takes every compaction back and compacts anew from the raw log. */
   recompact(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
   /** Begins the session `to` with the events of this one, up to a version where one is given. */
-  fork(session: string, to: string, options?: Memory.AtOptions): Promise<number>
+  fork(session: string, to: string, options?: Memory.AtVersionOptions): Promise<number>
   /** Forgets a message: its words leave the log, its summaries and its facts. */
   redact(session: string, index: number): Promise<{ readonly invalidated: number }>
   /** Starts the session over; the log keeps what was. */

@@ -25,7 +25,7 @@ describe("time", () => {
     await using memory = createMemory(options)
     for (const index of [0, 1, 2]) {
       await memory.append("s", turn(index))
-      await memory.settle("s")
+      await memory.compactDue("s")
     }
     const summaries = await memory.summaries("s")
     expect(summaries.map(({ status, text }) => [status, text])).toEqual([
@@ -33,15 +33,15 @@ describe("time", () => {
       ["active", "[0,2)\n\n[2,4)"],
     ])
     await memory.fork("s", "copy")
-    expect(await memory.revert("s", { to: summaries[0]!.id })).toBe(1)
-    expect((await memory.state("s")).through).toBe(2)
-    expect((await memory.state("copy")).through).toBe(4)
+    expect(await memory.revert("s", { toSummary: summaries[0]!.id })).toBe(1)
+    expect((await memory.state("s")).coveredTo).toBe(2)
+    expect((await memory.state("copy")).coveredTo).toBe(4)
 
     const rolling = Strategy.make({
       name: "all",
       when: Trigger.backlog({ messages: 1 }),
       keep: Keep.lastMessages(1),
-      fold: Fold.rolling,
+      summaryMode: Fold.rolling,
     })
     await memory.recompact("copy", { strategy: rolling })
     expect((await memory.context("copy")).messages[0]?.content).toBe("[Conversation Summary]\n[0,5)")
@@ -50,7 +50,9 @@ describe("time", () => {
     expect(texts((await memory.context("s")).messages)[0]).toBe("[redacted]")
     await expect(memory.redact("s", 99)).rejects.toMatchObject({ _tag: "UnknownMessage" })
     await expect(memory.fork("s", "copy")).rejects.toMatchObject({ _tag: "CannotFork" })
-    await expect(memory.revert("s", { to: "nobody" })).rejects.toMatchObject({ _tag: "UnknownSummary" })
+    await expect(memory.revert("s", { toSummary: "nobody" })).rejects.toMatchObject({
+      _tag: "UnknownSummary",
+    })
   })
 })
 
@@ -80,7 +82,7 @@ describe("one request", () => {
 
   it("cannot give settings to a strategy that has no name to it", async () => {
     await using memory = createMemory(options)
-    await expect(memory.settle("s", { settings: { fullContextTurns: 3 } })).rejects.toMatchObject({
+    await expect(memory.compactDue("s", { settings: { fullContextTurns: 3 } })).rejects.toMatchObject({
       _tag: "InvalidOption",
       option: "settings",
     })
@@ -97,7 +99,7 @@ describe("the wording of summaries", () => {
     ] as const) {
       await using memory = createMemory({ ...options, wording })
       await memory.append("s", [...turn(0), ...turn(1)])
-      await memory.settle("s")
+      await memory.compactDue("s")
       expect((await memory.context("s")).messages[0]).toEqual({ role: "system", content: `${heading}[0,2)` })
     }
     expect(() => createMemory({ ...options, wording: "loud" as "session-memory" })).toThrow("wording")
@@ -127,9 +129,11 @@ describe("what others have a say in", () => {
       ],
     })
     await memory.append("s", [...turn(0), ...turn(1)])
-    expect(await memory.settle("s")).toEqual([])
+    expect(await memory.compactDue("s")).toEqual([])
     veto = false
-    expect(await memory.settle("s")).toMatchObject([{ _tag: "Committed", committed: { summarizer: "echo" } }])
+    expect(await memory.compactDue("s")).toMatchObject([
+      { _tag: "Committed", committed: { summarizer: "echo" } },
+    ])
     expect(asked[0]).toContain("mind the numbers")
     expect(ended).toEqual(["Committed"])
   })
@@ -138,10 +142,10 @@ describe("what others have a say in", () => {
     await using memory = createMemory(options)
     await memory.append("s", turn(0))
     const seen: Array<number> = []
-    for await (const { seq } of memory.subscribe("s")) {
-      seen.push(seq)
-      if (seq === 2) await memory.append("s", turn(1))
-      if (seq === 4) break
+    for await (const { version } of memory.subscribe("s")) {
+      seen.push(version)
+      if (version === 2) await memory.append("s", turn(1))
+      if (version === 4) break
     }
     expect(seen).toEqual([1, 2, 3, 4])
   })
@@ -153,9 +157,9 @@ describe("what others have a say in", () => {
         const memory = createMemory({ ...options, store })
         await memory.append("s", turn(0))
         const seen: Array<number> = []
-        for await (const { seq } of memory.subscribe("s")) {
-          seen.push(seq)
-          if (seq === 2) void memory.close()
+        for await (const { version } of memory.subscribe("s")) {
+          seen.push(version)
+          if (version === 2) void memory.close()
         }
         expect(seen).toEqual([1, 2])
         await memory.close()
@@ -177,9 +181,11 @@ describe("what others have a say in", () => {
     await using memory = createMemory({ ...options, compaction: "off" })
     await memory.append("s", [...turn(0), ...turn(1)])
     expect(await memory.compact("s")).toEqual({ _tag: "Idle", why: "off" })
-    await expect(memory.context("s", { at: -1 })).rejects.toMatchObject({ _tag: "InvalidInput" })
-    await expect(memory.context("s", { at: "1" as never })).rejects.toMatchObject({ _tag: "InvalidInput" })
-    await expect(memory.revert("s", { hold: 0.5 })).rejects.toMatchObject({ _tag: "InvalidInput" })
+    await expect(memory.context("s", { atVersion: -1 })).rejects.toMatchObject({ _tag: "InvalidInput" })
+    await expect(memory.context("s", { atVersion: "1" as never })).rejects.toMatchObject({
+      _tag: "InvalidInput",
+    })
+    await expect(memory.revert("s", { pauseFor: 0.5 })).rejects.toMatchObject({ _tag: "InvalidInput" })
   })
 
   it("memory layers learn and recall, and facts can be retired", async () => {
@@ -195,9 +201,9 @@ describe("what others have a say in", () => {
     const { messages, layout } = await memory.context("s")
     expect(layout[0]).toMatchObject({ section: "user-memory" })
     expect(messages[0]?.content).toContain("Ada")
-    expect(await memory.retire("s", name!.id)).toBe(true)
+    expect(await memory.removeFact("s", name!.id)).toBe(true)
     expect((await memory.facts("s")).map(({ id }) => id)).not.toContain(name!.id)
-    expect(await memory.retire("s", "nothing")).toBe(false)
+    expect(await memory.removeFact("s", "nothing")).toBe(false)
   })
 
   it("a strategy of one's own may pin what comes first", async () => {
@@ -205,12 +211,12 @@ describe("what others have a say in", () => {
       name: "pinning",
       when: Trigger.backlog({ messages: 2 }),
       keep: Keep.lastMessages(2),
-      fold: Fold.rolling,
+      summaryMode: Fold.rolling,
       pin: Pin.firstUserMessage,
     })
     await using memory = createMemory({ ...options, strategy })
     await memory.append("s", [...turn(0), ...turn(1), ...turn(2)])
-    await memory.settle("s")
+    await memory.compactDue("s")
     expect((await memory.context("s")).messages[0]).toEqual(turn(0)[0])
   })
 })

@@ -29,7 +29,7 @@ describe("replay", () => {
   it("sums over the model calls what was sent and what would have been", async () => {
     const messages = chat(4)
     const { end } = await run({ messages })
-    const [first, second, third] = [...end.state.raw].map(({ tokens }) => tokens)
+    const [first, second, third] = [...end.state.uncovered].map(({ tokens }) => tokens)
     // Two assistant messages: the first was asked with one message, the second with three.
     const sent = first! + (first! + second! + third!)
     expect(end.totals).toMatchObject({ messages: 4, compactions: 0, tokensIfRaw: sent, tokensSent: sent })
@@ -50,7 +50,7 @@ describe("replay", () => {
     const strategy = SlidingWindow({ tailKeepSize: 1, contextSize: 10 })
     const times = [0, 1, 0.5, undefined, 3]
     const messages = chat(5, (index) =>
-      times[index] === undefined ? {} : { at: 1e12 + times[index] * hour },
+      times[index] === undefined ? {} : { time: 1e12 + times[index] * hour },
     )
     const { steps } = await run({ messages, strategy })
     const at = steps.flatMap(({ outcomes }) =>
@@ -64,7 +64,7 @@ describe("replay", () => {
     const messages = chat(6, (index) => (index % 2 === 1 ? { usage: { input: 1_000_000, output: 12 } } : {}))
     const { end } = await run({ messages })
     expect(end.state.reported).toBeNull()
-    expect([...end.state.raw][1]?.tokens).toBe(12)
+    expect([...end.state.uncovered][1]?.tokens).toBe(12)
   })
 
   it("goes on when the summarizer fails, and its time limit runs by the real clock", async () => {

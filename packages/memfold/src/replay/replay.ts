@@ -87,7 +87,7 @@ export const replay = (
     Effect.gen(function* () {
       const { session, messages } = options
       const started = yield* Clock.currentTimeMillis
-      const firstTime = messages.find((message) => message.at !== undefined)?.at
+      const firstTime = messages.find((message) => message.time !== undefined)?.time
       const time = TranscriptClock.make(Math.trunc(firstTime ?? started))
       const totals = { ...noTotals }
       const counting: Summarizer.Service = {
@@ -112,11 +112,13 @@ export const replay = (
 
       const one = (message: Message.Message) =>
         Effect.gen(function* () {
-          time.moveTo(message.at)
+          time.moveTo(message.time)
           const size = message.role === "assistant" ? yield* callSize : { sent: 0, raw: 0 }
-          const commit = `replay-${hash.update(JSON.stringify(message)).copy().digest("hex").slice(0, 20)}`
-          const { from, duplicate } = yield* memory.append(session, withoutPromptSize(message), { commit })
-          const outcomes = yield* memory.settle(session)
+          const idempotencyKey = `replay-${hash.update(JSON.stringify(message)).copy().digest("hex").slice(0, 20)}`
+          const { from, duplicate } = yield* memory.append(session, withoutPromptSize(message), {
+            idempotencyKey,
+          })
+          const outcomes = yield* memory.compactDue(session)
           if (duplicate) {
             totals.skipped++
           } else {

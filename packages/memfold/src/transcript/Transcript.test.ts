@@ -40,18 +40,18 @@ describe("parse, of Chat Completions messages", () => {
   })
 
   it("reads when a message was said", () => {
-    const at = Date.UTC(2026, 2, 2, 12)
+    const time = Date.UTC(2026, 2, 2, 12)
     const { messages } = good(
       lines(
         { ...hi, at: "2026-03-02T12:00:00Z" },
-        { ...hi, at },
+        { ...hi, at: time },
         { ...hi, timestamp: "2026-03-02T13:00:00+01:00" },
         { ...hi, at: null },
         hi,
       ),
     )
-    expect(messages.map((message) => message.at)).toEqual([at, at, at, undefined, undefined])
-    expect(messages[0]).toEqual(Message.user("hi", { at }))
+    expect(messages.map((message) => message.time)).toEqual([time, time, time, undefined, undefined])
+    expect(messages[0]).toEqual(Message.user("hi", { time }))
   })
 
   it("reads parallel calls, null content, ids used twice, emoji and half of one", () => {
@@ -89,7 +89,7 @@ describe("parse, of Anthropic messages", () => {
       ),
     )
     expect(format).toBe("anthropic")
-    expect(messages.map((message) => [message.role, message.at])).toEqual([
+    expect(messages.map((message) => [message.role, message.time])).toEqual([
       ["user", undefined],
       ["assistant", undefined],
       ["tool", 5],

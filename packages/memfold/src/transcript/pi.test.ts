@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { parse } from "./Transcript.js"
 
-const at = Date.UTC(2025, 11, 8, 22, 41)
+const time = Date.UTC(2025, 11, 8, 22, 41)
 const timestamp = "2025-12-08T22:41:00.000Z"
 const session = { type: "session", id: "s", timestamp, cwd: "/home/me", provider: "anthropic" }
 const entry = (message: object) => ({ type: "message", timestamp, message: { timestamp: 1, ...message } })
@@ -32,7 +32,7 @@ describe("pi sessions", () => {
     ).toEqual(Either.right("pi"))
     const one = JSON.stringify(entry({ role: "user", content: "hi" }))
     expect(Either.map(parse(one, { file: "s" }), (transcript) => transcript.messages)).toEqual(
-      Either.right([Message.user("hi", { at })]),
+      Either.right([Message.user("hi", { time })]),
     )
   })
 
@@ -69,7 +69,7 @@ describe("pi sessions", () => {
         { type: "compaction", timestamp, summary: "…", firstKeptEntryIndex: 1, tokensBefore: 9 },
       ),
     ).toEqual([
-      Message.user("读 a.ts 👀", { at }),
+      Message.user("读 a.ts 👀", { time }),
       {
         role: "assistant",
         parts: [
@@ -79,10 +79,10 @@ describe("pi sessions", () => {
           { type: "tool-call", id: "b", name: "read", arguments: '{"path":"a.ts"}' },
         ],
         usage: { input: 321, output: 114 },
-        at,
+        time,
       },
-      { role: "tool", parts: parts("a", false), at },
-      { role: "tool", parts: parts("b", true), at },
+      { role: "tool", parts: parts("a", false), time },
+      { role: "tool", parts: parts("b", true), time },
     ])
   })
 
@@ -95,8 +95,8 @@ describe("pi sessions", () => {
       answer([{ type: "text", text: "I" }], { stopReason: "error" }),
     )
     expect(messages.slice(1)).toEqual([
-      { role: "assistant", parts: [{ type: "reasoning", text: "Let me" }], at },
-      { role: "assistant", parts: [{ type: "text", text: "I" }], at },
+      { role: "assistant", parts: [{ type: "reasoning", text: "Let me" }], at: time },
+      { role: "assistant", parts: [{ type: "text", text: "I" }], at: time },
     ])
   })
 

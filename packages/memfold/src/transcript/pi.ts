@@ -181,11 +181,11 @@ const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>
     const message = messageOf(yield* decode(entry["message"]))
     if (message.parts.length === 0) return []
     if (entry["timestamp"] === undefined) return [message]
-    const at = yield* Either.mapLeft(readTime(entry["timestamp"]), () => ({
+    const time = yield* Either.mapLeft(readTime(entry["timestamp"]), () => ({
       problem: "the entry has no readable time at timestamp",
       allowed: timeAllowed,
     }))
-    return [{ ...message, at }]
+    return [{ ...message, time }]
   })
 
 export const read = (source: Source): Reading => {

@@ -73,13 +73,13 @@ describe("a rolling buffer", () => {
   it("keeps one summary, written anew from the one before", async () => {
     const { state, events, moments } = await runOf(RollingBuffer(), oneByOne(chat(20)))
     expect(state.summary?.segments).toEqual([{ kind: "history", from: 0, to: 15, text: "[0,15)" }])
-    expect(state.superseded).toBe(2)
+    expect(state.supersededCount).toBe(2)
     expect(events.filter(({ event }) => event._tag === "SummaryCommitted")).toHaveLength(3)
     expect(unmarked(moments.at(-1)!.context.messages)).toEqual([
       Message.system("Summary of earlier conversation: [0,15)"),
       ...chat(5, 15),
     ])
-    expect(Math.max(...moments.map(({ state }) => state.raw.length))).toBe(9)
+    expect(Math.max(...moments.map(({ state }) => state.uncovered.length))).toBe(9)
   })
 
   it("keeps a group whole, even where that means to wait", () => {
@@ -133,7 +133,7 @@ describe("a token buffer", () => {
   it("has the newest messages that fit, and asks no summarizer", async () => {
     const { moments, events } = await runOf(TokenBuffer({ maxTokens: 100 }), oneByOne(sized(9)))
     const settled = moments.filter((moment) => moment.settled)
-    expect(settled.map(({ state }) => state.raw.length)).toEqual([1, 2, 3, 3, 3, 3, 3, 3, 3])
+    expect(settled.map(({ state }) => state.uncovered.length)).toEqual([1, 2, 3, 3, 3, 3, 3, 3, 3])
     expect(settled.every(({ context }) => context.tokens <= 100)).toBe(true)
     const calls = events.flatMap(({ event }) => (event._tag === "SummaryCommitted" ? [event.calls] : []))
     expect(calls).toEqual([0, 0, 0, 0, 0, 0])
@@ -143,7 +143,7 @@ describe("a token buffer", () => {
 it.each([TokenBuffer, SummaryBuffer])("a message beyond the limit is sent all the same: %#", async (make) => {
   const huge = ofTokens("user", 300)
   const { moments, state } = await runOf(make({ maxTokens: 100 }), oneByOne([...sized(2), huge]))
-  expect(state.raw.length).toBe(1)
+  expect(state.uncovered.length).toBe(1)
   expect(unmarked(moments.at(-1)!.context.messages).at(-1)).toEqual(huge)
 })
 
@@ -151,7 +151,7 @@ describe("a summary buffer", () => {
   it("has the newest messages that fit, and a summary of all before them", async () => {
     const messages = sized(9)
     const { moments, state } = await runOf(SummaryBuffer({ maxTokens: 100 }), oneByOne(messages))
-    expect(state.raw.length).toBe(3)
+    expect(state.uncovered.length).toBe(3)
     expect(unmarked(moments.at(-1)!.context.messages)).toEqual([
       Message.system("Summary of earlier conversation: [0,6)"),
       ...messages.slice(6),

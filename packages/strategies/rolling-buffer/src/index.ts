@@ -1,7 +1,7 @@
 /**
  * The summary memory of reference design 5: a buffer of recent messages, and one rolling summary before it.
  */
-import { Fold, Keep, Strategy, Take, Trigger, Wording } from "@memfold/core"
+import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
 
 const Settings = Schema.Struct({
@@ -32,10 +32,10 @@ export const RollingBuffer = Strategy.define({
   make: ({ bufferSize }) =>
     Strategy.make({
       name: "rolling-buffer",
-      when: Trigger.raw({ messages: 2 * bufferSize + 1 }, "buffer"),
+      when: Trigger.uncovered({ messages: 2 * bufferSize + 1 }, "buffer"),
       keep: Keep.lastMessages(bufferSize),
-      take: Take.all,
-      fold: Fold.rolling,
+      batchSize: BatchSize.all,
+      summaryMode: SummaryMode.rolling,
       context: { wording: Wording.earlierConversation },
     }),
 })
@@ -62,9 +62,9 @@ export const Window = Strategy.define({
   make: ({ windowSize }) =>
     Strategy.make({
       name: "window",
-      when: Trigger.raw({ messages: windowSize + 1 }, "window"),
+      when: Trigger.uncovered({ messages: windowSize + 1 }, "window"),
       keep: Keep.lastMessages(windowSize),
-      fold: Fold.drop,
+      summaryMode: SummaryMode.drop,
     }),
 })
 
@@ -90,9 +90,9 @@ export const TokenBuffer = Strategy.define({
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "token-buffer",
-      when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
+      when: Trigger.uncovered({ tokens: maxTokens + 1 }, "tokens"),
       keep: recent(maxTokens),
-      fold: Fold.drop,
+      summaryMode: SummaryMode.drop,
     }),
 })
 
@@ -115,9 +115,9 @@ export const SummaryBuffer = Strategy.define({
   make: ({ maxTokens }) =>
     Strategy.make({
       name: "summary-buffer",
-      when: Trigger.raw({ tokens: maxTokens + 1 }, "tokens"),
+      when: Trigger.uncovered({ tokens: maxTokens + 1 }, "tokens"),
       keep: recent(maxTokens),
-      fold: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
       context: { wording: Wording.earlierConversation },
     }),
 })

@@ -13,10 +13,10 @@ const { assistant, call, result, user } = Message
 type Rhythm = ReadonlyArray<{ readonly after: number; readonly from: number; readonly to: number }>
 
 /** The reference's words: with A + B uncompressed rounds, compact exactly the oldest B. */
-const reference = (rounds: number, a: number, b: number): Rhythm => {
+const reference = (turns: number, a: number, b: number): Rhythm => {
   const found: Array<Rhythm[number]> = []
   let compressedThrough = 0
-  for (let k = 1; k <= rounds; k++) {
+  for (let k = 1; k <= turns; k++) {
     if (k - compressedThrough < a + b) continue
     found.push({ after: k, from: compressedThrough + 1, to: compressedThrough + b })
     compressedThrough += b
@@ -25,22 +25,22 @@ const reference = (rounds: number, a: number, b: number): Rhythm => {
 }
 
 /** What our strategy does while these rounds come in, message by message. */
-const ours = (rounds: ReadonlyArray<ReadonlyArray<Message.Message>>, a: number, b: number): Rhythm => {
+const ours = (turns: ReadonlyArray<ReadonlyArray<Message.Message>>, a: number, b: number): Rhythm => {
   const ends: Array<number> = []
-  for (const round of rounds) ends.push((ends.at(-1) ?? 0) + round.length)
+  for (const turn of turns) ends.push((ends.at(-1) ?? 0) + turn.length)
   /** How many rounds have begun and are answered within so many messages. */
   const answered = (messages: number) => ends.findIndex((end) => end >= messages) + 1
-  const roundsIn = (messages: number) => (messages === 0 ? 0 : ends.indexOf(messages) + 1)
-  return decisions(Rounds({ fullContextTurns: a, cachedContextTurns: b }), oneByOne(rounds.flat())).map(
-    ({ total, from, to }) => ({ after: answered(total), from: roundsIn(from) + 1, to: roundsIn(to) }),
+  const turnsIn = (messages: number) => (messages === 0 ? 0 : ends.indexOf(messages) + 1)
+  return decisions(Rounds({ fullContextTurns: a, cachedContextTurns: b }), oneByOne(turns.flat())).map(
+    ({ total, from, to }) => ({ after: answered(total), from: turnsIn(from) + 1, to: turnsIn(to) }),
   )
 }
 
-const plain = (rounds: number) =>
-  Array.from({ length: rounds }, (_, round) => [user(`question ${round}`), assistant(`answer ${round}`)])
+const plain = (turns: number) =>
+  Array.from({ length: turns }, (_, turn) => [user(`question ${turn}`), assistant(`answer ${turn}`)])
 
 /** Rounds of one to three user messages, some calls of tools, and an answer. */
-const anyRound = fc
+const anyTurn = fc
   .record({
     users: fc.integer({ min: 1, max: 3 }),
     tools: fc.array(fc.integer({ min: 1, max: 2 }), { maxLength: 3 }),
@@ -70,7 +70,7 @@ describe("the rhythm", () => {
         return {
           k: position + 1,
           action: compacted.map(({ kind, from, to }) => `${kind} ${from / 2 + 1}..${to / 2}`).join(),
-          compressedThrough: state.through / 2,
+          compressedThrough: state.coveredTo / 2,
           sent: context.layout
             .map(({ section, from, to }) => `${section} ${from / 2 + 1}..${to / 2}`)
             .join(" + "),
@@ -108,11 +108,11 @@ describe("the rhythm", () => {
   it("counts a round as one, however many messages it has", () => {
     fc.assert(
       fc.property(
-        fc.array(anyRound, { maxLength: 25, size: "max" }),
+        fc.array(anyTurn, { maxLength: 25, size: "max" }),
         fc.integer({ min: 1, max: 5 }),
         fc.integer({ min: 1, max: 5 }),
-        (rounds, a, b) => {
-          expect(ours(rounds, a, b)).toEqual(reference(rounds.length, a, b))
+        (turns, a, b) => {
+          expect(ours(turns, a, b)).toEqual(reference(turns.length, a, b))
         },
       ),
       { numRuns: 100 },
@@ -180,7 +180,7 @@ describe("the context", () => {
   it("never has fewer than A rounds raw", async () => {
     const { moments } = await runOf(Rounds(), plain(20))
     const settled = moments.filter(({ settled }) => settled)
-    expect(settled.map(({ state }) => state.raw.length / 2)).toEqual(
+    expect(settled.map(({ state }) => state.uncovered.length / 2)).toEqual(
       settled.map((_, position) => (position < 6 ? position + 1 : 4 + ((position + 1 - 7) % 3))),
     )
   })

@@ -1,7 +1,7 @@
 /**
  * The A/B rounds of reference design 2: keep A rounds raw, fold the oldest B rounds into a block of their own.
  */
-import { Fold, Keep, Strategy, Take, Trigger, Wording } from "@memfold/core"
+import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
 
 const positive = (fallback: number) =>
@@ -46,10 +46,10 @@ export const Rounds = Strategy.define({
   make: ({ fullContextTurns, cachedContextTurns }) =>
     Strategy.make({
       name: "rounds",
-      when: Trigger.raw({ rounds: fullContextTurns + cachedContextTurns }, "rounds"),
-      keep: Keep.lastRounds(fullContextTurns),
-      take: Take.rounds(cachedContextTurns),
-      fold: Fold.blocks,
+      when: Trigger.uncovered({ turns: fullContextTurns + cachedContextTurns }, "rounds"),
+      keep: Keep.lastTurns(fullContextTurns),
+      batchSize: BatchSize.turns(cachedContextTurns),
+      summaryMode: SummaryMode.blocks,
       context: { wording: Wording.sessionMemory },
     }),
 })

@@ -10,7 +10,7 @@ import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
 /** So many messages that arrive together, at a time. */
 interface Arrival {
   readonly count: number
-  readonly at: number
+  readonly time: number
 }
 
 interface Compaction {
@@ -28,8 +28,8 @@ const reference = (
   const found: Array<Compaction> = []
   let total = 0
   let lastConsolidated = 0
-  let lastConsolidatedAt = arrivals[0]?.at ?? 0
-  for (const { count, at } of arrivals) {
+  let lastConsolidatedAt = arrivals[0]?.time ?? 0
+  for (const { count, time } of arrivals) {
     total += count
     const compressEnd = total - settings.tailKeepSize
     const delta = compressEnd - lastConsolidated
@@ -39,13 +39,13 @@ const reference = (
         ? "hard-limit"
         : delta >= settings.compressionWindowSize
           ? "window"
-          : delta > 0 && at - lastConsolidatedAt >= settings.compressionCooldownSec * 1_000
+          : delta > 0 && time - lastConsolidatedAt >= settings.compressionCooldownSec * 1_000
             ? "cooldown"
             : null
     if (reason === null) continue
     found.push({ total, from: lastConsolidated, to: compressEnd, reason })
     lastConsolidated = compressEnd
-    lastConsolidatedAt = at
+    lastConsolidatedAt = time
   }
   return found
 }
@@ -55,8 +55,8 @@ const ours = (
   arrivals: ReadonlyArray<Arrival>,
 ): ReadonlyArray<Compaction> => {
   let from = 0
-  const batches = arrivals.map(({ count, at }) => {
-    const batch = chat(count, from).map((message) => ({ ...message, at }))
+  const batches = arrivals.map(({ count, time }) => {
+    const batch = chat(count, from).map((message) => ({ ...message, time }))
     from += count
     return batch
   })
@@ -70,7 +70,7 @@ const ours = (
 
 /** One message a second. */
 const steady = (count: number): ReadonlyArray<Arrival> =>
-  Array.from({ length: count }, (_, position) => ({ count: 1, at: startOfTime + position * 1_000 }))
+  Array.from({ length: count }, (_, position) => ({ count: 1, time: startOfTime + position * 1_000 }))
 
 const settings: fc.Arbitrary<SlidingWindowSettings> = fc.record({
   contextSize: fc.constant(500),
@@ -114,7 +114,7 @@ describe("the reference's formulas", () => {
       )
       .map((list) => {
         let at = startOfTime
-        return list.map(({ count, pause }) => ({ count, at: (at += pause * 1_000) }))
+        return list.map(({ count, pause }) => ({ count, time: (at += pause * 1_000) }))
       })
     fc.assert(
       fc.property(settings, arrivals, (settings, arrivals) => {
@@ -126,17 +126,17 @@ describe("the reference's formulas", () => {
 })
 
 describe("the triggers", () => {
-  const at = startOfTime
+  const time = startOfTime
 
   it("the window: twelve messages before the tail", () => {
-    expect(ours({}, [{ count: 51, at }])).toEqual([])
-    expect(ours({}, [{ count: 52, at }])).toEqual([{ total: 52, from: 0, to: 12, reason: "window" }])
+    expect(ours({}, [{ count: 51, time }])).toEqual([])
+    expect(ours({}, [{ count: 52, time }])).toEqual([{ total: 52, from: 0, to: 12, reason: "window" }])
   })
 
   it("the hard limit, named apart, when many arrive at once; all of them go", () => {
-    expect(ours({}, [{ count: 69, at }])).toEqual([{ total: 69, from: 0, to: 29, reason: "window" }])
-    expect(ours({}, [{ count: 70, at }])).toEqual([{ total: 70, from: 0, to: 30, reason: "hard-limit" }])
-    expect(ours({}, [{ count: 300, at }])).toEqual([{ total: 300, from: 0, to: 260, reason: "hard-limit" }])
+    expect(ours({}, [{ count: 69, time }])).toEqual([{ total: 69, from: 0, to: 29, reason: "window" }])
+    expect(ours({}, [{ count: 70, time }])).toEqual([{ total: 70, from: 0, to: 30, reason: "hard-limit" }])
+    expect(ours({}, [{ count: 300, time }])).toEqual([{ total: 300, from: 0, to: 260, reason: "hard-limit" }])
   })
 
   it("the hard limit below the window", () => {
@@ -148,20 +148,20 @@ describe("the triggers", () => {
   })
 
   it("the cooldown, counted from the first message before there was a compaction, and from that one after", () => {
-    const minutes = (count: number) => at + count * 60_000
+    const minutes = (count: number) => time + count * 60_000
     expect(
       ours({}, [
-        { count: 1, at },
-        { count: 40, at: minutes(15) - 1 },
+        { count: 1, time },
+        { count: 40, time: minutes(15) - 1 },
       ]),
     ).toEqual([])
     expect(
       ours({}, [
-        { count: 1, at },
-        { count: 40, at: minutes(15) },
-        { count: 1, at: minutes(29) },
-        { count: 1, at: minutes(30) },
-        { count: 1, at: minutes(31) },
+        { count: 1, time },
+        { count: 40, time: minutes(15) },
+        { count: 1, time: minutes(29) },
+        { count: 1, time: minutes(30) },
+        { count: 1, time: minutes(31) },
       ]),
     ).toEqual([
       { total: 41, from: 0, to: 1, reason: "cooldown" },
@@ -172,8 +172,8 @@ describe("the triggers", () => {
   it("nothing at all while everything is in the tail, however long it takes", () => {
     expect(
       ours({}, [
-        { count: 1, at },
-        { count: 39, at: at + 1e9 },
+        { count: 1, time },
+        { count: 39, time: time + 1e9 },
       ]),
     ).toEqual([])
   })
@@ -203,7 +203,7 @@ describe("the context", () => {
     expect(sizes(settled[129]!.context)).toEqual(["summary [0,84)", "raw [84,130)"])
     expect(settled[129]!.state.summary?.segments).toMatchObject([{ kind: "history", from: 0, to: 84 }])
     expect(settled[129]!.context.messages[0]).toEqual(Message.system("[Conversation Summary]\n[0,84)"))
-    expect(Math.max(...moments.map(({ state }) => state.raw.length))).toBe(52)
+    expect(Math.max(...moments.map(({ state }) => state.uncovered.length))).toBe(52)
   })
 
   it("leaves the oldest out above the context size, as long as no compaction can help", async () => {

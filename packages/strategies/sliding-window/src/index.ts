@@ -1,7 +1,7 @@
 /**
  * The sliding window of reference design 1: keep the newest messages raw, compact what is older in batches.
  */
-import { Fold, Keep, Strategy, Take, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Duration, Schema } from "effect"
 
 const positive = (fallback: number) =>
@@ -56,8 +56,8 @@ export const SlidingWindow = Strategy.define({
         Trigger.cooldown(Duration.seconds(settings.compressionCooldownSec), "cooldown"),
       ),
       keep: Keep.lastMessages(settings.tailKeepSize),
-      take: Take.all,
-      fold: Fold.rolling,
+      batchSize: BatchSize.all,
+      summaryMode: SummaryMode.rolling,
       context: { maxMessages: settings.contextSize },
     }),
 })

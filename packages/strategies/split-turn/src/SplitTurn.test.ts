@@ -34,7 +34,7 @@ const plans = (
 const reference = (messages: ReadonlyArray<Message.Message>, sizes: ReadonlyArray<number>) => {
   const found: Array<Compaction> = []
   const sum = (from: number, to: number) => sizes.slice(from, to).reduce((one, other) => one + other, 0)
-  let through = 0
+  let coveredTo = 0
   let turn = 0
   messages.forEach((message, index) => {
     const before = messages[index - 1]
@@ -42,21 +42,21 @@ const reference = (messages: ReadonlyArray<Message.Message>, sizes: ReadonlyArra
     const total = index + 1
     // One compaction can leave another one due.
     for (;;) {
-      if ((through === 0 ? 0 : summaryTokens) + sum(through, total) <= 700) return
+      if ((coveredTo === 0 ? 0 : summaryTokens) + sum(coveredTo, total) <= 700) return
       let recent = total
-      while (recent > through && sum(recent - 1, total) <= 100) recent--
-      const kept = Math.max(Math.min(turn, recent), through)
+      while (recent > coveredTo && sum(recent - 1, total) <= 100) recent--
+      const kept = Math.max(Math.min(turn, recent), coveredTo)
       let cut = kept
       if (sum(kept, total) > 600) while (cut < total - 1 && (cut === kept || sum(kept, cut + 1) <= 600)) cut++
-      if (cut === through) return
+      if (cut === coveredTo) return
       found.push({
         total,
         parts: [
-          ...(kept > through ? [{ kind: "history", from: through, to: kept }] : []),
+          ...(kept > coveredTo ? [{ kind: "history", from: coveredTo, to: kept }] : []),
           ...(cut > kept ? [{ kind: "turn-prefix", from: kept, to: cut }] : []),
         ],
       })
-      through = cut
+      coveredTo = cut
     }
   })
   return found
@@ -279,8 +279,8 @@ describe("the settings", () => {
   })
 
   it("can leave out what is noted down from tool calls", () => {
-    expect(SplitTurn().notes).toMatchObject({ failures: { most: 8, characters: 240 } })
-    expect(SplitTurn({ toolFailures: 0, trackFiles: false }).notes).toEqual({})
+    expect(SplitTurn().toolNotes).toMatchObject({ failures: { maxFailures: 8, maxCharacters: 240 } })
+    expect(SplitTurn({ toolFailures: 0, trackFiles: false }).toolNotes).toEqual({})
   })
 
   it("go by the reference's names", () => {

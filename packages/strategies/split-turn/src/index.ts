@@ -2,7 +2,7 @@
  * The token threshold and split turn of reference design 3: compact when the context fills its window, and when
  * the current turn alone is too large for it, summarize the turn's beginning apart from the history.
  */
-import { Fold, Keep, Notes, Prune, Split, Strategy, Take, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, ToolNotes, Prune, Split, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Schema } from "effect"
 
 const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(1))
@@ -84,9 +84,9 @@ export const SplitTurn = Strategy.define({
     return Strategy.make({
       name: "split-turn",
       when: Trigger.contextAbove(share(settings.compactionThreshold), "threshold"),
-      keep: Keep.all(Keep.currentRound, recent),
-      take: Take.all,
-      fold: Fold.rolling,
+      keep: Keep.all(Keep.currentTurn, recent),
+      batchSize: BatchSize.all,
+      summaryMode: SummaryMode.rolling,
       split: Split.tailAbove(newContent, {
         prefix: settings.adaptiveSplit
           ? ({ messages, tokens }) => share(adaptiveRatio(((tokens / messages) * splitMargin) / contextLimit))
@@ -97,11 +97,11 @@ export const SplitTurn = Strategy.define({
         "soft-trim": [Prune.softTrim({ keep: newest })],
         "hard-clear": [Prune.softTrim({ keep: newest }), Prune.hardClear({ keep: recent })],
       }[settings.pruneToolOutputs],
-      notes: {
+      toolNotes: {
         ...(settings.toolFailures === 0
           ? {}
-          : { failures: { most: settings.toolFailures, characters: failureCharacters } }),
-        ...(settings.trackFiles ? { files: Notes.commonFileTools } : {}),
+          : { failures: { maxFailures: settings.toolFailures, maxCharacters: failureCharacters } }),
+        ...(settings.trackFiles ? { files: ToolNotes.commonFileTools } : {}),
       },
     })
   },

@@ -60,12 +60,12 @@ describe("conversations", () => {
     [
       "time that goes back",
       2,
-      (all) => all.some(({ at }, index) => (at ?? 0) > (all[index + 1]?.at ?? Infinity)),
+      (all) => all.some(({ time }, index) => (time ?? 0) > (all[index + 1]?.time ?? Infinity)),
     ],
     [
       "time that stands still",
       2,
-      (all) => all.some(({ at }, index) => at !== undefined && at === all[index + 1]?.at),
+      (all) => all.some(({ time }, index) => time !== undefined && time === all[index + 1]?.time),
     ],
     ["more than thirty messages", 33, (all) => all.length > 30],
   ])("have %s now and then, and shrink to at most %d messages with it", (_what, most, has) => {

@@ -146,7 +146,7 @@ const answer = fc.record({
  * Calls, single or parallel, and their results: in any order, in one message or several, with something said in
  * between, some or all of them missing.
  */
-const toolRound: fc.Arbitrary<Piece> = fc
+const toolTurn: fc.Arbitrary<Piece> = fc
   .record({
     reasoning: fc.array(reasoningPart, { maxLength: 1 }),
     words: fc.array(textPart, { maxLength: 1 }),
@@ -231,7 +231,7 @@ const wholePiece: fc.Arbitrary<Piece> = fc.oneof(
   { weight: 3, arbitrary: statement },
   { weight: 3, arbitrary: question },
   { weight: 6, arbitrary: exchange },
-  { weight: 6, arbitrary: toolRound },
+  { weight: 6, arbitrary: toolTurn },
   { weight: 1, arbitrary: stray },
   { weight: 1, arbitrary: notice },
   { weight: 1, arbitrary: anything },
@@ -258,7 +258,7 @@ export const conversation: fc.Arbitrary<ReadonlyArray<Message.Message>> = fc
       ...preamble.map((part) => message("system", [part])),
       ...pieces.flatMap(([pause, messages]) => {
         now += pause ?? 0
-        return pause === null ? messages : messages.map((one) => ({ ...one, at: now }))
+        return pause === null ? messages : messages.map((one) => ({ ...one, time: now }))
       }),
     ]
   })

@@ -42,7 +42,7 @@ export const byTag: {
   SummaryCommitted: tagged("SummaryCommitted", {
     compaction,
     summary,
-    through: index,
+    coveredTo: index,
     carried: fc.nat({ max: 3 }),
     segments: fc.array(fc.record({ kind, from: index, to: index, text }), { maxLength: 2 }),
     files: fc.option(fc.record({ read: paths, modified: paths }), { nil: undefined }),
@@ -55,11 +55,11 @@ export const byTag: {
   }),
   SummarySuperseded: tagged("SummarySuperseded", { summary, by: summary }),
   SummaryInvalidated: tagged("SummaryInvalidated", {
-    seq: index,
+    version: index,
     summary: fc.option(summary),
     reason: text,
   }),
-  CompactionsHeld: tagged("CompactionsHeld", { until: index }),
+  CompactionPaused: tagged("CompactionPaused", { until: index }),
   ToolOutputsPruned: tagged("ToolOutputsPruned", {
     compaction,
     outputs: fc.array(
@@ -80,8 +80,8 @@ export const byTag: {
     compaction,
     reason: text,
     detail: text,
-    retryAt: millis,
-    retryTotal: index,
+    retryTime: millis,
+    retryMessages: index,
   }),
   CompactionReleased: tagged("CompactionReleased", { compaction }),
   FactsLearned: tagged("FactsLearned", {
@@ -101,8 +101,11 @@ export const byTag: {
     ),
     session: fc.option(fc.constant("other"), { nil: undefined }),
   }),
-  FactRetired: tagged("FactRetired", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
-  MessageRedacted: tagged("MessageRedacted", { seq: index, rewritten: fc.array(index, { maxLength: 2 }) }),
+  FactRemoved: tagged("FactRemoved", { fact: fc.constantFrom("f1", "f2", "f3"), reason: text }),
+  MessageRedacted: tagged("MessageRedacted", {
+    version: index,
+    rewritten: fc.array(index, { maxLength: 2 }),
+  }),
   SessionCleared: tagged("SessionCleared", {}),
 }
 
@@ -114,44 +117,50 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.SummarySuperseded },
   { weight: 1, arbitrary: byTag.SummaryInvalidated },
   { weight: 1, arbitrary: byTag.ToolOutputsPruned },
-  { weight: 1, arbitrary: byTag.CompactionsHeld },
+  { weight: 1, arbitrary: byTag.CompactionPaused },
   { weight: 1, arbitrary: byTag.MessageRedacted },
   { weight: 1, arbitrary: byTag.FactsLearned },
-  { weight: 1, arbitrary: byTag.FactRetired },
+  { weight: 1, arbitrary: byTag.FactRemoved },
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionReleased },
   { weight: 1, arbitrary: byTag.SessionCleared },
 )
 
-const unknown = fc.constant<EventCodec.UnknownEvent>({ _tag: "UnknownEvent", type: "Dreamt", version: 3 })
+const unknown = fc.constant<EventCodec.UnknownEvent>({
+  _tag: "UnknownEvent",
+  type: "Dreamt",
+  schemaVersion: 3,
+})
 
 /** A summary that cannot be read. */
 export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
 
 /** An event as a log has it: also one that this memfold does not know, or cannot read. */
-export const stored = (event: EventCodec.AnyEvent): Pick<EventLog.LogRecord, "type" | "version" | "data"> => {
+export const stored = (
+  event: EventCodec.AnyEvent,
+): Pick<EventLog.LogRecord, "type" | "schemaVersion" | "data"> => {
   switch (event._tag) {
     case "UnknownEvent":
-      return { type: event.type, version: event.version, data: "?" }
+      return { type: event.type, schemaVersion: event.schemaVersion, data: "?" }
     case "DamagedSummary":
-      return { type: "SummaryCommitted", version: 1, data: "?" }
+      return { type: "SummaryCommitted", schemaVersion: 1, data: "?" }
     default:
       return EventCodec.encode(event)
   }
 }
 
 /** Events with their envelopes, as one session has them. */
-export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.Recorded<E>> =>
+export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.RecordedEvent<E>> =>
   events.map((event, position) => ({
     session: "s",
-    seq: position + 1,
+    version: position + 1,
     id: `commit-${position}.${position + 1}`,
-    at: startOfTime + position,
+    time: startOfTime + position,
     event,
   }))
 
 /** A log of events in no sensible order at all. */
-export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.Recorded>> = fc
+export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.RecordedEvent>> = fc
   .array(fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged)), {
     maxLength: 40,
     size: "max",

@@ -9,9 +9,9 @@ export type Batch = readonly [EventLog.NewRecord, ...ReadonlyArray<EventLog.NewR
 /** So many records, numbered from `first` on. */
 export const numbered = (count: number, first = 1): Batch => {
   const one = (position: number): EventLog.NewRecord => ({
-    at: startOfTime + first + position,
+    time: startOfTime + first + position,
     type: "Noted",
-    version: 1,
+    schemaVersion: 1,
     data: `{"n":${first + position}}`,
   })
   return [one(0), ...Array.from({ length: count - 1 }, (_, position) => one(position + 1))]
@@ -37,12 +37,12 @@ const text: fc.Arbitrary<string> = fc.oneof(
 /** Any record; a store keeps it unchanged. */
 export const record: fc.Arbitrary<EventLog.NewRecord> = fc
   .record({
-    at: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4_102_444_800_000 })),
+    time: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4_102_444_800_000 })),
     type: fc.oneof(
       fc.constantFrom("MessageAppended", "Noted", "Noted 🎈"),
       fc.stringMatching(/^[A-Z][a-z]{0,8}$/),
     ),
-    version: fc.integer({ min: 1, max: 9 }),
+    schemaVersion: fc.integer({ min: 1, max: 9 }),
     data: text,
     checksum: fc.option(fc.integer({ min: 0, max: 0xffff_ffff }), { nil: undefined }),
   })

@@ -1,7 +1,7 @@
 /**
  * Random compositions of the parts of a strategy. The name of each lists its parts, to read in a counterexample.
  */
-import { Fold, Keep, Notes, Pin, Prune, Split, Strategy, Take, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, ToolNotes, Pin, Prune, Split, Strategy, BatchSize, Trigger } from "@memfold/core"
 import * as fc from "fast-check"
 import { onceIn } from "./onceIn.js"
 
@@ -10,7 +10,7 @@ const upTo = (max: number) => fc.integer({ min: 1, max })
 const amount: fc.Arbitrary<Trigger.Amount> = fc.oneof(
   fc.record({ messages: fc.integer({ min: 1, max: 10 }) }),
   fc.record({ tokens: fc.integer({ min: 1, max: 200 }) }),
-  fc.record({ rounds: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ turns: fc.integer({ min: 1, max: 4 }) }),
 )
 
 /** A part of a strategy with the text that stands for it in a counterexample. */
@@ -21,7 +21,10 @@ const triggerLeaf: fc.Arbitrary<Named<Trigger.Trigger>> = fc.oneof(
     `backlog ${JSON.stringify(amount)}`,
     Trigger.backlog(amount),
   ]),
-  amount.map((amount): Named<Trigger.Trigger> => [`raw ${JSON.stringify(amount)}`, Trigger.raw(amount)]),
+  amount.map((amount): Named<Trigger.Trigger> => [
+    `raw ${JSON.stringify(amount)}`,
+    Trigger.uncovered(amount),
+  ]),
   fc
     .integer({ min: 0, max: 400 })
     .map((tokens): Named<Trigger.Trigger> => [`contextAbove ${tokens}`, Trigger.contextAbove(tokens)]),
@@ -51,8 +54,8 @@ const keepLeaf: fc.Arbitrary<Named<Keep.Keep>> = fc
   .oneof(
     fc.integer({ min: 0, max: 8 }).map(Keep.lastMessages),
     fc.integer({ min: 0, max: 200 }).map(Keep.lastTokens),
-    fc.integer({ min: 0, max: 3 }).map(Keep.lastRounds),
-    fc.constant(Keep.currentRound),
+    fc.integer({ min: 0, max: 3 }).map(Keep.lastTurns),
+    fc.constant(Keep.currentTurn),
   )
   .map((keep) => [keep.describe, keep])
 
@@ -68,12 +71,14 @@ export const keep: fc.Arbitrary<Named<Keep.Keep>> = fc.oneof(
   },
 )
 
-const take: fc.Arbitrary<Named<Take.Take>> = fc.oneof(
-  fc.constant<Named<Take.Take>>(["all", Take.all]),
+const take: fc.Arbitrary<Named<BatchSize.BatchSize>> = fc.oneof(
+  fc.constant<Named<BatchSize.BatchSize>>(["all", BatchSize.all]),
   fc
     .integer({ min: 1, max: 6 })
-    .map((count): Named<Take.Take> => [`${count} messages`, Take.messages(count)]),
-  fc.integer({ min: 1, max: 3 }).map((count): Named<Take.Take> => [`${count} rounds`, Take.rounds(count)]),
+    .map((count): Named<BatchSize.BatchSize> => [`${count} messages`, BatchSize.messages(count)]),
+  fc
+    .integer({ min: 1, max: 3 })
+    .map((count): Named<BatchSize.BatchSize> => [`${count} rounds`, BatchSize.turns(count)]),
 )
 
 const split: fc.Arbitrary<Split.Split | undefined> = onceIn(
@@ -104,12 +109,12 @@ const rules: fc.Arbitrary<ReadonlyArray<Named<Prune.Prune>>> = fc.array(prune, {
   maxLength: 2,
 })
 
-const notes: fc.Arbitrary<Notes.Notes | undefined> = onceIn(
+const notes: fc.Arbitrary<ToolNotes.ToolNotes | undefined> = onceIn(
   3,
   fc.record(
     {
-      failures: fc.record({ most: upTo(3), characters: fc.integer({ min: 1, max: 60 }) }),
-      files: fc.constant(Notes.commonFileTools),
+      failures: fc.record({ maxFailures: upTo(3), maxCharacters: fc.integer({ min: 1, max: 60 }) }),
+      files: fc.constant(ToolNotes.commonFileTools),
     },
     { requiredKeys: [] },
   ),
@@ -118,10 +123,10 @@ const notes: fc.Arbitrary<Notes.Notes | undefined> = onceIn(
 const parts = {
   when: trigger,
   keep,
-  take,
+  batchSize: take,
   fold: fc.oneof(
-    { weight: 5, arbitrary: fc.constantFrom(Fold.rolling, Fold.blocks, Fold.drop) },
-    { weight: 1, arbitrary: fc.constant(Fold.none) },
+    { weight: 5, arbitrary: fc.constantFrom(SummaryMode.rolling, SummaryMode.blocks, SummaryMode.drop) },
+    { weight: 1, arbitrary: fc.constant(SummaryMode.none) },
   ),
   split,
   prune: fc.oneof(fc.constant<ReadonlyArray<Named<Prune.Prune>>>([]), rules),
@@ -134,7 +139,7 @@ const parts = {
 const composed = ({
   when,
   keep,
-  take,
+  batchSize,
   fold,
   split,
   prune,
@@ -148,7 +153,7 @@ const composed = ({
     name: [
       `when ${when[0]}`,
       `keep ${keep[0]}`,
-      `take ${take[0]}`,
+      `take ${batchSize[0]}`,
       fold,
       ...(split === undefined
         ? []
@@ -160,11 +165,11 @@ const composed = ({
     ].join("; "),
     when: when[1],
     keep: keep[1],
-    take: take[1],
-    fold,
+    batchSize: batchSize[1],
+    summaryMode: fold,
     prune: prune.map(([, rule]) => rule),
     ...(split === undefined ? {} : { split }),
-    ...(notes === undefined ? {} : { notes }),
+    ...(notes === undefined ? {} : { toolNotes: notes }),
     ...(pin === undefined ? {} : { pin }),
     ...(maxMessages === undefined ? {} : { context: { maxMessages } }),
   })
@@ -178,12 +183,12 @@ export const pruningStrategy: fc.Arbitrary<Strategy.Strategy> = fc
     ...parts,
     when: upTo(4).map((messages): Named<Trigger.Trigger> => [
       `backlog of ${messages}`,
-      Trigger.any(Trigger.backlog({ messages }), Trigger.raw({ messages: messages + 8 })),
+      Trigger.any(Trigger.backlog({ messages }), Trigger.uncovered({ messages: messages + 8 })),
     ]),
     keep: fc
       .integer({ min: 2, max: 12 })
       .map((count): Named<Keep.Keep> => [`${count} messages`, Keep.lastMessages(count)]),
-    take: fc.constant<Named<Take.Take>>(["all", Take.all]),
+    batchSize: fc.constant<Named<BatchSize.BatchSize>>(["all", BatchSize.all]),
     prune: rules,
   })
   .map(composed)

@@ -18,7 +18,7 @@ const request: Summarizer.Request = {
 const ask = (summarizer: Summarizer.Service) => summarizer.summarize(request)
 
 describe("a faulty log", () => {
-  const write = (log: EventLog.Service) => log.append("s", numbered(2), { expected: 0, commit: "a" })
+  const write = (log: EventLog.Service) => log.append("s", numbered(2), { expectedVersion: 0, batchId: "a" })
 
   it("loses requests and answers, as its script has it", async () => {
     const program = Effect.gen(function* () {

@@ -29,17 +29,17 @@ export const started = (
   }
 }
 
-/** The summary `s1` of compaction `k1`: seven tokens for everything before `through`. */
+/** The summary `s1` of compaction `k1`: seven tokens for everything before `coveredTo`. */
 export const committed = (
-  through: number,
+  coveredTo: number,
   options: Partial<Event.SummaryCommitted> = {},
 ): Event.SummaryCommitted => ({
   _tag: "SummaryCommitted",
   compaction: "k1",
   summary: "s1",
-  through,
+  coveredTo,
   carried: 0,
-  segments: [{ kind: "history", from: 0, to: through, text: "so far" }],
+  segments: [{ kind: "history", from: 0, to: coveredTo, text: "so far" }],
   wording: Wording.conversationSummary,
   summarizer: "echo",
   calls: 1,
@@ -55,8 +55,8 @@ export const failed = (options: Partial<Event.CompactionFailed> = {}): Event.Com
   compaction: "k1",
   reason: "timeout",
   detail: "",
-  retryAt: 5,
-  retryTotal: 9,
+  retryTime: 5,
+  retryMessages: 9,
   ...options,
 })
 
@@ -79,13 +79,13 @@ export const cleared = (index: number, options: Partial<Event.PrunedOutput> = {}
   ...options,
 })
 
-/** The declaration that the event at `seq` is an unusable summary. */
+/** The declaration that the event at `version` is an unusable summary. */
 export const invalidated = (
-  seq: number,
+  version: number,
   options: Partial<Event.SummaryInvalidated> = {},
 ): Event.SummaryInvalidated => ({
   _tag: "SummaryInvalidated",
-  seq,
+  version,
   summary: null,
   reason: "damaged",
   ...options,
@@ -95,9 +95,9 @@ export const invalidated = (
 export const after = (...events: ReadonlyArray<EventCodec.AnyEvent>): Session.SessionState =>
   Session.fold(Session.empty("s"), recorded(events))
 
-/** The state after these messages of ten tokens each, of which those before `through` are in a summary. */
-export const stateOf = (messages: ReadonlyArray<Message.Message>, through = 0): Session.SessionState =>
-  after(...appended(messages), ...(through === 0 ? [] : [started(through), committed(through)]))
+/** The state after these messages of ten tokens each, of which those before `coveredTo` are in a summary. */
+export const stateOf = (messages: ReadonlyArray<Message.Message>, coveredTo = 0): Session.SessionState =>
+  after(...appended(messages), ...(coveredTo === 0 ? [] : [started(coveredTo), committed(coveredTo)]))
 
 /** Messages without what rendering notes on them: as they were appended. */
 export const unmarked = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>

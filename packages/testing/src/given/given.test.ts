@@ -1,6 +1,6 @@
 // A specification reads like a sentence; its `then` is no promise.
 /* oxlint-disable vitest/valid-expect-in-promise */
-import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Message, Strategy, Trigger } from "@memfold/core"
 import { describe, expect, it } from "vitest"
 import { committed, started } from "./events.js"
 import { decides, given } from "./given.js"
@@ -9,17 +9,17 @@ const said = ["one", "two", "three", "four"].map((text) => Message.user(text))
 
 const brief = Strategy.make({
   name: "brief",
-  when: Trigger.raw({ messages: 4 }),
+  when: Trigger.uncovered({ messages: 4 }),
   keep: Keep.lastMessages(1),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 describe("a specification", () => {
   it("of a reducer: given what has happened, when more happens, then a state", () => {
     given(said, started(2))
       .when(committed(2), Message.user("five"))
-      .then(({ through, running, total }) =>
-        expect({ through, running, total }).toEqual({ through: 2, running: null, total: 5 }),
+      .then(({ coveredTo, running, total }) =>
+        expect({ coveredTo, running, total }).toEqual({ coveredTo: 2, running: null, total: 5 }),
       )
     given(said)
       .when()
@@ -32,7 +32,7 @@ describe("a specification", () => {
       .then(decides.compact({ from: 0, to: 3, reason: "raw" }))
     given(said.slice(1)).when(brief).then(decides.nothing("not-due"))
     given(said.slice(1))
-      .when(brief, { demanded: true })
+      .when(brief, { onDemand: true })
       .then(decides.compact({ to: 2 }))
     given(said, started(2)).when(brief).then(decides.nothing("running"))
   })

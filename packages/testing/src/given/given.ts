@@ -53,7 +53,7 @@ const then = <A>(found: A): Then<A> => ({
  *
  * @example
  * ```ts
- * import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+ * import { Keep, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { committed, decides, given, started } from "@memfold/testing"
  *
  * const said = ["one", "two", "three", "four"].map((text) => Message.user(text))
@@ -66,9 +66,9 @@ const then = <A>(found: A): Then<A> => ({
  * // A strategy:
  * const brief = Strategy.make({
  *   name: "brief",
- *   when: Trigger.raw({ messages: 4 }),
+ *   when: Trigger.uncovered({ messages: 4 }),
  *   keep: Keep.lastMessages(1),
- *   fold: Fold.rolling,
+ *   summaryMode: SummaryMode.rolling,
  * })
  * given(said).when(brief).then(decides.compact({ from: 0, to: 3 }))
  * given(said.slice(1)).when(brief).then(decides.nothing("not-due"))
@@ -98,7 +98,10 @@ export const decides = {
   compact:
     (expected: Partial<Policy.Plan> = {}) =>
     (decision: Policy.Decision): void => {
-      must(decision._tag === "Due", () => `nothing is due (${decision._tag === "Idle" ? decision.why : ""})`)
+      must(
+        decision._tag === "Due",
+        () => `nothing is due (${decision._tag === "Idle" ? decision.reason : ""})`,
+      )
       for (const [field, value] of Object.entries(expected)) {
         const found = decision.plan[field as keyof Policy.Plan]
         must(
@@ -109,12 +112,12 @@ export const decides = {
     },
   /** Nothing is due; for this reason, where one is named. */
   nothing:
-    (why?: Extract<Policy.Decision, { readonly _tag: "Idle" }>["why"]) =>
+    (why?: Extract<Policy.Decision, { readonly _tag: "Idle" }>["reason"]) =>
     (decision: Policy.Decision): void => {
       must(decision._tag === "Idle", () => `a compaction is due: ${canonical(decision)}`)
       must(
-        why === undefined || decision.why === why,
-        () => `nothing is due (${decision.why}), expected is (${why})`,
+        why === undefined || decision.reason === why,
+        () => `nothing is due (${decision.reason}), expected is (${why})`,
       )
     },
 } as const

@@ -1,4 +1,4 @@
-import { EventLog, Fold, InMemoryEventLog, Keep, Strategy, Trigger } from "@memfold/core"
+import { EventLog, SummaryMode, InMemoryEventLog, Keep, Strategy, Trigger } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, it, vi } from "vitest"
@@ -23,10 +23,10 @@ const small = makeLaw({
 /** Compacts what its own tail begins with. */
 const greedy = Strategy.make({
   name: "greedy",
-  when: Trigger.raw({ messages: 6 }),
+  when: Trigger.uncovered({ messages: 6 }),
   keep: Keep.lastMessages(3),
-  take: { to: ({ total }) => total },
-  fold: Fold.rolling,
+  batchSize: { to: ({ total }) => total },
+  summaryMode: SummaryMode.rolling,
 })
 
 const brokenBy = async (law: typeof small, options = {}) => {

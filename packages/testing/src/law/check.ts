@@ -158,13 +158,13 @@ export const examine = async (law: Law, options: CheckOptions = {}): Promise<Ver
  * @example
  * ```ts
  * import { check, strategyProperties } from "@memfold/testing"
- * import { Fold, Keep, Strategy, Trigger } from "@memfold/core"
+ * import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
  *
  * const mine = Strategy.make({
  *   name: "mine",
- *   when: Trigger.raw({ messages: 12 }),
- *   keep: Keep.lastRounds(2),
- *   fold: Fold.rolling,
+ *   when: Trigger.uncovered({ messages: 12 }),
+ *   keep: Keep.lastTurns(2),
+ *   summaryMode: SummaryMode.rolling,
  * })
  * for (const law of strategyProperties(mine)) await check(law)
  * ```

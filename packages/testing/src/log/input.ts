@@ -61,7 +61,7 @@ export const snapshotOf = (log: EventLog.Service, session: string) =>
 
 /** What an append or a rewrite comes to, in one value. */
 export const answerOf = <E>(
-  appended: Effect.Effect<EventLog.Appended, EventLog.VersionConflict | E>,
+  appended: Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | E>,
 ): Effect.Effect<Answer, Exclude<EventLog.VersionConflict | E, { readonly _tag: "VersionConflict" }>> =>
   Effect.catchTag(appended as Effect.Effect<Answer, EventLog.VersionConflict>, "VersionConflict", () =>
     Effect.succeed<Answer>("VersionConflict"),

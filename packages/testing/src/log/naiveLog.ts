@@ -7,7 +7,7 @@ interface Kept {
 }
 
 /** What an append comes to. */
-export type Answer = EventLog.Appended | "VersionConflict"
+export type Answer = EventLog.AppendResult | "VersionConflict"
 
 /** A log that does at once what it is told. */
 export class NaiveLog {
@@ -17,16 +17,17 @@ export class NaiveLog {
     session: string,
     records: ReadonlyArray<EventLog.NewRecord>,
     options: EventLog.AppendOptions,
-    rewritten: ReadonlyArray<EventLog.Rewritten> = [],
+    rewritten: ReadonlyArray<EventLog.RewrittenRecord> = [],
   ): Answer {
     const { records: before, snapshot } = this.kept.get(session) ?? { records: [], snapshot: null }
-    const applied = before.filter(({ commit }) => commit === options.commit)
+    const applied = before.filter(({ batchId }) => batchId === options.batchId)
     const [first] = applied
-    if (first !== undefined) return { from: first.seq, version: applied.at(-1)?.seq ?? 0, duplicate: true }
-    const another = options.after !== undefined && before.at(-1)?.commit !== options.after
-    if (before.length !== options.expected || another) return "VersionConflict"
+    if (first !== undefined)
+      return { fromVersion: first.version, version: applied.at(-1)?.version ?? 0, duplicate: true }
+    const another = options.lastBatchId !== undefined && before.at(-1)?.batchId !== options.lastBatchId
+    if (before.length !== options.expectedVersion || another) return "VersionConflict"
     const changed = before.map((record) => {
-      const change = rewritten.find(({ seq }) => seq === record.seq)
+      const change = rewritten.find(({ version }) => version === record.version)
       if (change === undefined) return record
       const { checksum: _checksum, ...rest } = record
       return { ...rest, ...change }
@@ -34,21 +35,23 @@ export class NaiveLog {
     const added = records.map((record, position) => ({
       ...record,
       session,
-      commit: options.commit,
-      seq: before.length + position + 1,
+      batchId: options.batchId,
+      version: before.length + position + 1,
     }))
     this.kept.set(session, {
       records: [...changed, ...added],
       snapshot: rewritten.length > 0 ? null : snapshot,
     })
-    return { from: before.length + 1, version: before.length + records.length, duplicate: false }
+    return { fromVersion: before.length + 1, version: before.length + records.length, duplicate: false }
   }
 
   read(
     session: string,
-    { from = 1, to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions = {},
+    { fromVersion = 1, toVersion: to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions = {},
   ): ReadonlyArray<EventLog.LogRecord> {
-    const found = (this.kept.get(session)?.records ?? []).filter(({ seq }) => seq >= from && seq <= to)
+    const found = (this.kept.get(session)?.records ?? []).filter(
+      ({ version }) => version >= fromVersion && version <= to,
+    )
     return reverse ? found.toReversed() : found
   }
 
@@ -57,13 +60,13 @@ export class NaiveLog {
   }
 
   lastCommit(session: string): string | undefined {
-    return this.kept.get(session)?.records.at(-1)?.commit
+    return this.kept.get(session)?.records.at(-1)?.batchId
   }
 
   saveSnapshot(session: string, snapshot: EventLog.Snapshot): void {
     const kept = this.kept.get(session)
     const last = kept?.records.at(-1)
-    if (kept !== undefined && last?.seq === snapshot.version && last.commit === snapshot.commit) {
+    if (kept !== undefined && last?.version === snapshot.version && last.batchId === snapshot.batchId) {
       kept.snapshot = snapshot
     }
   }
@@ -77,10 +80,10 @@ export class NaiveLog {
       .map(([session, { records }]) => ({
         session,
         version: records.length,
-        createdAt: records[0]?.at ?? 0,
-        updatedAt: records.at(-1)?.at ?? 0,
+        createdTime: records[0]?.time ?? 0,
+        updatedTime: records.at(-1)?.time ?? 0,
       }))
-      .toSorted((one, other) => EventLog.byId(one.session, other.session))
+      .toSorted((one, other) => EventLog.compareSessionIds(one.session, other.session))
   }
 
   delete(session: string): boolean {

@@ -81,7 +81,7 @@ export class VirtualClock {
     })
 
   /** Runs something to its end: whenever it waits for the time, the time comes. */
-  readonly through = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  readonly coveredTo = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(this, function* () {
       const fiber = yield* Effect.fork(effect)
       for (let turn = 1; ; turn++) {

@@ -30,7 +30,7 @@ export const checkSession = async (
   const folded = Session.fold(Session.empty(session), events)
   same(state, folded, () => `the state of ${session} is not the fold of its log (L6)`)
   const [finding] = await run(Verify.session(log, session))
-  failOn(finding, () => `${finding?.rule} at event ${finding?.seq} of ${session}`)
+  failOn(finding, () => `${finding?.rule} at event ${finding?.version} of ${session}`)
   return { read, state, context: canonical(context) }
 }
 

@@ -46,7 +46,7 @@ const append = fc
       async (model, { world, memory }) => {
         const expected = model.append(session, messages, `c${commit}`)
         const { from, to, duplicate } = await world.run(
-          memory.append(session, messages, { commit: `c${commit}` }),
+          memory.append(session, messages, { idempotencyKey: `c${commit}` }),
         )
         if (duplicate && expected.duplicate) return
         same({ from, to, duplicate }, expected, () => `appending to ${session}`)
@@ -57,13 +57,13 @@ const append = fc
 const others = [
   session.map((session) =>
     command(`settle ${session}`, session, async (_model, { world, memory }) => {
-      await world.run(memory.settle(session))
-      same(await world.run(memory.settle(session)), [], () => `settling ${session} again (L9)`)
+      await world.run(memory.compactDue(session))
+      same(await world.run(memory.compactDue(session)), [], () => `settling ${session} again (L9)`)
     }),
   ),
-  fc.record({ session, hold: fc.nat({ max: 3 }) }).map(({ session, hold }) =>
-    command(`revert ${session}, held for ${hold}`, session, async (_model, { world, memory }) => {
-      await world.run(memory.revert(session, { hold }))
+  fc.record({ session, hold: fc.nat({ max: 3 }) }).map(({ session, hold: pauseFor }) =>
+    command(`revert ${session}, held for ${pauseFor}`, session, async (_model, { world, memory }) => {
+      await world.run(memory.revert(session, { pauseFor }))
     }),
   ),
   session.map((session) =>
@@ -87,7 +87,7 @@ const others = [
       const then = [...model.of(session).contexts]
       const [at, context] = then[which % Math.max(then.length, 1)] ?? []
       if (at === undefined) return
-      const again = await world.run(memory.context(session, { at }))
+      const again = await world.run(memory.context(session, { atVersion: at }))
       same(
         canonical(again),
         context,

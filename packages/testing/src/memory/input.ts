@@ -58,7 +58,7 @@ export const appendAll = (memory: Memory.Service, batches: Batches, who: string)
     batches,
     (batch, position) =>
       memory
-        .append(session, batch, { commit: `${who}${position}` })
+        .append(session, batch, { idempotencyKey: `${who}${position}` })
         .pipe(Effect.retry({ while: (error) => error._tag === "LogError", times: 100 })),
     { discard: true },
   )

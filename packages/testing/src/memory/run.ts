@@ -33,7 +33,7 @@ export interface Moment {
 export interface Run {
   readonly strategy: Strategy.Strategy
   readonly messages: ReadonlyArray<Message.Message>
-  readonly events: ReadonlyArray<EventCodec.Recorded>
+  readonly events: ReadonlyArray<EventCodec.RecordedEvent>
   readonly moments: ReadonlyArray<Moment>
   readonly log: EventLog.Service
   /** The state as the memory had it in the end. */
@@ -64,10 +64,10 @@ export const runOf = (
         seen.push({ settled, outcomes, context, version: yield* log.version(session) })
       })
     for (const batch of batches) {
-      time.now = Math.max(time.now, batch.at(-1)?.at ?? time.now)
+      time.now = Math.max(time.now, batch.at(-1)?.time ?? time.now)
       yield* memory.append(session, batch)
       yield* look(false, [])
-      yield* look(true, yield* memory.settle(session))
+      yield* look(true, yield* memory.compactDue(session))
     }
     const events = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(session)))
     const states = [Session.empty(session)]
@@ -100,6 +100,6 @@ export const runOf = (
 
 /** The compactions of a run: the event that started each, the state before, and the time. */
 export const compactions = ({ events }: Run) =>
-  events.flatMap(({ seq, at, event }) =>
-    event._tag === "CompactionStarted" ? [{ seq, at, started: event }] : [],
+  events.flatMap(({ version, time, event }) =>
+    event._tag === "CompactionStarted" ? [{ version, time, started: event }] : [],
   )

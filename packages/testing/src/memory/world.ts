@@ -17,7 +17,7 @@ import { VirtualClock } from "./VirtualClock.js"
 export interface Opening extends Memory.Options {
   readonly summarizer?: Summarizer.Service
   /** What stands between the memory and the log. */
-  readonly through?: (log: EventLog.Service) => EventLog.Service
+  readonly coveredTo?: (log: EventLog.Service) => EventLog.Service
 }
 
 /** A world, until it is closed. */
@@ -76,7 +76,7 @@ export const inWorld = async <A>(
         ),
       ),
     )
-  const run: World["run"] = (effect) => watch(time.through(effect))
+  const run: World["run"] = (effect) => watch(time.coveredTo(effect))
   try {
     const built = await run(
       Effect.withClock(
@@ -85,9 +85,9 @@ export const inWorld = async <A>(
       ),
     )
     const log = inItsOwnTime(Context.get(built, EventLog.EventLog), time)
-    const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), through, ...options }) => {
+    const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), coveredTo, ...options }) => {
       const surroundings = Layer.mergeAll(
-        Layer.succeed(EventLog.EventLog, through === undefined ? log : through(log)),
+        Layer.succeed(EventLog.EventLog, coveredTo === undefined ? log : coveredTo(log)),
         Layer.succeed(CurrentSummarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
       )
@@ -96,6 +96,6 @@ export const inWorld = async <A>(
     }
     return await use({ log, time, run, watch, open })
   } finally {
-    await watch(time.through(Scope.close(scope, Exit.void)))
+    await watch(time.coveredTo(Scope.close(scope, Exit.void)))
   }
 }

@@ -5,8 +5,8 @@ import { boundaries } from "./groups.js"
 import type { Finding } from "./session.js"
 
 /** The tokens of the pinned messages before a message, each with its group: a summary does not replace them. */
-const pinnedBefore = ({ pinned, raw }: Session.SessionState, before: number): number => {
-  const earlier = [...raw].filter(({ index }) => index < before)
+const pinnedBefore = ({ pinned, uncovered }: Session.SessionState, before: number): number => {
+  const earlier = [...uncovered].filter(({ index }) => index < before)
   const groups = new Set(earlier.filter((entry) => entry.pinned).map(({ group }) => group))
   return [...pinned, ...earlier.filter(({ group }) => groups.has(group))].reduce(
     (sum, { tokens }) => sum + tokens,
@@ -24,13 +24,13 @@ const before = (boundaries: ReadonlyArray<number>, index: number): number =>
 /** Where the tail begins: what the strategy keeps, moved back to a boundary, and never into the summary. */
 const tailStart = (
   { keep }: Strategy.Strategy,
-  { total, through }: Session.SessionState,
-  view: Trigger.TriggerView,
+  { total, coveredTo }: Session.SessionState,
+  view: Trigger.TriggerInput,
   whole: ReadonlyArray<number>,
 ): number => {
   const asked = Math.floor(keep.from(view))
-  const within = Math.min(Math.max(Number.isNaN(asked) ? through : asked, through), total)
-  return Math.max(before(whole, within), through)
+  const within = Math.min(Math.max(Number.isNaN(asked) ? coveredTo : asked, coveredTo), total)
+  return Math.max(before(whole, within), coveredTo)
 }
 
 /**

@@ -61,13 +61,13 @@ export const orphanFinding = ({ messages }: Render.Context): Finding | null => {
  * is covered and pinned is shown besides the summary.
  */
 export const layoutFinding = (
-  { total, through, structure }: Session.SessionState,
+  { total, coveredTo, structure }: Session.SessionState,
   { layout }: Render.Context,
 ): Finding | null => {
   const openFrom = structure.open?.from ?? total
   for (let index = 0; index < total; index++) {
     const sections = layout.flatMap(({ section, from, to }) =>
-      index < from || index >= to || (section === "pinned" && index < through) ? [] : [section],
+      index < from || index >= to || (section === "pinned" && index < coveredTo) ? [] : [section],
     )
     const [section] = sections
     const wrong =
@@ -75,8 +75,8 @@ export const layoutFinding = (
         ? "is in no section"
         : sections.length > 1
           ? `is in ${sections.join(" and ")}`
-          : (section === "summary") !== index < through
-            ? `is ${section}, and the summary covers [0,${through})`
+          : (section === "summary") !== index < coveredTo
+            ? `is ${section}, and the summary covers [0,${coveredTo})`
             : (section === "open") !== index >= openFrom
               ? `is ${section}, and the open group begins at ${openFrom}`
               : null
@@ -87,10 +87,10 @@ export const layoutFinding = (
 
 /** The first difference between what a context says and what its layout says that it shows (law L4). */
 export const contentsFinding = (
-  { pinned, raw, summary }: Session.SessionState,
+  { pinned, uncovered, summary }: Session.SessionState,
   { layout, messages }: Render.Context,
 ): Finding | null => {
-  const known = new Map([...pinned, ...raw].map(({ index, message }) => [index, message]))
+  const known = new Map([...pinned, ...uncovered].map(({ index, message }) => [index, message]))
   const within = (names: ReadonlyArray<Render.SectionName>) =>
     layout
       .filter(({ section }) => names.includes(section))
@@ -133,7 +133,7 @@ const changing: ReadonlySet<string> = new Set(["SummaryCommitted", "ToolOutputsP
  */
 export const growthFinding = (
   { context: { maxMessages = Number.POSITIVE_INFINITY } }: Strategy.Strategy,
-  events: ReadonlyArray<EventCodec.Recorded>,
+  events: ReadonlyArray<EventCodec.RecordedEvent>,
   moments: ReadonlyArray<{ readonly state: Session.SessionState; readonly context: Render.Context }>,
 ): Finding | null => {
   for (const [position, next] of moments.slice(1).entries()) {
@@ -142,7 +142,7 @@ export const growthFinding = (
       .slice(now.state.version, next.state.version)
       .some(({ event }) => changing.has(event._tag))
     const found = prefixFinding(now.context, next.context)
-    if (found === null || compacted || next.state.raw.length > maxMessages) continue
+    if (found === null || compacted || next.state.uncovered.length > maxMessages) continue
     const where = `from ${now.state.total} to ${next.state.total} messages`
     return { ...found, detail: `${where}, ${found.detail}` }
   }

@@ -58,7 +58,7 @@ export const boundaryBefore = (messages: ReadonlyArray<Message.Message>, positio
   boundaries(messages).findLast((boundary) => boundary <= position) ?? 0
 
 /** Where the rounds start: at each user message that something of the assistant's stands before, and at the first. */
-export const roundStarts = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<number> => {
+export const turnStarts = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<number> => {
   const users = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []))
   return users.filter((index, position) => {
     const before = users[position - 1]
@@ -67,5 +67,5 @@ export const roundStarts = (messages: ReadonlyArray<Message.Message>): ReadonlyA
 }
 
 /** Whether the newest round is complete. */
-export const roundComplete = (messages: ReadonlyArray<Message.Message>): boolean =>
+export const turnComplete = (messages: ReadonlyArray<Message.Message>): boolean =>
   messages.at(-1)?.role === "assistant" && boundaries(messages).at(-1) === messages.length

@@ -14,7 +14,7 @@ export interface Finding {
 
 interface NaiveSummary {
   readonly id: string
-  readonly through: number
+  readonly coveredTo: number
   readonly segments: ReadonlyArray<Summary.Segment>
   readonly files: NonNullable<Event.SummaryCommitted["files"]>
   readonly wording: Wording.Wording
@@ -25,7 +25,7 @@ export interface NaiveSession {
   /** The number of events. */
   readonly version: number
   /** Each message as it stands in the log, with the position of its event. */
-  readonly messages: ReadonlyArray<{ readonly seq: number; readonly message: Message.Message }>
+  readonly messages: ReadonlyArray<{ readonly version: number; readonly message: Message.Message }>
   readonly active: NaiveSummary | null
   readonly running: Event.CompactionStarted | null
   /** The ranges that a summary covers without a text. */
@@ -34,25 +34,27 @@ export interface NaiveSession {
   /** The message indices at which no group is cut. */
   readonly boundaries: ReadonlyArray<number>
   /** Laws that the events themselves break, each at the event where it shows. */
-  readonly problems: ReadonlyArray<Finding & { readonly seq: number }>
+  readonly problems: ReadonlyArray<Finding & { readonly version: number }>
 }
 
 /** How far the summary reaches after these events: that of the last valid summary since the last clear. */
-const coverageAfter = (events: ReadonlyArray<EventCodec.Recorded>): number => {
-  const voids = new Set(events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.seq : null)))
+const coverageAfter = (events: ReadonlyArray<EventCodec.RecordedEvent>): number => {
+  const voids = new Set(
+    events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.version : null)),
+  )
   const cleared = events.findLastIndex(({ event }) => event._tag === "SessionCleared")
   const ends = events
     .slice(cleared + 1)
-    .flatMap(({ event, seq }) =>
-      event._tag === "SummaryCommitted" && !voids.has(seq) ? [event.through] : [],
+    .flatMap(({ event, version }) =>
+      event._tag === "SummaryCommitted" && !voids.has(version) ? [event.coveredTo] : [],
     )
   return ends.at(-1) ?? 0
 }
 
 /** Reads a session from its first event. An event that a later one declares invalid has no effect. */
-export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSession => {
+export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): NaiveSession => {
   const voids = new Set(
-    events.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.seq] : [])),
+    events.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.version] : [])),
   )
   const problems: Array<NaiveSession["problems"][number]> = []
   let messages: Array<NaiveSession["messages"][number]> = []
@@ -63,8 +65,8 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
   /** The summary that was replaced, until an event marks it as superseded. */
   let unmarked: { readonly summary: string; readonly by: string } | null = null
 
-  for (const { event, seq, at } of events) {
-    const wrong = (law: string, detail: string) => problems.push({ seq, law, detail })
+  for (const { event, version, time } of events) {
+    const wrong = (law: string, detail: string) => problems.push({ version, law, detail })
     if (unmarked !== null && event._tag !== "SummarySuperseded") {
       wrong("L1", `summary ${unmarked.summary} is still active beside ${unmarked.by}`)
       unmarked = null
@@ -72,15 +74,15 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
     switch (event._tag) {
       case "MessageAppended":
         if (event.index !== messages.length) wrong("L12", `message ${event.index} follows ${messages.length}`)
-        messages.push({ seq, message: event.message })
+        messages.push({ version, message: event.message })
         break
       case "CompactionStarted": {
         // As it was then: a summary may be declared invalid after others have followed it.
-        const through = coverageAfter(events.slice(0, seq - 1))
-        if (running !== null && at < running.leaseUntil) {
+        const coveredTo = coverageAfter(events.slice(0, version - 1))
+        if (running !== null && time < running.leaseUntil) {
           wrong("L7", `compaction ${event.compaction} starts while ${running.compaction} runs`)
         }
-        if (event.from !== through) wrong("L3", `it starts at ${event.from}, coverage ends at ${through}`)
+        if (event.from !== coveredTo) wrong("L3", `it starts at ${event.from}, coverage ends at ${coveredTo}`)
         running = event
         break
       }
@@ -93,7 +95,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
           wrong("L7", `compaction ${event.compaction} prunes and is not running`)
           break
         }
-        if (!voids.has(seq)) pruned.push(...event.outputs)
+        if (!voids.has(version)) pruned.push(...event.outputs)
         if (running.from === running.to) running = null
         break
       case "SummaryCommitted": {
@@ -103,18 +105,19 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
         }
         const planned: number = running.to
         running = null
-        if (voids.has(seq)) break
-        const through: number = active?.through ?? 0
+        if (voids.has(version)) break
+        const coveredTo: number = active?.coveredTo ?? 0
         const { segments, carried } = event
-        if (event.through <= through) wrong("L3", `coverage goes from ${through} to ${event.through}`)
-        if (event.through > planned) wrong("L3", `it covers ${event.through}, planned was ${planned}`)
-        if (event.through > messages.length) wrong("L3", `it covers ${event.through} of ${messages.length}`)
-        if (segments.length === 0) dropped.push({ from: through, to: event.through })
+        if (event.coveredTo <= coveredTo) wrong("L3", `coverage goes from ${coveredTo} to ${event.coveredTo}`)
+        if (event.coveredTo > planned) wrong("L3", `it covers ${event.coveredTo}, planned was ${planned}`)
+        if (event.coveredTo > messages.length)
+          wrong("L3", `it covers ${event.coveredTo} of ${messages.length}`)
+        if (segments.length === 0) dropped.push({ from: coveredTo, to: event.coveredTo })
         if (active !== null) unmarked = { summary: active.id, by: event.summary }
         const before: ReadonlyArray<Summary.Segment> = active?.segments ?? []
         active = {
           id: event.summary,
-          through: event.through,
+          coveredTo: event.coveredTo,
           segments: [...before.slice(0, carried), ...segments],
           files: event.files ?? { read: [], modified: [] },
           wording: event.wording,
@@ -124,14 +127,14 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
           if (from !== end) wrong("L3", `a segment begins at ${from}, the one before ends at ${end}`)
           end = to
         }
-        if (segments.length > 0 && end !== event.through) {
-          wrong("L3", `its segments end at ${end}, it covers ${event.through}`)
+        if (segments.length > 0 && end !== event.coveredTo) {
+          wrong("L3", `its segments end at ${end}, it covers ${event.coveredTo}`)
         }
         break
       }
       case "SummarySuperseded":
         // A summary that is declared invalid later was replaced all the same.
-        if (unmarked === null ? !voids.has(seq - 1) : unmarked.summary !== event.summary) {
+        if (unmarked === null ? !voids.has(version - 1) : unmarked.summary !== event.summary) {
           wrong("L1", `${event.summary} is superseded by ${event.by}, which did not replace it`)
         }
         unmarked = null
@@ -150,17 +153,17 @@ export const readSession = (events: ReadonlyArray<EventCodec.Recorded>): NaiveSe
         wrong("decodable", `an event of the unknown type ${event.type}`)
         break
       case "SummaryInvalidated":
-      case "CompactionsHeld":
+      case "CompactionPaused":
       case "MessageRedacted":
       case "FactsLearned":
-      case "FactRetired":
+      case "FactRemoved":
         break
     }
   }
   const last = events.at(-1)
   if (unmarked !== null && last !== undefined) {
     problems.push({
-      seq: last.seq,
+      version: last.version,
       law: "L1",
       detail: `summary ${unmarked.summary} is still active beside another`,
     })
@@ -206,29 +209,29 @@ const partsAfterPruning = (
 /** The first difference between what the events say and a state that was folded from them (laws L4 and L6). */
 export const stateFinding = (read: NaiveSession, state: Session.SessionState): Finding | null => {
   const { active, messages, running, boundaries } = read
-  const { session, summary, raw, pinned, structure } = state
-  const through = active?.through ?? 0
+  const { session, summary, uncovered, pinned, structure } = state
+  const coveredTo = active?.coveredTo ?? 0
   const openFrom = boundaries.at(-1) ?? 0
   const expected = {
     version: read.version,
     total: messages.length,
-    through,
-    raw: [through, messages.length],
+    coveredTo,
+    raw: [coveredTo, messages.length],
     openFrom,
-    pinned: [...alwaysShown(read)].filter((index) => index < through),
+    pinned: [...alwaysShown(read)].filter((index) => index < coveredTo),
     summary: active,
     running: running?.compaction,
   }
   const found = {
     version: state.version,
     total: state.total,
-    through: state.through,
-    raw: [raw.from, raw.to],
+    coveredTo: state.coveredTo,
+    raw: [uncovered.from, uncovered.to],
     openFrom: structure.open?.from ?? state.total,
     pinned: pinned.map(({ index }) => index),
     summary: summary && {
       id: summary.id,
-      through: summary.through,
+      coveredTo: summary.coveredTo,
       segments: summary.segments,
       files: summary.files,
       wording: summary.wording,
@@ -239,7 +242,7 @@ export const stateFinding = (read: NaiveSession, state: Session.SessionState): F
   if (one !== other) {
     return { law: "L6", detail: `the fold of ${session} is ${one}, its log says ${other}` }
   }
-  for (const { index, message } of [...pinned, ...raw.slice()]) {
+  for (const { index, message } of [...pinned, ...uncovered.slice()]) {
     const parts = partsAfterPruning(read, index)
     const same = message.parts === parts || canonical(message.parts) === canonical(parts)
     if (!same || message.role !== messages[index]!.message.role) {

@@ -12,7 +12,7 @@ export type Ask =
   | {
       readonly part: "take"
       readonly answer: number
-      readonly through: number
+      readonly coveredTo: number
       readonly tailFrom: number
       readonly total: number
     }
@@ -20,8 +20,8 @@ export type Ask =
 
 /** A strategy that tells what its parts answer. */
 export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void): Strategy.Strategy => {
-  const { when, keep, take, split } = strategy
-  const { dueAt } = when
+  const { when, keep, batchSize, split } = strategy
+  const { dueTime } = when
   return {
     ...strategy,
     when: {
@@ -30,11 +30,11 @@ export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void)
         hear({ part: "when", answer })
         return answer
       },
-      ...(dueAt === undefined
+      ...(dueTime === undefined
         ? {}
         : {
-            dueAt: (view) => {
-              const answer = dueAt(view)
+            dueTime: (view) => {
+              const answer = dueTime(view)
               hear({ part: "when.dueAt", answer })
               return answer
             },
@@ -48,10 +48,10 @@ export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void)
         return answer
       },
     },
-    take: {
+    batchSize: {
       to: (view, tailFrom) => {
-        const answer = take.to(view, tailFrom)
-        hear({ part: "take", answer, tailFrom, through: view.through, total: view.total })
+        const answer = batchSize.to(view, tailFrom)
+        hear({ part: "take", answer, tailFrom, coveredTo: view.coveredTo, total: view.total })
         return answer
       },
     },
@@ -101,7 +101,7 @@ export const malformed = (ask: Ask): string | null => {
 /** What a plan says that no plan may say. */
 export const wrongPlan = (
   { from, to, tailFrom, parts, prune, reason }: Policy.Plan,
-  { through, total }: { readonly through: number; readonly total: number },
+  { coveredTo, total }: { readonly coveredTo: number; readonly total: number },
 ): string | null => {
   const whole = [from, to, tailFrom].every((position) => Number.isInteger(position) && position >= 0)
   if (!whole) return `positions are whole numbers: [${from},${to}), tail from ${tailFrom}`
@@ -109,7 +109,7 @@ export const wrongPlan = (
   if (to > total) return `it ends at ${to}, and there are ${total} messages`
   if (parts.length === 0 && prune.length === 0)
     return "it does nothing: no part to fold, and no output to prune"
-  if (parts.length === 0 && to !== through) return `it folds nothing, and moves to ${to}`
+  if (parts.length === 0 && to !== coveredTo) return `it folds nothing, and moves to ${to}`
   let end = from
   for (const part of parts) {
     if (part.from !== end || part.to <= part.from) {

@@ -12,7 +12,7 @@ export interface RoundsClaim {
   /** So many complete rounds stay raw, at least. */
   readonly keep: number
   /** Exactly so many go at a time, as soon as so many and the kept ones are there. */
-  readonly take?: number
+  readonly batchSize?: number
 }
 
 /** A strategy, a family of strategies with settings, or an arbitrary of strategies. */
@@ -35,7 +35,7 @@ export type Subject<Settings> =
 export interface StrategyPropertiesOptions<Settings = unknown> {
   readonly name?: string | undefined
   readonly options?: fc.Arbitrary<Partial<Settings>> | undefined
-  readonly rounds?: number | RoundsClaim | ((settings: Settings) => number | RoundsClaim) | undefined
+  readonly turns?: number | RoundsClaim | ((settings: Settings) => number | RoundsClaim) | undefined
   readonly conversations?: fc.Arbitrary<ReadonlyArray<Message.Message>> | undefined
   readonly numRuns?: number | undefined
   readonly decide?: typeof Policy.decide | undefined
@@ -47,7 +47,7 @@ export interface Input {
   readonly label: string
   readonly strategy: Strategy.Strategy
   readonly batches: ReadonlyArray<ReadonlyArray<Message.Message>>
-  readonly rounds: RoundsClaim | null
+  readonly turns: RoundsClaim | null
 }
 
 /** What the laws of one strategy are made with. */
@@ -79,25 +79,25 @@ const claimOf = (claim: number | RoundsClaim | undefined): RoundsClaim | null =>
 /** The strategies there are to try, each with its label and its claim. */
 const strategiesOf = <Settings>(
   subject: Subject<Settings>,
-  { options, rounds }: StrategyPropertiesOptions<Settings>,
+  { options, turns }: StrategyPropertiesOptions<Settings>,
 ): fc.Arbitrary<Omit<Input, "batches">> => {
   if (typeof subject === "function") {
     return (options ?? fc.constant<Partial<Settings>>({})).map((given) => ({
       label: `${subject.strategyName} ${fc.stringify(given)}`,
       strategy: subject(given),
-      rounds: claimOf(typeof rounds === "function" ? rounds({ ...subject.defaults, ...given }) : rounds),
+      turns: claimOf(typeof turns === "function" ? turns({ ...subject.defaults, ...given }) : turns),
     }))
   }
-  if (typeof rounds === "function") {
+  if (typeof turns === "function") {
     throw new TypeError(
       "rounds can depend on settings only for a definition; a strategy has none: say a number",
     )
   }
-  const claim = claimOf(rounds)
+  const claim = claimOf(turns)
   return (isArbitrary(subject) ? subject : fc.constant(subject)).map((strategy) => ({
     label: strategy.name,
     strategy,
-    rounds: claim,
+    turns: claim,
   }))
 }
 
@@ -130,7 +130,7 @@ export const kitOf = <Settings>(
   return {
     inputs,
     numRuns,
-    claimsRounds: options.rounds !== undefined,
+    claimsRounds: options.turns !== undefined,
     decide,
     render,
     rehearse: rehearseInput,

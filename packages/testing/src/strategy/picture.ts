@@ -54,8 +54,8 @@ export const picture = ({ messages, events, decided, endless, thrown }: Rehearsa
     return `${String(index).padStart(3)}  ${message.role.padEnd(9)} ${size}  ${columnsOfRow}  ${said(message)}${notes}`
   })
   const legend = columns.map(
-    ({ from, to, tailFrom, total, reason, parts, prune, demanded }, position) =>
-      `  ${letter(position)}: with ${total} messages, ${demanded ? "by hand" : JSON.stringify(reason)}: ` +
+    ({ from, to, tailFrom, total, reason, parts, prune, onDemand }, position) =>
+      `  ${letter(position)}: with ${total} messages, ${onDemand ? "by hand" : JSON.stringify(reason)}: ` +
       [
         `[${from},${to})`,
         parts.length === 0
@@ -76,7 +76,7 @@ export const picture = ({ messages, events, decided, endless, thrown }: Rehearsa
     ...(columns.length === 0
       ? []
       : ["  █ folded  ▓ folded of the tail  ░ tail  o left raw  · in a summary before"]),
-    ...(columns.some(({ demanded }) => demanded)
+    ...(columns.some(({ onDemand }) => onDemand)
       ? ["  by hand: the rehearsal ends with a compaction on demand"]
       : []),
     ...(endless === null ? [] : [`  Settling did not end after ${endless} compactions.`]),

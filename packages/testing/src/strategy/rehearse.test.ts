@@ -1,4 +1,4 @@
-import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Message, Strategy, Trigger } from "@memfold/core"
 import { describe, expect, it } from "vitest"
 import { compactions, runOf } from "../memory/run.js"
 import { inSurroundings, worlds } from "./surroundings.js"
@@ -12,8 +12,13 @@ const talk = oneByOne(
     at % 2 === 0 ? Message.user(long(at)) : Message.assistant(long(at)),
   ),
 )
-const policies = [Fold.rolling, Fold.blocks, Fold.drop].map((fold) =>
-  Strategy.make({ name: fold, when: Trigger.backlog({ messages: 4 }), keep: Keep.lastMessages(3), fold }),
+const policies = [SummaryMode.rolling, SummaryMode.blocks, SummaryMode.drop].map((fold) =>
+  Strategy.make({
+    name: fold,
+    when: Trigger.backlog({ messages: 4 }),
+    keep: Keep.lastMessages(3),
+    summaryMode: fold,
+  }),
 )
 
 describe("a rehearsal", () => {
@@ -30,9 +35,9 @@ describe("a rehearsal", () => {
   it("is given up where settling does not end", () => {
     const [policy] = policies
     const { endless } = rehearse(policy!, talk.slice(0, 1), {
-      decide: (_strategy, { through }) => ({
+      decide: (_strategy, { coveredTo }) => ({
         _tag: "Due",
-        plan: { reason: "x", from: through, to: through, tailFrom: 0, parts: [], prune: [] },
+        plan: { reason: "x", from: coveredTo, to: coveredTo, tailFrom: 0, parts: [], prune: [] },
       }),
     })
     expect(endless).toBe(3)

@@ -25,7 +25,7 @@ export interface Decided extends Policy.Plan {
   readonly now: number
   readonly before: Session.SessionState
   /** Whether it was a compaction on demand. */
-  readonly demanded: boolean
+  readonly onDemand: boolean
   readonly summary: ReadonlyArray<Summary.Segment>
 }
 
@@ -36,14 +36,14 @@ export interface Moment {
   readonly state: Session.SessionState
   readonly context: Render.Context
   /** The time at which the trigger says it comes due without a new message; `null` if it names none. */
-  readonly dueAt: number | null
+  readonly dueTime: number | null
 }
 
 /** A rehearsal, from its first message to its last. */
 export interface Rehearsal {
   readonly strategy: Strategy.Strategy
   readonly messages: ReadonlyArray<Message.Message>
-  readonly events: ReadonlyArray<EventCodec.Recorded<Event.Event>>
+  readonly events: ReadonlyArray<EventCodec.RecordedEvent<Event.Event>>
   readonly decided: ReadonlyArray<Decided>
   readonly moments: ReadonlyArray<Moment>
   /** How many compactions there had been when settling was given up, since it did not end. */
@@ -78,7 +78,7 @@ export const covering = ({ from, to }: { readonly from: number; readonly to: num
 
 /** The summary that a plan leads to: a history takes in all there was, other parts a turn prefix before them. */
 const composed = (
-  fold: Strategy.Strategy["fold"],
+  fold: Strategy.Strategy["summaryMode"],
   before: ReadonlyArray<Summary.Segment>,
   { parts: [first, ...others] }: Policy.Plan,
 ) => {
@@ -96,14 +96,14 @@ const composed = (
  *
  * @example
  * ```ts
- * import { Fold, Keep, Message, Strategy, Trigger } from "@memfold/core"
+ * import { Keep, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { rehearse } from "@memfold/testing"
  *
  * const strategy = Strategy.make({
  *   name: "by fours",
  *   when: Trigger.backlog({ messages: 4 }),
  *   keep: Keep.lastMessages(2),
- *   fold: Fold.rolling,
+ *   summaryMode: SummaryMode.rolling,
  * })
  * const said = Array.from({ length: 6 }, (_, n) => [Message.user(`message ${n}`)])
  * console.log(rehearse(strategy, said).decided.map(({ from, to }) => [from, to])) // [[0, 4]]
@@ -115,7 +115,7 @@ export const rehearse = (
   options: RehearsalOptions = {},
 ): Rehearsal => {
   const { decide = Policy.decide, render = Render.render, afterwards = false } = options
-  const events: Array<EventCodec.Recorded<Event.Event>> = []
+  const events: Array<EventCodec.RecordedEvent<Event.Event>> = []
   const decided: Array<Decided> = []
   const moments: Array<Moment> = []
   let state = Session.empty("s")
@@ -124,8 +124,8 @@ export const rehearse = (
   let thrown: Rehearsal["thrown"] = null
 
   const happen = (event: Event.Event) => {
-    const seq = state.version + 1
-    const recorded = { session: "s", seq, id: `rehearsed.${seq}`, at: now, event }
+    const version = state.version + 1
+    const recorded = { session: "s", version, id: `rehearsed.${version}`, time: now, event }
     events.push(recorded)
     state = Session.evolve(state, recorded)
   }
@@ -135,12 +135,12 @@ export const rehearse = (
       now,
       state,
       context: render(state, strategy.context),
-      dueAt: strategy.when.dueAt?.(viewOf(state, now, strategy.keep)) ?? null,
+      dueTime: strategy.when.dueTime?.(viewOf(state, now, strategy.keep)) ?? null,
     })
 
-  const carryOut = (plan: Policy.Plan, before: Session.SessionState, demanded: boolean) => {
+  const carryOut = (plan: Policy.Plan, before: Session.SessionState, onDemand: boolean) => {
     const compaction = `k${decided.length}`
-    const { carried, segments } = composed(strategy.fold, before.summary?.segments ?? [], plan)
+    const { carried, segments } = composed(strategy.summaryMode, before.summary?.segments ?? [], plan)
     happen({ _tag: "CompactionStarted", compaction, strategy: strategy.name, leaseUntil: now + 1, ...plan })
     if (plan.prune.length > 0) {
       const outputs = plan.prune.map((output) => ({ ...output, tokens: prunedTokens }))
@@ -152,7 +152,7 @@ export const rehearse = (
         _tag: "SummaryCommitted",
         compaction,
         summary,
-        through: plan.to,
+        coveredTo: plan.to,
         carried,
         segments,
         wording: strategy.context.wording,
@@ -167,7 +167,7 @@ export const rehearse = (
       }
     }
     const { total } = before
-    decided.push({ ...plan, total, now, before, demanded, summary: state.summary?.segments ?? [] })
+    decided.push({ ...plan, total, now, before, onDemand, summary: state.summary?.segments ?? [] })
   }
 
   const settle = () => {
@@ -187,7 +187,7 @@ export const rehearse = (
   try {
     for (const batch of batches) {
       for (const message of batch) {
-        now = Math.max(now, message.at ?? now)
+        now = Math.max(now, message.time ?? now)
         const pinned = strategy.pin?.pins(message, state.structure) === true
         const tokens = TokenCounter.ofMessage(quarter, message)
         happen({
@@ -205,7 +205,7 @@ export const rehearse = (
       now += day
       settle()
       look(true)
-      const asked = decide(strategy, state, { now, demanded: true })
+      const asked = decide(strategy, state, { now, onDemand: true })
       if (asked._tag === "Due") carryOut(asked.plan, state, true)
       settle()
       look(true)

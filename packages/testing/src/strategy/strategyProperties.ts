@@ -6,7 +6,7 @@ import { coverageLaws } from "./laws/coverage.js"
 import { groupLaws } from "./laws/groups.js"
 import { purityLaws } from "./laws/purity.js"
 import { restartLaws } from "./laws/restart.js"
-import { roundLaws } from "./laws/rounds.js"
+import { turnLaws } from "./laws/rounds.js"
 import { settlingLaws } from "./laws/settling.js"
 import { tailLaws } from "./laws/tail.js"
 import { timeLaws } from "./laws/time.js"
@@ -27,7 +27,7 @@ import { workLaws } from "./laws/work.js"
  * const upToThree = fc.integer({ min: 1, max: 3 })
  * const laws = strategyProperties(Rounds, {
  *   options: fc.record({ fullContextTurns: upToThree, cachedContextTurns: upToThree }),
- *   rounds: (settings) => ({ keep: settings.fullContextTurns, take: settings.cachedContextTurns }),
+ *   turns: (settings) => ({ keep: settings.fullContextTurns, take: settings.cachedContextTurns }),
  * })
  * for (const law of laws) await check(law)
  * ```
@@ -40,7 +40,7 @@ export const strategyProperties = <Settings>(
   return [
     workLaws,
     tailLaws,
-    roundLaws,
+    turnLaws,
     coverageLaws,
     contextLaws,
     groupLaws,

@@ -39,8 +39,8 @@ const lent = <A extends object>(what: string, value: A): A => {
 
 /** A strategy whose parts get everything they look at only lent. */
 export const lending = (strategy: Strategy.Strategy): Strategy.Strategy => {
-  const { when, keep, take, split, pin, prune } = strategy
-  const { dueAt } = when
+  const { when, keep, batchSize, split, pin, prune } = strategy
+  const { dueTime } = when
   const lentKeep = (one: typeof keep): typeof keep => ({
     ...one,
     from: (view) => one.from(lent("its view", view)),
@@ -49,10 +49,10 @@ export const lending = (strategy: Strategy.Strategy): Strategy.Strategy => {
     ...strategy,
     when: {
       due: (view) => when.due(lent("its view", view)),
-      ...(dueAt === undefined ? {} : { dueAt: (view) => dueAt(lent("its view", view)) }),
+      ...(dueTime === undefined ? {} : { dueTime: (view) => dueTime(lent("its view", view)) }),
     },
     keep: lentKeep(keep),
-    take: { to: (view, tailFrom) => take.to(lent("its view", view), tailFrom) },
+    batchSize: { to: (view, tailFrom) => batchSize.to(lent("its view", view), tailFrom) },
     ...(split === undefined
       ? {}
       : { split: { ...split, prefix: (tail) => split.prefix(lent("the tail", tail)) } }),

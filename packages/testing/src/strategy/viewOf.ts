@@ -1,4 +1,4 @@
-import { Fold, Keep, Policy, type Session, Strategy, type Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Policy, type Session, Strategy, type Trigger } from "@memfold/core"
 
 /**
  * The view that a policy gets of a state at a time: what the engine shows to one that only looks. Its tail is what is
@@ -8,8 +8,8 @@ export const viewOf = (
   state: Session.SessionState,
   now: number,
   keep: Keep.Keep = Keep.lastMessages(0),
-): Trigger.TriggerView => {
-  const seen: Array<Trigger.TriggerView> = []
+): Trigger.TriggerInput => {
+  const seen: Array<Trigger.TriggerInput> = []
   const onlooker = Strategy.make({
     name: "onlooker",
     when: {
@@ -19,8 +19,8 @@ export const viewOf = (
       },
     },
     keep,
-    fold: Fold.none,
+    summaryMode: SummaryMode.none,
   })
-  Policy.decide(onlooker, { ...state, running: null, failures: null, heldUntil: 0 }, { now })
+  Policy.decide(onlooker, { ...state, running: null, failures: null, pausedUntil: 0 }, { now })
   return seen[0]!
 }

@@ -1,13 +1,13 @@
 /** Renderers that are wrong. */
-import { Fold, Keep, Render, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Render, Strategy, Trigger } from "@memfold/core"
 import { strategyProperties } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
 const strategy = Strategy.make({
   name: "right",
-  when: Trigger.raw({ messages: 6 }),
+  when: Trigger.uncovered({ messages: 6 }),
   keep: Keep.lastMessages(2),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 const renderer = (

@@ -24,25 +24,27 @@ const withOptions = (name: string, law: string, options: Partial<EventLogPropert
 /** Appends at the current version and ignores the expected one. */
 const regardless =
   (log: Log): Log["append"] =>
-  (session, records, { commit }) =>
-    Effect.flatMap(log.version(session), (expected) => log.append(session, records, { expected, commit }))
+  (session, records, { batchId }) =>
+    Effect.flatMap(log.version(session), (expectedVersion) =>
+      log.append(session, records, { expectedVersion, batchId }),
+    )
 
 export const storeMutants: ReadonlyArray<Mutant> = [
   store("ignores the expected version", "L12", (log) => ({ append: regardless(log) })),
   store("ignores that the log was begun anew", "L12", (log) => ({
-    append: (session, records, { after: _after, ...options }) => log.append(session, records, options),
+    append: (session, records, { lastBatchId: _after, ...options }) => log.append(session, records, options),
   })),
   store("applies a commit id twice", "L12: a commit id is applied once", (log) => {
     let tries = 0
     return {
       append: (session, records, options) =>
-        log.append(session, records, { ...options, commit: `${options.commit}#${tries++}` }),
+        log.append(session, records, { ...options, batchId: `${options.batchId}#${tries++}` }),
     }
   }),
   store("answers a repeated commit with another place", "L12", (log) => ({
     append: (session, records, options) =>
       Effect.map(log.append(session, records, options), (appended) =>
-        appended.duplicate ? { ...appended, from: appended.from + 1 } : appended,
+        appended.duplicate ? { ...appended, fromVersion: appended.fromVersion + 1 } : appended,
       ),
   })),
   store("tears batches", "L12: no reader sees half a batch", (log) => ({
@@ -53,8 +55,8 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         if (appended.duplicate || second === undefined) return appended
         yield* Effect.yieldNow()
         const { version } = yield* log.append(session, [second, ...others], {
-          expected: appended.version,
-          commit: `${options.commit}, the rest`,
+          expectedVersion: appended.version,
+          batchId: `${options.batchId}, the rest`,
         })
         return { ...appended, version }
       }),
@@ -68,8 +70,8 @@ export const storeMutants: ReadonlyArray<Mutant> = [
       ),
   })),
   store("leaves out the end of a range", "L10", (log) => ({
-    read: (session, { to, ...options } = {}) =>
-      log.read(session, to === undefined ? options : { ...options, to: to - 1 }),
+    read: (session, { toVersion, ...options } = {}) =>
+      log.read(session, toVersion === undefined ? options : { ...options, toVersion: toVersion - 1 }),
   })),
   store("gives out a thousand events at the most", "L10", (log) => ({
     read: (session, options) => Stream.take(log.read(session, options), 1_000),
@@ -95,10 +97,10 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     const before = new Set<string>()
     return {
       append: (session, records, options) => {
-        const known = before.has(`${session} ${options.commit}`)
-        if (known) return Effect.succeed({ from: 1, version: records.length, duplicate: true })
+        const known = before.has(`${session} ${options.batchId}`)
+        if (known) return Effect.succeed({ fromVersion: 1, version: records.length, duplicate: true })
         return Effect.tap(log.append(session, records, options), () =>
-          Effect.sync(() => before.add(`${session} ${options.commit}`)),
+          Effect.sync(() => before.add(`${session} ${options.batchId}`)),
         )
       },
     }
@@ -137,7 +139,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
               ? kept.read(session, options)
               : Stream.unwrap(
                   Effect.map(kept.version(session), (version) =>
-                    Stream.filter(kept.read(session, options), ({ seq }) => seq < version),
+                    Stream.filter(kept.read(session, options), ({ version: seq }) => seq < version),
                   ),
                 ),
         }

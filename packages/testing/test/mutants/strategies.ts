@@ -1,14 +1,14 @@
 /** Strategies, and ways to decide, that are wrong. */
-import { Fold, Keep, Policy, Strategy, Take, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Policy, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { strategyProperties, type StrategyPropertiesOptions } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
 const right = Strategy.make({
   name: "right",
-  when: Trigger.raw({ messages: 6 }),
+  when: Trigger.uncovered({ messages: 6 }),
   keep: Keep.lastMessages(2),
-  take: Take.messages(4),
-  fold: Fold.rolling,
+  batchSize: BatchSize.messages(4),
+  summaryMode: SummaryMode.rolling,
 })
 
 const strategy = (
@@ -49,12 +49,12 @@ let calls = 0
 const minute = 60_000
 
 export const strategyMutants: ReadonlyArray<Mutant> = [
-  strategy("asks for the tail", "L2", { take: { to: ({ total }) => total } }),
+  strategy("asks for the tail", "L2", { batchSize: { to: ({ total }) => total } }),
   strategy(
     "counts rounds as pairs of messages",
     "L2",
-    { when: Trigger.raw({ messages: 10 }), keep: Keep.lastMessages(4) },
-    { rounds: 2 },
+    { when: Trigger.uncovered({ messages: 10 }), keep: Keep.lastMessages(4) },
+    { turns: 2 },
   ),
   strategy("answers with no number", "L3", { keep: { from: () => Number.NaN, describe: "nothing" } }),
   strategy("decides by the clock on the wall", "L6", {
@@ -70,43 +70,43 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
     when: {
       due: (view) => {
         if (view.openCalls > 1) throw new Error("one call at a time")
-        return view.total - view.through >= 6 ? "raw" : null
+        return view.total - view.coveredTo >= 6 ? "raw" : null
       },
     },
   }),
   strategy("says a time that moves", "L11", {
     when: {
-      due: ({ now, lastMessageAt }) => (now - lastMessageAt >= minute ? "idle" : null),
-      dueAt: ({ now }) => now + minute,
+      due: ({ now, lastMessageTime }) => (now - lastMessageTime >= minute ? "idle" : null),
+      dueTime: ({ now }) => now + minute,
     },
   }),
   strategy("promises a time and is not due then", "L11", {
     when: {
       due: right.when.due,
-      dueAt: ({ lastMessageAt }) => lastMessageAt + minute,
+      dueTime: ({ lastMessageTime }) => lastMessageTime + minute,
     },
   }),
   strategy("is due before the time it says", "L11", {
     when: {
-      due: ({ now, lastMessageAt }) => (now - lastMessageAt >= minute ? "idle" : null),
-      dueAt: ({ lastMessageAt }) => lastMessageAt + 2 * minute,
+      due: ({ now, lastMessageTime }) => (now - lastMessageTime >= minute ? "idle" : null),
+      dueTime: ({ lastMessageTime }) => lastMessageTime + 2 * minute,
     },
   }),
   strategy("says a time that is none", "L11", {
-    when: { due: right.when.due, dueAt: () => Number.NaN },
+    when: { due: right.when.due, dueTime: () => Number.NaN },
   }),
   strategy("throws dice for its time", "L6", {
-    when: { due: right.when.due, dueAt: ({ now }) => now + Math.random() * minute },
+    when: { due: right.when.due, dueTime: ({ now }) => now + Math.random() * minute },
   }),
   strategy("throws when it is asked for a time", "L8", {
     when: {
       due: right.when.due,
-      dueAt: () => {
+      dueTime: () => {
         throw new Error("it has none")
       },
     },
   }),
-  planning("compacts the tail", "L2", (_plan, _strategy, state) => range(state.through, state.total)),
+  planning("compacts the tail", "L2", (_plan, _strategy, state) => range(state.coveredTo, state.total)),
   planning("leaves a hole", "L3", ({ from, to }) => (to - from > 1 ? range(from + 1, to) : {})),
   planning("goes back", "L3", ({ from, to }) => (from > 1 ? range(from - 2, to) : {})),
   planning("cuts parallel calls", "L5", ({ from, to }) => (to - from > 1 ? range(from, to - 1) : {})),
@@ -127,14 +127,14 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
       strategyProperties(right, {
         decide: (asked, state, options) => {
           const decision = Policy.decide(asked, state, options)
-          const { through } = state
+          const { coveredTo } = state
           const plan = {
             reason: "again",
-            tailFrom: through,
+            tailFrom: coveredTo,
             prune: [],
-            ...range(through, through),
+            ...range(coveredTo, coveredTo),
           } as Policy.Plan
-          return decision._tag === "Idle" && through > 0 ? { _tag: "Due", plan } : decision
+          return decision._tag === "Idle" && coveredTo > 0 ? { _tag: "Due", plan } : decision
         },
       }),
   },
@@ -145,7 +145,7 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
       strategyProperties(right, {
         decide: (asked, state, options) => {
           ;(state.pinned as Array<unknown>).reverse()
-          Object.assign(state, { askedAt: state.askedAt + 1 })
+          Object.assign(state, { lastPromptIndex: state.lastPromptIndex + 1 })
           return Policy.decide(asked, state, options)
         },
       }),

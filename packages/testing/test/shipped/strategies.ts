@@ -26,12 +26,12 @@ export interface ShippedStrategy {
 const shipped = <Settings>(
   definition: Strategy.Definition<Settings>,
   options: fc.Arbitrary<Partial<Settings>>,
-  rounds?: (settings: Settings) => { readonly keep: number; readonly take: number },
+  turns?: (settings: Settings) => { readonly keep: number; readonly batchSize: number },
 ): readonly [string, ShippedStrategy] => [
   definition.strategyName,
   {
-    laws: (others) => strategyProperties(definition, { ...others, options, rounds }),
-    defaults: (others) => strategyProperties(definition, { ...others, rounds }),
+    laws: (others) => strategyProperties(definition, { ...others, options, turns }),
+    defaults: (others) => strategyProperties(definition, { ...others, turns }),
     strategies: options.map((settings) => ({
       ...definition(settings),
       name: `${definition.strategyName} ${JSON.stringify(settings)}`,
@@ -52,7 +52,7 @@ export const strategies: ReadonlyMap<string, ShippedStrategy> = new Map([
   shipped(
     Rounds,
     fc.record({ fullContextTurns: upTo(3), cachedContextTurns: upTo(3) }),
-    ({ fullContextTurns, cachedContextTurns }) => ({ keep: fullContextTurns, take: cachedContextTurns }),
+    ({ fullContextTurns, cachedContextTurns }) => ({ keep: fullContextTurns, batchSize: cachedContextTurns }),
   ),
   shipped(
     SplitTurn,

@@ -60,7 +60,7 @@ describe("write", () => {
   it("leaves out sources nothing was taken from, and writes days only where they change", () => {
     const sources = ofMessages(
       [1, 2, 3, 4].map((n) =>
-        Message.user(`This is message number ${n}.`, { at: Date.UTC(2026, 0, n < 3 ? 1 : 2) }),
+        Message.user(`This is message number ${n}.`, { time: Date.UTC(2026, 0, n < 3 ? 1 : 2) }),
       ),
     )
     const taken = new Map(

@@ -1,7 +1,7 @@
 /** Messages as sources of quotations: who speaks, in which pieces. */
 import type { Message, ToolCall, ToolResult } from "../../message/Message.js"
 import { failed as hasFailed } from "../../message/Message.js"
-import { answered } from "../../message/Structure.js"
+import { answeredCall } from "../../message/Structure.js"
 import type { Piece, Source } from "./digest.js"
 import { callPiece, labelled } from "./digest.js"
 import { readable } from "./json.js"
@@ -80,8 +80,8 @@ const number = (
 }
 
 const dayOf = (message: Message): string | undefined => {
-  if (message.at === undefined) return undefined
-  const date = new Date(message.at)
+  if (message.time === undefined) return undefined
+  const date = new Date(message.time)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, 10)
 }
 
@@ -197,7 +197,7 @@ export const ofMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<Sour
           break
         case "tool-result":
           after.push(() => {
-            const at = answered(open, part)
+            const at = answeredCall(open, part)
             const [waiting] = at === -1 ? [] : open.splice(at, 1)
             const source = ofTool(waiting?.call, part, day)
             if (waiting === undefined) sources.push(source)

@@ -19,7 +19,10 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         let version = 0
         for (const [position, records] of batches.entries()) {
-          const appended = yield* log.append("s", records, { expected: version, commit: `c${position}` })
+          const appended = yield* log.append("s", records, {
+            expectedVersion: version,
+            batchId: `c${position}`,
+          })
           const expected = { from: version + 1, version: version + records.length, duplicate: false }
           same(appended, expected, () => `the answer to batch ${position}`)
           version += records.length
@@ -27,12 +30,12 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         }
         const found = yield* readAll(log, "s")
         same(
-          found.map(({ seq }) => seq),
+          found.map(({ version }) => version),
           Array.from({ length: version }, (_, at) => at + 1),
           () => "the sequence numbers, as they are read",
         )
         same(
-          found.map(({ commit }) => commit),
+          found.map(({ batchId }) => batchId),
           batches.flatMap((records, position) => records.map(() => `c${position}`)),
           () => "the commits, as they are read",
         )
@@ -53,24 +56,34 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         let version = 0
         for (const count of before) {
-          yield* log.append("s", numbered(count, version + 1), { expected: version, commit: `c${version}` })
+          yield* log.append("s", numbered(count, version + 1), {
+            expectedVersion: version,
+            batchId: `c${version}`,
+          })
           version += count
         }
-        const expected = Math.max(version + off, version === 0 ? 1 : 0)
-        if (expected === version) return
+        const expectedVersion = Math.max(version + off, version === 0 ? 1 : 0)
+        if (expectedVersion === version) return
         const stood = yield* readAll(log, "s")
-        const refused = yield* Effect.either(log.append("s", numbered(size), { expected, commit: "late" }))
-        must(refused._tag === "Left", () => `decided on version ${expected}, and written at ${version}`)
+        const refused = yield* Effect.either(
+          log.append("s", numbered(size), { expectedVersion, batchId: "late" }),
+        )
+        must(
+          refused._tag === "Left",
+          () => `decided on version ${expectedVersion}, and written at ${version}`,
+        )
         const { _tag, ...fields } = refused.left
         same(
           { _tag, ...fields },
-          { _tag: "VersionConflict", session: "s", expected, actual: version },
+          { _tag: "VersionConflict", session: "s", expectedVersion, actual: version },
           () => "the error",
         )
         same(yield* readAll(log, "s"), stood, () => "something was written all the same")
         same(yield* log.version("s"), version, () => "the version changed all the same")
         same((yield* listed(log)).length, version === 0 ? 0 : 1, () => "the number of sessions")
-        const again = yield* answerOf(log.append("s", numbered(size), { expected: version, commit: "late" }))
+        const again = yield* answerOf(
+          log.append("s", numbered(size), { expectedVersion: version, batchId: "late" }),
+        )
         const kept = { from: version + 1, version: version + size, duplicate: false }
         same(again, kept, () => "the refused commit, tried again on the right version")
       }),
@@ -89,34 +102,42 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         let version = 0
         for (const [position, count] of before.entries()) {
-          yield* log.append("s", numbered(count), { expected: version, commit: `c${position}` })
+          yield* log.append("s", numbered(count), { expectedVersion: version, batchId: `c${position}` })
           version += count
         }
         const last = `c${before.length - 1}`
         const others = [after, ...before.slice(0, -1).map((_, position) => `c${position}`)]
         for (const other of others) {
-          const refused = log.append("s", numbered(1), { expected: version, after: other, commit: "next" })
+          const refused = log.append("s", numbered(1), {
+            expectedVersion: version,
+            lastBatchId: other,
+            batchId: "next",
+          })
           same(
             yield* answerOf(refused),
             "VersionConflict",
             () => `after ${JSON.stringify(other)}, at ${last}`,
           )
         }
-        const unborn = log.append("t", numbered(1), { expected: 0, after: last, commit: "first" })
+        const unborn = log.append("t", numbered(1), {
+          expectedVersion: 0,
+          lastBatchId: last,
+          batchId: "first",
+        })
         same(
           yield* answerOf(unborn),
           "VersionConflict",
           () => "after a commit of a session that does not exist",
         )
         const known = yield* answerOf(
-          log.append("s", numbered(1), { expected: version, after: last, commit: "next" }),
+          log.append("s", numbered(1), { expectedVersion: version, lastBatchId: last, batchId: "next" }),
         )
         same(
           known,
           { from: version + 1, version: version + 1, duplicate: false },
           () => "after the right commit",
         )
-        const trusting = { expected: version + 1, after: undefined, commit: "more" }
+        const trusting = { expectedVersion: version + 1, after: undefined, batchId: "more" }
         same(
           yield* answerOf(log.append("s", numbered(1), trusting)),
           { from: version + 2, version: version + 2, duplicate: false },
@@ -133,7 +154,11 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     arbitrary: fc.record({
       sizes,
       again: fc.array(
-        fc.record({ which: fc.nat(), expected: fc.nat({ max: 30 }), size: fc.integer({ min: 1, max: 4 }) }),
+        fc.record({
+          which: fc.nat(),
+          expectedVersion: fc.nat({ max: 30 }),
+          size: fc.integer({ min: 1, max: 4 }),
+        }),
         {
           minLength: 1,
           maxLength: 6,
@@ -144,21 +169,24 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         const answers: Array<{ readonly from: number; readonly version: number }> = []
         for (const [position, count] of batches.entries()) {
-          const expected = sum(batches.slice(0, position))
-          const appended = yield* log.append("s", numbered(count), { expected, commit: `c${position}` })
-          answers.push({ from: appended.from, version: appended.version })
+          const expectedVersion = sum(batches.slice(0, position))
+          const appended = yield* log.append("s", numbered(count), {
+            expectedVersion,
+            batchId: `c${position}`,
+          })
+          answers.push({ from: appended.fromVersion, version: appended.version })
         }
         const stood = yield* readAll(log, "s")
-        for (const { which, expected, size } of again) {
+        for (const { which, expectedVersion, size } of again) {
           const position = which % batches.length
           const repeated = yield* answerOf(
-            log.append("s", numbered(size, 50), { expected, commit: `c${position}` }),
+            log.append("s", numbered(size, 50), { expectedVersion, batchId: `c${position}` }),
           )
           same(repeated, { ...answers[position], duplicate: true }, () => `commit c${position} again`)
         }
         same(yield* readAll(log, "s"), stood, () => "something was written again")
         same(yield* log.version("s"), stood.length, () => "the version after commits were repeated")
-        const elsewhere = yield* answerOf(log.append("t", numbered(1), { expected: 0, commit: "c0" }))
+        const elsewhere = yield* answerOf(log.append("t", numbered(1), { expectedVersion: 0, batchId: "c0" }))
         same(
           elsewhere,
           { from: 1, version: 1, duplicate: false },

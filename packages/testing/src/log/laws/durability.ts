@@ -34,7 +34,7 @@ export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): Readon
                 same(yield* listed(log), model.sessions(), () => "the sessions")
                 const kept = yield* snapshotOf(log, "s")
                 if (kept !== null) same(kept, model.loadSnapshot("s"), () => "the snapshot, opened again")
-                const again = { expected: 99, commit: "0.0" }
+                const again = { expectedVersion: 99, batchId: "0.0" }
                 const expected = model.append("s", numbered(1), again)
                 same(
                   yield* answerOf(log.append("s", numbered(1), again)),
@@ -47,12 +47,12 @@ export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): Readon
                 Effect.gen(function* () {
                   if (life > 0) yield* look(log)
                   for (const [position, records] of batches.entries()) {
-                    const options = { expected: model.version("s"), commit: `${life}.${position}` }
+                    const options = { expectedVersion: model.version("s"), batchId: `${life}.${position}` }
                     const expected = model.append("s", records, options)
                     same(yield* answerOf(log.append("s", records, options)), expected, () => "an append")
                   }
-                  const [version, commit] = [model.version("s"), model.lastCommit("s") ?? ""]
-                  const snapshot = { fold: 1, version, commit, data: `life ${life}` }
+                  const [version, batchId] = [model.version("s"), model.lastCommit("s") ?? ""]
+                  const snapshot = { foldVersion: 1, version, batchId, data: `life ${life}` }
                   model.saveSnapshot("s", snapshot)
                   yield* log.saveSnapshot("s", snapshot)
                 }),

@@ -44,22 +44,22 @@ const seen = fc.record({
 const optionsOf = (
   model: NaiveLog,
   session: string,
-  commit: string,
+  batchId: string,
   { off, after }: { readonly off: number; readonly after: string },
 ): EventLog.AppendOptions => {
-  const expected = Math.max(model.version(session) + off, 0)
+  const expectedVersion = Math.max(model.version(session) + off, 0)
   const last = model.lastCommit(session)
-  if (after === "unknown" || (after === "known" && last === undefined)) return { expected, commit }
-  return { expected, commit, after: after === "known" ? last : "elsewhere" }
+  if (after === "unknown" || (after === "known" && last === undefined)) return { expectedVersion, batchId }
+  return { expectedVersion, batchId, lastBatchId: after === "known" ? last : "elsewhere" }
 }
 
 const commands = fc.commands<NaiveLog, Real, false>(
   [
-    fc.record({ session, commit, records, seen }).map(({ session, commit, records, seen }) =>
+    fc.record({ session, batchId: commit, records, seen }).map(({ session, batchId, records, seen }) =>
       command(
-        `append ${records.length} to ${session} as ${commit} ${JSON.stringify(seen)}`,
+        `append ${records.length} to ${session} as ${batchId} ${JSON.stringify(seen)}`,
         async (model, log) => {
-          const options = optionsOf(model, session, commit, seen)
+          const options = optionsOf(model, session, batchId, seen)
           const expected = model.append(session, records, options)
           same(
             await ask(answerOf(log.append(session, records, options))),
@@ -80,27 +80,36 @@ const commands = fc.commands<NaiveLog, Real, false>(
           )
         }),
       ),
-    fc.record({ session, commit, seen, seq: fc.nat({ max: 4 }) }).map(({ session, commit, seen, seq }) =>
-      command(`rewrite ${seq} of ${session} as ${commit} ${JSON.stringify(seen)}`, async (model, log) => {
-        const options = optionsOf(model, session, commit, seen)
-        if (seq < 1 || seq > model.version(session)) return
-        const rewritten = [{ seq, data: "gone", checksum: 7 }]
-        const added: Batch = [{ at: 0, type: "Rewritten", version: 1, data: "{}" }]
-        const expected = model.append(session, added, options, rewritten)
-        same(
-          await ask(answerOf(log.rewrite(session, rewritten, added, options))),
-          expected,
-          () => `rewriting ${session}`,
-        )
-      }),
-    ),
     fc
-      .record({ session, off: fc.constantFrom(0, 0, 0, -1, 1), commit: fc.constantFrom("last", "last", "a") })
-      .map(({ session, off, commit }) =>
-        command(`save a snapshot of ${session} ${off} ${commit}`, async (model, log) => {
-          const last = commit === "last" ? (model.lastCommit(session) ?? "") : commit
+      .record({ session, batchId: commit, seen, version: fc.nat({ max: 4 }) })
+      .map(({ session, batchId, seen, version }) =>
+        command(
+          `rewrite ${version} of ${session} as ${batchId} ${JSON.stringify(seen)}`,
+          async (model, log) => {
+            const options = optionsOf(model, session, batchId, seen)
+            if (version < 1 || version > model.version(session)) return
+            const rewritten = [{ version, data: "gone", checksum: 7 }]
+            const added: Batch = [{ time: 0, type: "Rewritten", schemaVersion: 1, data: "{}" }]
+            const expected = model.append(session, added, options, rewritten)
+            same(
+              await ask(answerOf(log.rewrite(session, rewritten, added, options))),
+              expected,
+              () => `rewriting ${session}`,
+            )
+          },
+        ),
+      ),
+    fc
+      .record({
+        session,
+        off: fc.constantFrom(0, 0, 0, -1, 1),
+        batchId: fc.constantFrom("last", "last", "a"),
+      })
+      .map(({ session, off, batchId }) =>
+        command(`save a snapshot of ${session} ${off} ${batchId}`, async (model, log) => {
+          const last = batchId === "last" ? (model.lastCommit(session) ?? "") : batchId
           const version = Math.max(model.version(session) + off, 0)
-          const snapshot = { fold: 1, version, commit: last, data: `snapshot of ${version}` }
+          const snapshot = { foldVersion: 1, version, batchId: last, data: `snapshot of ${version}` }
           model.saveSnapshot(session, snapshot)
           await ask(log.saveSnapshot(session, snapshot))
         }),

@@ -12,13 +12,13 @@ const checkWhole = (
   sizeOf: (commit: string) => number,
   who: string,
 ): void => {
-  records.forEach(({ seq }, position) => {
-    must(seq === position + 1, () => `${who} sees ${seq} at place ${position + 1}`)
+  records.forEach(({ version }, position) => {
+    must(version === position + 1, () => `${who} sees ${version} at place ${position + 1}`)
   })
   for (let from = 0; from < records.length;) {
-    const commit = records[from]?.commit ?? ""
+    const commit = records[from]?.batchId ?? ""
     let to = from
-    while (records[to]?.commit === commit) to++
+    while (records[to]?.batchId === commit) to++
     must(
       to - from === sizeOf(commit),
       () => `${who} sees ${to - from} records of batch ${commit}, which has ${sizeOf(commit)}`,
@@ -43,10 +43,10 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     numRuns: Math.min(numRuns, 50),
     holds: (log, { before, sizes }) =>
       Effect.gen(function* () {
-        if (before > 0) yield* log.append("s", numbered(before), { expected: 0, commit: "before" })
+        if (before > 0) yield* log.append("s", numbered(before), { expectedVersion: 0, batchId: "before" })
         const answers = yield* Effect.all(
           sizes.map((size, writer) =>
-            answerOf(log.append("s", numbered(size), { expected: before, commit: `w${writer}` })),
+            answerOf(log.append("s", numbered(size), { expectedVersion: before, batchId: `w${writer}` })),
           ),
           { concurrency: "unbounded" },
         )
@@ -55,7 +55,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           winners.length === 1,
           () => `${winners.length} of ${sizes.length} writers at version ${before} won`,
         )
-        const found = (yield* readAll(log, "s", { from: before + 1 })).map(({ commit }) => commit)
+        const found = (yield* readAll(log, "s", { fromVersion: before + 1 })).map(({ batchId }) => batchId)
         const [winner = 0] = winners
         same(
           found,
@@ -84,13 +84,13 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     holds: (log, { writers, scheduler }) =>
       Effect.gen(function* () {
         const turn = (label: string) => Effect.promise(() => scheduler.schedule(Promise.resolve(), label))
-        const write = (commit: string, size: number): Effect.Effect<unknown, EventLog.LogError> =>
+        const write = (batchId: string, size: number): Effect.Effect<unknown, EventLog.LogError> =>
           Effect.gen(function* () {
-            yield* turn(`${commit} reads`)
-            const expected = yield* log.version("s")
-            yield* turn(`${commit} writes at ${expected}`)
-            return yield* log.append("s", numbered(size), { expected, commit })
-          }).pipe(Effect.catchTag("VersionConflict", () => write(commit, size)))
+            yield* turn(`${batchId} reads`)
+            const expectedVersion = yield* log.version("s")
+            yield* turn(`${batchId} writes at ${expectedVersion}`)
+            return yield* log.append("s", numbered(size), { expectedVersion, batchId })
+          }).pipe(Effect.catchTag("VersionConflict", () => write(batchId, size)))
         const all = writers.map((sizes, writer) =>
           Effect.forEach(sizes, (size, position) => write(`w${writer}.${position}`, size)),
         )
@@ -102,7 +102,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           return writers[writer!]?.[position!] ?? 0
         }
         checkWhole(found, sizeOf, "a reader")
-        const commits = [...new Set(found.map(({ commit }) => commit))]
+        const commits = [...new Set(found.map(({ batchId }) => batchId))]
         same(commits.length, writers.flat().length, () => "the number of batches")
         for (const [writer, sizes] of writers.entries()) {
           same(
@@ -126,10 +126,10 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         const sizeOf = (commit: string) => sizes[Number(commit.slice(1))] ?? 0
         const writing = Effect.gen(function* () {
-          let expected = 0
+          let expectedVersion = 0
           for (const [position, size] of sizes.entries()) {
-            yield* log.append("s", numbered(size), { expected, commit: `c${position}` })
-            expected += size
+            yield* log.append("s", numbered(size), { expectedVersion, batchId: `c${position}` })
+            expectedVersion += size
           }
         })
         const reading = (pause: number, reader: number) =>

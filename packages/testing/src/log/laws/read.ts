@@ -16,12 +16,17 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       "were, and a record without a checksum has none.",
     arbitrary: fc.record({
       records: batch,
-      commit: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
+      batchId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
     }),
-    holds: (log, { records, commit }) =>
+    holds: (log, { records, batchId }) =>
       Effect.gen(function* () {
-        yield* log.append("s", records, { expected: 0, commit })
-        const expected = records.map((record, at) => ({ ...record, session: "s", seq: at + 1, commit }))
+        yield* log.append("s", records, { expectedVersion: 0, batchId })
+        const expected = records.map((record, at) => ({
+          ...record,
+          session: "s",
+          version: at + 1,
+          batchId,
+        }))
         same(yield* readAll(log, "s"), expected, () => "the records, as they are read")
       }),
   }),
@@ -34,7 +39,10 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     holds: (log, unit) =>
       Effect.gen(function* () {
         const data = JSON.stringify(unit.repeat(Math.ceil(1_000_000 / unit.length)))
-        yield* log.append("s", [{ at: 0, type: "Noted", version: 1, data }], { expected: 0, commit: "a" })
+        yield* log.append("s", [{ time: 0, type: "Noted", schemaVersion: 1, data }], {
+          expectedVersion: 0,
+          batchId: "a",
+        })
         const [found] = yield* readAll(log, "s")
         same(found?.data === data, true, () => `${found?.data.length} of ${data.length} characters came back`)
       }),
@@ -54,8 +62,8 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     }),
     holds: (log, { count, from, to, reverse, take }) =>
       Effect.gen(function* () {
-        if (count > 0) yield* log.append("s", numbered(count), { expected: 0, commit: "a" })
-        yield* log.append("other", numbered(5, 100), { expected: 0, commit: "a" })
+        if (count > 0) yield* log.append("s", numbered(count), { expectedVersion: 0, batchId: "a" })
+        yield* log.append("other", numbered(5, 100), { expectedVersion: 0, batchId: "a" })
         const range = {
           ...(from === undefined ? {} : { from }),
           ...(to === undefined ? {} : { to }),
@@ -67,13 +75,13 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const expected = reverse ? within.toReversed() : within
         const found = yield* readAll(log, "s", range)
         same(
-          found.map(({ seq, data }) => [seq, data]),
+          found.map(({ version, data }) => [version, data]),
           expected.map((seq) => [seq, `{"n":${seq}}`]),
           () => `the records of ${JSON.stringify(range)}`,
         )
         const some = yield* Stream.runCollect(Stream.take(log.read("s", range), take))
         same(
-          Chunk.toReadonlyArray(some).map(({ seq }) => seq),
+          Chunk.toReadonlyArray(some).map(({ version }) => version),
           expected.slice(0, take),
           () => `the first ${take} of ${JSON.stringify(range)}`,
         )
@@ -89,16 +97,16 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       from: fc.integer({ min: 1, max: 700 }),
       to: fc.integer({ min: 1_000, max: 1_499 }),
     }),
-    holds: (log, { from, to }) =>
+    holds: (log, { from: fromVersion, to }) =>
       Effect.gen(function* () {
         const count = 1_500
         for (let first = 0; first < count; first += 300) {
-          yield* log.append("s", numbered(300, first + 1), { expected: first, commit: `c${first}` })
+          yield* log.append("s", numbered(300, first + 1), { expectedVersion: first, batchId: `c${first}` })
         }
         const all = Array.from({ length: count }, (_, position) => position + 1)
         const found = yield* readAll(log, "s")
         same(
-          found.map(({ seq }) => seq),
+          found.map(({ version }) => version),
           all,
           () => "all of them",
         )
@@ -107,16 +115,18 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           all.map((n) => `{"n":${n}}`),
           () => "their data",
         )
-        const part = all.slice(from - 1, to)
+        const part = all.slice(fromVersion - 1, to)
         same(
-          (yield* readAll(log, "s", { from, to })).map(({ seq }) => seq),
+          (yield* readAll(log, "s", { fromVersion, toVersion: to })).map(({ version }) => version),
           part,
-          () => `${from} to ${to}`,
+          () => `${fromVersion} to ${to}`,
         )
         same(
-          (yield* readAll(log, "s", { from, to, reverse: true })).map(({ seq }) => seq),
+          (yield* readAll(log, "s", { fromVersion, toVersion: to, reverse: true })).map(
+            ({ version }) => version,
+          ),
           part.toReversed(),
-          () => `${to} back to ${from}`,
+          () => `${to} back to ${fromVersion}`,
         )
       }),
   }),
@@ -131,7 +141,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         let version = 0
         for (const size of sizes) {
           same(yield* Stream.runCount(stream), version, () => "the records it gives")
-          yield* log.append("s", numbered(size), { expected: version, commit: `c${version}` })
+          yield* log.append("s", numbered(size), { expectedVersion: version, batchId: `c${version}` })
           version += size
         }
         same(yield* Stream.runCount(stream), version, () => "the records it gives in the end")

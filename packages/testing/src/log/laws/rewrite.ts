@@ -27,22 +27,27 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const [first, ...rest] = numbered(count)
           const checked = (record: EventLog.NewRecord) => ({ ...record, checksum: 7 })
           const batch = [checked(first), ...rest.map(checked)] as const
-          yield* log.append(id, batch, { expected: 0, commit: "a" })
-          yield* log.saveSnapshot(id, { fold: 1, version: count, commit: "a", data: "it has the words" })
+          yield* log.append(id, batch, { expectedVersion: 0, batchId: "a" })
+          yield* log.saveSnapshot(id, {
+            foldVersion: 1,
+            version: count,
+            batchId: "a",
+            data: "it has the words",
+          })
         }
-        const changed = seqs.map((seq) => ({
-          seq,
-          data: `{"gone":${seq}}`,
+        const changed = seqs.map((version) => ({
+          version,
+          data: `{"gone":${version}}`,
           ...(checksum === undefined ? {} : { checksum }),
         }))
         const appended = yield* log.rewrite("s", changed, numbered(added, 100), {
-          expected: count,
-          commit: "b",
+          expectedVersion: count,
+          batchId: "b",
         })
         same(appended, { from: count + 1, version: count + added, duplicate: false }, () => "its answer")
         const found = yield* readAll(log, "s")
         same(
-          found.map(({ seq, commit, data }) => [seq, commit, data]),
+          found.map(({ version, batchId, data }) => [version, batchId, data]),
           [
             ...Array.from({ length: count }, (_, at) => [
               at + 1,
@@ -77,11 +82,11 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     }),
     holds: (log, { count, off }) =>
       Effect.gen(function* () {
-        yield* log.append("s", numbered(count), { expected: 0, commit: "a" })
-        const changed = [{ seq: 1, data: "{}" }]
+        yield* log.append("s", numbered(count), { expectedVersion: 0, batchId: "a" })
+        const changed = [{ version: 1, data: "{}" }]
         for (const options of [
-          { expected: Math.max(count + off, 0), commit: "b" },
-          { expected: count, after: "elsewhere", commit: "b" },
+          { expectedVersion: Math.max(count + off, 0), batchId: "b" },
+          { expectedVersion: count, after: "elsewhere", batchId: "b" },
         ]) {
           same(
             yield* answerOf(log.rewrite("s", changed, numbered(1), options)),
@@ -94,10 +99,12 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           numbered(count).map(({ data }) => data),
           () => "after a refusal",
         )
-        const options = { expected: count, commit: "b" }
+        const options = { expectedVersion: count, batchId: "b" }
         yield* log.rewrite("s", changed, numbered(1), options)
         const stood = yield* readAll(log, "s")
-        const again = yield* answerOf(log.rewrite("s", [{ seq: 1, data: "another" }], numbered(2), options))
+        const again = yield* answerOf(
+          log.rewrite("s", [{ version: 1, data: "another" }], numbered(2), options),
+        )
         same(
           again,
           { from: count + 1, version: count + 1, duplicate: true },

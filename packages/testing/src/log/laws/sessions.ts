@@ -21,8 +21,11 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         const sizeOf = (position: number) => 1 + (position % 3)
         for (const [position, id] of ids.entries()) {
-          yield* log.append(id, numbered(sizeOf(position), position * 10), { expected: 0, commit: "c" })
-          const snapshot = { fold: 1, version: sizeOf(position), commit: "c", data: `of ${position}` }
+          yield* log.append(id, numbered(sizeOf(position), position * 10), {
+            expectedVersion: 0,
+            batchId: "c",
+          })
+          const snapshot = { foldVersion: 1, version: sizeOf(position), batchId: "c", data: `of ${position}` }
           yield* log.saveSnapshot(id, snapshot)
         }
         for (const [position, id] of ids.entries()) {
@@ -49,17 +52,17 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     holds: (log, ids) =>
       Effect.gen(function* () {
         for (const [position, id] of ids.entries()) {
-          yield* log.append(id, numbered(1, position), { expected: 0, commit: "c" })
-          yield* log.append(id, numbered(2, position + 50), { expected: 1, commit: "d" })
+          yield* log.append(id, numbered(1, position), { expectedVersion: 0, batchId: "c" })
+          yield* log.append(id, numbered(2, position + 50), { expectedVersion: 1, batchId: "d" })
         }
         const expected = ids
           .map((session, position) => ({
             session,
             version: 3,
-            createdAt: numbered(1, position)[0].at,
-            updatedAt: numbered(1, position + 51)[0].at,
+            createdTime: numbered(1, position)[0].time,
+            updatedTime: numbered(1, position + 51)[0].time,
           }))
-          .toSorted((one, other) => EventLog.byId(one.session, other.session))
+          .toSorted((one, other) => EventLog.compareSessionIds(one.session, other.session))
         same(yield* listed(log), expected, () => "the list of sessions")
       }),
   }),
@@ -72,7 +75,8 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     holds: (log, count) =>
       Effect.gen(function* () {
         const ids = Array.from({ length: count }, (_, number) => `session-${String(number).padStart(4, "0")}`)
-        for (const id of ids.toReversed()) yield* log.append(id, numbered(1), { expected: 0, commit: "c" })
+        for (const id of ids.toReversed())
+          yield* log.append(id, numbered(1), { expectedVersion: 0, batchId: "c" })
         same(
           (yield* listed(log)).map(({ session }) => session),
           ids,
@@ -91,8 +95,8 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         const [gone = "", ...others] = ids
         for (const id of ids) {
-          yield* log.append(id, numbered(size), { expected: 0, commit: "c" })
-          yield* log.saveSnapshot(id, { fold: 1, version: size, commit: "c", data: "{}" })
+          yield* log.append(id, numbered(size), { expectedVersion: 0, batchId: "c" })
+          yield* log.saveSnapshot(id, { foldVersion: 1, version: size, batchId: "c", data: "{}" })
         }
         same(yield* log.delete(gone), true, () => "deleting it")
         same(yield* log.delete(gone), false, () => "deleting it again")
@@ -104,9 +108,11 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           same((yield* readAll(log, id)).length, size, () => "the records of another session")
           same((yield* snapshotOf(log, id))?.version, size, () => "the snapshot of another session")
         }
-        const stale = yield* Effect.either(log.append(gone, numbered(1), { expected: size, commit: "d" }))
+        const stale = yield* Effect.either(
+          log.append(gone, numbered(1), { expectedVersion: size, batchId: "d" }),
+        )
         same(stale._tag, "Left", () => "an append decided on the log of old")
-        const anew = yield* log.append(gone, numbered(1, 7), { expected: 0, commit: "c" })
+        const anew = yield* log.append(gone, numbered(1, 7), { expectedVersion: 0, batchId: "c" })
         same(anew, { from: 1, version: 1, duplicate: false }, () => "its first append after it was deleted")
         same(
           (yield* readAll(log, gone)).map(({ data }) => data),

@@ -6,10 +6,10 @@ import { numbered } from "../../arbitrary/record.js"
 import { type Law, same } from "../../law/Law.js"
 import { listed, type LogKit, readAll, snapshotOf } from "../input.js"
 
-const snapshot = (version: number, commit: string, fold = 1): EventLog.Snapshot => ({
-  fold,
+const snapshot = (version: number, batchId: string, foldVersion = 1): EventLog.Snapshot => ({
+  foldVersion,
   version,
-  commit,
+  batchId,
   data: `{"version": ${version}, "text": "单词 🎈 it's"}`,
 })
 
@@ -21,7 +21,7 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       "The last one saved is the one that is loaded, with its fold, version and commit. It is no event. Until a newer\n" +
       "one is saved, an older one may stay: it is still a fold of the beginning of this log.",
     arbitrary: fc.array(
-      fc.record({ size: fc.integer({ min: 1, max: 4 }), fold: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ size: fc.integer({ min: 1, max: 4 }), foldVersion: fc.integer({ min: 1, max: 3 }) }),
       {
         minLength: 1,
         maxLength: 5,
@@ -31,13 +31,13 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
       Effect.gen(function* () {
         let version = 0
         same(yield* snapshotOf(log, "s"), null, () => "before there is any")
-        for (const [position, { size, fold }] of steps.entries()) {
-          yield* log.append("s", numbered(size), { expected: version, commit: `c${position}` })
+        for (const [position, { size, foldVersion }] of steps.entries()) {
+          yield* log.append("s", numbered(size), { expectedVersion: version, batchId: `c${position}` })
           version += size
           const older = yield* snapshotOf(log, "s")
           const before = position === 0 ? undefined : version - size
           if (older !== null) same(older.version, before, () => "the snapshot after an append")
-          const one = snapshot(version, `c${position}`, fold)
+          const one = snapshot(version, `c${position}`, foldVersion)
           yield* log.saveSnapshot("s", one)
           same(yield* snapshotOf(log, "s"), one, () => `the snapshot at version ${version}`)
           same(yield* log.version("s"), version, () => "the version, after a snapshot")
@@ -54,24 +54,27 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     arbitrary: fc.record({
       sizes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
       off: fc.integer({ min: -4, max: 4 }),
-      commit: fc.constantFrom("last", "first", "elsewhere"),
+      batchId: fc.constantFrom("last", "first", "elsewhere"),
       deleted: fc.boolean(),
     }),
-    holds: (log, { sizes, off, commit, deleted }) =>
+    holds: (log, { sizes, off, batchId, deleted }) =>
       Effect.gen(function* () {
         const write = (name: string) =>
           Effect.gen(function* () {
             let version = 0
             for (const [position, size] of sizes.entries()) {
-              yield* log.append("s", numbered(size), { expected: version, commit: `${name}${position}` })
+              yield* log.append("s", numbered(size), {
+                expectedVersion: version,
+                batchId: `${name}${position}`,
+              })
               version += size
             }
             return version
           })
         const version = yield* write("c")
         const last = `c${sizes.length - 1}`
-        const given = snapshot(Math.max(version + off, 0), { last, first: "c0", elsewhere: "x" }[commit])
-        const current = given.version === version && given.commit === last
+        const given = snapshot(Math.max(version + off, 0), { last, first: "c0", elsewhere: "x" }[batchId])
+        const current = given.version === version && given.batchId === last
         yield* log.saveSnapshot("s", given)
         same(
           yield* snapshotOf(log, "s"),

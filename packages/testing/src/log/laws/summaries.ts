@@ -60,11 +60,11 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           })
         yield* check("before the first append")
         for (const [position, step] of steps.entries()) {
-          const commit = `c${position}`
-          const options = { expected: version, commit, summaries: step.changes }
+          const batchId = `c${position}`
+          const options = { expectedVersion: version, batchId, summaries: step.changes }
           if (step.conflict) {
             const lost = yield* Effect.either(
-              log.append("s", numbered(1), { ...options, expected: version + 1, commit: "lost" }),
+              log.append("s", numbered(1), { ...options, expectedVersion: version + 1, batchId: "lost" }),
             )
             must(Either.isLeft(lost), () => "an append at another version fails")
             yield* check("after an append that lost")
@@ -73,7 +73,7 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const next = after(rewritten ? [] : rows, step.changes)
           const done = yield* Effect.either(
             rewritten
-              ? log.rewrite("s", [{ seq: 1, data: "{}" }], numbered(1), options)
+              ? log.rewrite("s", [{ version: 1, data: "{}" }], numbered(1), options)
               : log.append("s", numbered(1), options),
           )
           same(Either.isRight(done), next !== null, () => `whether change ${position} is taken`)
@@ -90,14 +90,17 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           }
         }
         if (version > 0) {
-          yield* log.rewrite("s", [{ seq: 1, data: "{}" }], numbered(1), { expected: version, commit: "w" })
+          yield* log.rewrite("s", [{ version: 1, data: "{}" }], numbered(1), {
+            expectedVersion: version,
+            batchId: "w",
+          })
           version++
           rows = []
           yield* check("after a rewrite without rows")
         }
         yield* log.append("s", numbered(1), {
-          expected: version,
-          commit: "x",
+          expectedVersion: version,
+          batchId: "x",
           summaries: { replace: false, rows: [] },
         })
         yield* log.delete("s")

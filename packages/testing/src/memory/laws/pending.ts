@@ -36,7 +36,7 @@ export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         })
         const { time } = world
         // The time of a message is the time it comes at: a policy that waits for a time is no matter of this law.
-        const timeless = batches.map((batch) => batch.map(({ at: _at, ...message }) => message))
+        const timeless = batches.map((batch) => batch.map(({ time: _at, ...message }) => message))
         for (const [position, batch] of timeless.entries()) {
           await world.run(memory.append(session, batch))
           await world.watch(time.advance(passing[position] ?? 0))
@@ -49,9 +49,9 @@ export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         )
         const state = await world.run(memory.state(session))
         // At the time of the last decision: what the clock alone has made due since is not part of this law.
-        const now = Math.max(state.compactedAt ?? 0, state.lastMessageAt ?? 0)
+        const now = Math.max(state.lastCompactionTime ?? 0, state.lastMessageTime ?? 0)
         const decision = Policy.decide(strategy, state, { now })
-        must(decision._tag === "Idle" && decision.why !== "running", () =>
+        must(decision._tag === "Idle" && decision.reason !== "running", () =>
           decision._tag === "Due"
             ? `[${decision.plan.from},${decision.plan.to}) is due (${decision.plan.reason}), and it is never compacted`
             : "a compaction is still running",

@@ -29,7 +29,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       faults: fc.tuple(faultScript, faultScript),
       /** How long a process is away from its log, now and then: some longer than its lease. */
       stalls: fc.array(
-        fc.record({ at: fc.nat({ max: 30 }), millis: fc.constantFrom(1_000, 60_000, 3_600_000) }),
+        fc.record({ time: fc.nat({ max: 30 }), millis: fc.constantFrom(1_000, 60_000, 3_600_000) }),
         {
           maxLength: 3,
         },
@@ -42,7 +42,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     holds: ({ strategy, mine, theirs, faults: [ours, others], stalls, passing }) =>
       inWorld(options, async (world) => {
         const stalling = ours.map((fault, at) => {
-          const stall = stalls.find((one) => one.at % ours.length === at)
+          const stall = stalls.find((one) => one.time % ours.length === at)
           return stall === undefined ? fault : { ...fault, there: stall.millis }
         })
         const settings = {
@@ -55,12 +55,12 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           await world.open({
             ...settings,
             summarizer: slow("5 seconds"),
-            through: (log) => faultyLog(log, stalling),
+            coveredTo: (log) => faultyLog(log, stalling),
           }),
           await world.open({
             ...settings,
             summarizer: slow("3 seconds"),
-            through: (log) => faultyLog(log, others),
+            coveredTo: (log) => faultyLog(log, others),
           }),
         ]
         const { time } = world
@@ -73,7 +73,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
               }),
             )
             for (const millis of passing) yield* time.advance(millis)
-            yield* time.through(Fiber.join(work))
+            yield* time.coveredTo(Fiber.join(work))
             // Whatever runs in the background comes to its end, or loses its lease.
             for (let minute = 0; minute < 20; minute++) yield* time.advance(600_000)
           }),
@@ -83,7 +83,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         const found = read.messages.map(({ message }) => canonical(contentsOf([message])))
         const expected = [...mine, ...theirs].flat().map((message) => canonical(contentsOf([message])))
         same(found.toSorted(), expected.toSorted(), () => "the messages in the log")
-        await world.run(reader.settle(session))
+        await world.run(reader.compactDue(session))
         await checkSession(world, reader, session)
       }),
   })
@@ -134,7 +134,7 @@ export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
               compaction: "manual",
               lease: "1 minute",
               summarizerTimeout: "20 seconds",
-              through: (log) => holdingCommits(log, each),
+              coveredTo: (log) => holdingCommits(log, each),
             }),
           ),
         )
@@ -146,7 +146,7 @@ export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             Effect.gen(function* () {
               settling.push(
                 yield* Effect.forkDaemon(
-                  Effect.zipRight(memory.append(session, batch), memory.settle(session)),
+                  Effect.zipRight(memory.append(session, batch), memory.compactDue(session)),
                 ),
               )
               yield* time.advance(passing[position] ?? 600_000)

@@ -48,10 +48,10 @@ export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =
         }
         if (next === 0) return
         await world.run(memory.redact(session, index))
-        await world.run(memory.settle(session))
+        await world.run(memory.compactDue(session))
         const records = Chunk.toReadonlyArray(await world.run(Stream.runCollect(world.log.read(session))))
         const having = records.find((record) => canonical(record).includes(secret))
-        must(having === undefined, () => `event ${having?.seq} (${having?.type}) still has it`)
+        must(having === undefined, () => `event ${having?.version} (${having?.type}) still has it`)
         const snapshot = await world.run(world.log.loadSnapshot(session))
         must(!canonical(snapshot).includes(secret), () => "the snapshot still has it")
         const context = await world.run(memory.context(session))

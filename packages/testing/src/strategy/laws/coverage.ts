@@ -14,7 +14,7 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     holds: (input, rehearse) => {
       const { problems } = readSession(rehearse(input).events)
       const found = problems.find((problem) => problem.law === "L3")
-      failOn(found, () => `at event ${found?.seq}`)
+      failOn(found, () => `at event ${found?.version}`)
     },
   }),
   law({
@@ -32,7 +32,7 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
           [0, ...ends].slice(0, segments.length),
           () => `with ${state.total} messages, the segments do not follow each other`,
         )
-        const expected = input.strategy.fold === "drop" ? 0 : state.through
+        const expected = input.strategy.summaryMode === "drop" ? 0 : state.coveredTo
         same(ends.at(-1) ?? 0, expected, () => `with ${state.total} messages, the segments end elsewhere`)
       }
     },
@@ -49,8 +49,8 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
       for (const ask of asks) {
         const wrong = malformed(ask)
         must(wrong === null, () => wrong ?? "")
-        must(ask.part !== "take" || ask.answer >= ask.through, () =>
-          ask.part === "take" ? `"take" goes back to ${ask.answer}, and [0,${ask.through}) is covered` : "",
+        must(ask.part !== "take" || ask.answer >= ask.coveredTo, () =>
+          ask.part === "take" ? `"take" goes back to ${ask.answer}, and [0,${ask.coveredTo}) is covered` : "",
         )
       }
       for (const plan of decided) {

@@ -19,14 +19,15 @@ const planOf = ({ reason, from, to, tailFrom, parts, prune }: Policy.Plan): Poli
 
 const brief = ({ decided, moments, thrown }: Rehearsal) => ({
   plans: decided.map((plan) => ({ total: plan.total, ...planOf(plan) })),
-  dueAt: moments.map((moment) => String(moment.dueAt)),
+  dueTime: moments.map((moment) => String(moment.dueTime)),
   thrown: thrown === null ? null : thrown.total,
 })
 
 /** All that can be reached in a state, but for the buffers it shares with the states after it. */
 const freezeState = (state: Decided["before"]): void => {
-  for (const value of Object.values(state)) if (!(value instanceof state.raw.constructor)) deepFreeze(value)
-  for (const entry of state.raw) deepFreeze(entry)
+  for (const value of Object.values(state))
+    if (!(value instanceof state.uncovered.constructor)) deepFreeze(value)
+  for (const entry of state.uncovered) deepFreeze(entry)
   Object.freeze(state)
 }
 
@@ -64,23 +65,23 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     holds: (input, rehearse) => {
       const { decided, moments, strategy, endless } = rehearse(input)
       for (const plan of decided.toReversed()) {
-        const again = decide(strategy, plan.before, { now: plan.now, demanded: plan.demanded })
+        const again = decide(strategy, plan.before, { now: plan.now, onDemand: plan.onDemand })
         same(
-          again._tag === "Due" ? planOf(again.plan) : again.why,
+          again._tag === "Due" ? planOf(again.plan) : again.reason,
           planOf(plan),
           () => `asked again about the state with ${plan.total} messages, it says something else`,
         )
       }
-      for (const { settled, state, now, dueAt } of endless === null ? moments.toReversed() : []) {
+      for (const { settled, state, now, dueTime } of endless === null ? moments.toReversed() : []) {
         const again = decide(strategy, state, { now })
         must(
           !settled || again._tag === "Idle",
           () => `nothing was due with ${state.total} messages, and asked again, something is`,
         )
-        const time = strategy.when.dueAt?.(viewOf(state, now, strategy.keep)) ?? null
+        const time = strategy.when.dueTime?.(viewOf(state, now, strategy.keep)) ?? null
         same(
           String(time),
-          String(dueAt),
+          String(dueTime),
           () => `asked again about the state with ${state.total} messages, it is due at another time`,
         )
       }

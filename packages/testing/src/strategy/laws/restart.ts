@@ -16,7 +16,7 @@ export const restartLaws = ({ law, numRuns }: Kit): ReadonlyArray<Law> => [
     holds: async ({ strategy, batches }) => {
       const { state, moments, reopened } = await runOf(strategy, batches)
       const [again, after, context] = await reopened((memory) =>
-        Effect.all([memory.state(session), memory.settle(session), memory.context(session)]),
+        Effect.all([memory.state(session), memory.compactDue(session), memory.context(session)]),
       )
       same(again, state, () => "the state is another one")
       must(after.length === 0, () => `${after.length} compactions are due after the restart`)

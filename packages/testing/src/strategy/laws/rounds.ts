@@ -1,18 +1,18 @@
 /** What a strategy says of itself in rounds. */
 import type { Message } from "@memfold/core"
 import { type Law, must } from "../../law/Law.js"
-import { roundComplete, roundStarts } from "../../oracle/groups.js"
+import { turnComplete, turnStarts } from "../../oracle/groups.js"
 import type { Kit } from "../input.js"
 
 const unpinned = ({ pinned: _pinned, ...message }: Message.Message): Message.Message => message
 
 /** The complete rounds in `[from, messages.length)`, counted by looking at the whole conversation. */
-const completeRounds = (messages: ReadonlyArray<Message.Message>, from: number): number => {
-  const starts = roundStarts(messages).filter((start) => start >= from).length
-  return starts === 0 || roundComplete(messages) ? starts : starts - 1
+const completeTurns = (messages: ReadonlyArray<Message.Message>, from: number): number => {
+  const starts = turnStarts(messages).filter((start) => start >= from).length
+  return starts === 0 || turnComplete(messages) ? starts : starts - 1
 }
 
-export const roundLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law> =>
+export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law> =>
   !claimsRounds
     ? []
     : [
@@ -29,30 +29,30 @@ export const roundLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law
             batches: batches.map((batch) => batch.map(unpinned)),
           })),
           holds: (input, rehearse) => {
-            const { rounds: claim } = input
+            const { turns: claim } = input
             if (claim === null) return
             const { decided, moments, messages } = rehearse(input)
-            for (const { total, from, to, demanded } of decided) {
+            for (const { total, from, to, onDemand } of decided) {
               const before = messages.slice(0, total)
               const what = `with ${total} messages, [${from},${to}) is folded`
-              const kept = completeRounds(before, to)
+              const kept = completeTurns(before, to)
               must(
                 kept >= claim.keep,
                 () => `${what}; ${kept} complete rounds stay, and it keeps ${claim.keep}`,
               )
-              must(roundStarts(before).includes(to), () => `${what}, and no round begins with message ${to}`)
-              const taken = roundStarts(before).filter((start) => start >= from && start < to).length
+              must(turnStarts(before).includes(to), () => `${what}, and no round begins with message ${to}`)
+              const taken = turnStarts(before).filter((start) => start >= from && start < to).length
               must(
-                claim.take === undefined || demanded || taken === claim.take,
-                () => `${what}: ${taken} rounds, and it takes ${claim.take}`,
+                claim.batchSize === undefined || onDemand || taken === claim.batchSize,
+                () => `${what}: ${taken} rounds, and it takes ${claim.batchSize}`,
               )
             }
-            const { take } = claim
-            if (take === undefined) return
+            const { batchSize } = claim
+            if (batchSize === undefined) return
             for (const { settled, state } of moments) {
-              const raw = completeRounds(messages.slice(0, state.total), state.through)
+              const raw = completeTurns(messages.slice(0, state.total), state.coveredTo)
               must(
-                !settled || raw < claim.keep + take,
+                !settled || raw < claim.keep + batchSize,
                 () => `with ${state.total} messages, ${raw} complete rounds are raw, and nothing is due`,
               )
             }

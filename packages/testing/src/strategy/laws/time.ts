@@ -16,31 +16,31 @@ export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     holds: (input, rehearse) => {
       const { strategy, moments } = rehearse(input)
       const { when, keep } = strategy
-      if (when.dueAt === undefined) return
-      for (const { state, now, dueAt } of moments) {
-        const wrong = malformed({ part: "when.dueAt", answer: dueAt })
+      if (when.dueTime === undefined) return
+      for (const { state, now, dueTime } of moments) {
+        const wrong = malformed({ part: "when.dueAt", answer: dueTime })
         must(wrong === null, () => `with ${state.total} messages, ${wrong}`)
         const at = (time: number) => {
           const view = viewOf(state, time, keep)
-          return { due: when.due(view), dueAt: when.dueAt?.(view) ?? null }
+          return { due: when.due(view), dueTime: when.dueTime?.(view) ?? null }
         }
         if (state.total === 0 || at(now).due !== null) continue
         const stays = (time: number, found: number | null) =>
           must(
-            found === dueAt,
+            found === dueTime,
             () =>
-              `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and asked ` +
+              `with ${state.total} messages, it says that it is due ${after(dueTime, now)}, and asked ` +
               `${time - now} ms later, ${after(found, now)}`,
           )
-        for (const world of worlds) stays(now, inSurroundings(world, () => at(now).dueAt).answer)
-        const then = dueAt === null ? null : Math.ceil(dueAt)
+        for (const world of worlds) stays(now, inSurroundings(world, () => at(now).dueTime).answer)
+        const then = dueTime === null ? null : Math.ceil(dueTime)
         for (const time of [now + 1, ...(then === null ? [] : [then - 1])]) {
           if (time <= now || (then !== null && time >= then)) continue
-          const { due, dueAt: later } = at(time)
+          const { due, dueTime: later } = at(time)
           must(
             then === null || due === null,
             () =>
-              `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and is due ` +
+              `with ${state.total} messages, it says that it is due ${after(dueTime, now)}, and is due ` +
               `${time - now} ms after it was asked (${JSON.stringify(due)})`,
           )
           if (due === null) stays(time, later)
@@ -49,7 +49,7 @@ export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
         must(
           at(then).due !== null,
           () =>
-            `with ${state.total} messages, it says that it is due ${after(dueAt, now)}, and then it is not`,
+            `with ${state.total} messages, it says that it is due ${after(dueTime, now)}, and then it is not`,
         )
       }
     },

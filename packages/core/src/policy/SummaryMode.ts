@@ -6,9 +6,9 @@
  * - `drop`: nothing is written; the messages leave the context and stay in the log
  * - `none`: the messages stay raw; a compaction only prunes outputs of tools
  */
-export type Fold = "rolling" | "blocks" | "drop" | "none"
+export type SummaryMode = "rolling" | "blocks" | "drop" | "none"
 
-export const rolling: Fold = "rolling"
-export const blocks: Fold = "blocks"
-export const drop: Fold = "drop"
-export const none: Fold = "none"
+export const rolling: SummaryMode = "rolling"
+export const blocks: SummaryMode = "blocks"
+export const drop: SummaryMode = "drop"
+export const none: SummaryMode = "none"

@@ -5,8 +5,8 @@
 
 /** At most so many failures, each of at most so many characters. */
 export interface FailureNotes {
-  readonly most: number
-  readonly characters: number
+  readonly maxFailures: number
+  readonly maxCharacters: number
 }
 
 /** Which tools touch files, and the arguments that name them. */
@@ -16,7 +16,7 @@ export interface FileNotes {
   readonly pathArguments: ReadonlyArray<string>
 }
 
-export interface Notes {
+export interface ToolNotes {
   readonly failures?: FailureNotes
   readonly files?: FileNotes
 }

@@ -4,33 +4,37 @@ import { chat, conversation } from "../../../testing/src/arbitrary/index.js"
 import * as oracles from "../../../testing/src/oracle/groups.js"
 import { after, appended, committed, started, stateOf } from "../../../testing/src/given/events.js"
 import { Message } from "../index.js"
-import { make } from "./View.js"
+import { make } from "./PolicyInput.js"
 
 const { assistant, call, result, user } = Message
 
 const now = 1_700_000_100_000
 
 /** What the view on these messages has to say, each question answered by looking at all of them. */
-const asked = (messages: ReadonlyArray<Message.Message>, tokens: ReadonlyArray<number>, through: number) => {
+const asked = (
+  messages: ReadonlyArray<Message.Message>,
+  tokens: ReadonlyArray<number>,
+  coveredTo: number,
+) => {
   const total = messages.length
   const sum = (from: number, to: number) => tokens.slice(from, to).reduce((one, other) => one + other, 0)
-  const everywhere = Array.from({ length: total - through + 1 }, (_, offset) => through + offset)
-  const all = oracles.roundStarts(messages)
-  const starts = all.filter((start) => start >= through)
-  const complete = oracles.roundComplete(messages)
+  const everywhere = Array.from({ length: total - coveredTo + 1 }, (_, offset) => coveredTo + offset)
+  const all = oracles.turnStarts(messages)
+  const starts = all.filter((start) => start >= coveredTo)
+  const complete = oracles.turnComplete(messages)
   const ends = starts.flatMap((_, n) => starts[n + 1] ?? (complete ? [total] : []))
   const newest = all.at(-1)
   return {
     total,
-    through,
-    contextTokens: (through === 0 ? 0 : 7) + sum(through, total),
+    coveredTo,
+    contextTokens: (coveredTo === 0 ? 0 : 7) + sum(coveredTo, total),
     tokens: everywhere.map((from) => everywhere.map((to) => (from <= to ? sum(from, to) : 0))),
     lastTokens: [0, 1, 5, 20, 10_000].map((limit) => everywhere.find((from) => sum(from, total) <= limit)),
-    rounds: ends.length,
-    roundsTo: everywhere.map((position) => ends.filter((end) => end <= position).length),
-    roundStart: [-2, -1, 0, 1, 2, 50].map((n) => (n < 0 ? through : (starts[n] ?? total))),
-    currentRound: newest === undefined ? total : Math.max(newest, through),
-    openRound: newest === undefined || complete ? total : Math.max(newest, through),
+    turns: ends.length,
+    completeTurnsTo: everywhere.map((position) => ends.filter((end) => end <= position).length),
+    turnStart: [-2, -1, 0, 1, 2, 50].map((n) => (n < 0 ? coveredTo : (starts[n] ?? total))),
+    currentTurn: newest === undefined ? total : Math.max(newest, coveredTo),
+    openTurn: newest === undefined || complete ? total : Math.max(newest, coveredTo),
   }
 }
 
@@ -39,27 +43,27 @@ it("answers every question as a look at the whole conversation does", () => {
     fc.property(conversation, fc.nat(), (conversation, cut) => {
       const messages = conversation.map(({ pinned: _pinned, usage: _usage, ...message }) => message)
       const boundaries = oracles.boundaries(messages)
-      const through = boundaries[cut % boundaries.length]!
+      const coveredTo = boundaries[cut % boundaries.length]!
       const tokens = messages.map((_, index) => (index * 7) % 11)
       const state = after(
         ...appended(messages).map((event, index) => ({ ...event, tokens: tokens[index]! })),
-        ...(through === 0 ? [] : [started(through), committed(through)]),
+        ...(coveredTo === 0 ? [] : [started(coveredTo), committed(coveredTo)]),
       )
       // What is pinned takes room in the context wherever it stands; that is for another test.
       const view = make({ ...state, pinned: [] }, now)
-      const everywhere = Array.from({ length: view.total - through + 1 }, (_, offset) => through + offset)
+      const everywhere = Array.from({ length: view.total - coveredTo + 1 }, (_, offset) => coveredTo + offset)
       expect({
         total: view.total,
-        through: view.through,
+        coveredTo: view.coveredTo,
         contextTokens: view.contextTokens,
         tokens: everywhere.map((from) => everywhere.map((to) => (from <= to ? view.tokens(from, to) : 0))),
-        lastTokens: [0, 1, 5, 20, 10_000].map(view.lastTokens),
-        rounds: view.rounds,
-        roundsTo: everywhere.map(view.roundsTo),
-        roundStart: [-2, -1, 0, 1, 2, 50].map(view.roundStart),
-        currentRound: view.currentRound,
-        openRound: view.openRound,
-      }).toEqual(asked(messages, tokens, through))
+        lastTokens: [0, 1, 5, 20, 10_000].map(view.startOfLastTokens),
+        turns: view.completeTurns,
+        completeTurnsTo: everywhere.map(view.completeTurnsTo),
+        turnStart: [-2, -1, 0, 1, 2, 50].map(view.turnStart),
+        currentTurn: view.currentTurn,
+        openTurn: view.openTurn,
+      }).toEqual(asked(messages, tokens, coveredTo))
     }),
     { numRuns: 150 },
   )
@@ -68,28 +72,31 @@ it("answers every question as a look at the whole conversation does", () => {
 describe("a view", () => {
   it("of nothing has zeros", () => {
     const view = make(stateOf([]), now)
-    expect(view).toMatchObject({ total: 0, through: 0, now, contextTokens: 0, rounds: 0, currentRound: 0 })
-    expect([view.roundStart(0), view.roundStart(-1), view.lastTokens(5), view.roundsTo(0)]).toEqual([
-      0, 0, 0, 0,
-    ])
+    expect(view).toMatchObject({ total: 0, coveredTo: 0, now, contextTokens: 0, turns: 0, currentTurn: 0 })
+    expect([
+      view.turnStart(0),
+      view.turnStart(-1),
+      view.startOfLastTokens(5),
+      view.completeTurnsTo(0),
+    ]).toEqual([0, 0, 0, 0])
   })
 
   it("counts a round when the assistant has ended it, or the user has begun another", () => {
     const asking = call([{ id: "1", name: "t", arguments: "{}" }])
-    const rounds = (...messages: ReadonlyArray<Message.Message>) => make(stateOf(messages), now).rounds
-    expect(rounds(user("q"))).toBe(0)
-    expect(rounds(user("q"), assistant("a"))).toBe(1)
-    expect(rounds(user("q"), asking)).toBe(0)
-    expect(rounds(user("q"), asking, result({ id: "1", output: "x" }))).toBe(0)
-    expect(rounds(user("q"), asking, result({ id: "1", output: "x" }), assistant("a"))).toBe(1)
-    expect(rounds(user("q"), asking, user("stop"))).toBe(1)
+    const turns = (...messages: ReadonlyArray<Message.Message>) => make(stateOf(messages), now).completeTurns
+    expect(turns(user("q"))).toBe(0)
+    expect(turns(user("q"), assistant("a"))).toBe(1)
+    expect(turns(user("q"), asking)).toBe(0)
+    expect(turns(user("q"), asking, result({ id: "1", output: "x" }))).toBe(0)
+    expect(turns(user("q"), asking, result({ id: "1", output: "x" }), assistant("a"))).toBe(1)
+    expect(turns(user("q"), asking, user("stop"))).toBe(1)
   })
 
   it("still knows the current round when its beginning is in the summary", () => {
     const view = make(stateOf([user("q"), assistant("1"), assistant("2"), assistant("3")], 2), now)
-    expect(view).toMatchObject({ currentRound: 2, rounds: 0, openRound: 4 })
+    expect(view).toMatchObject({ currentTurn: 2, turns: 0, openTurn: 4 })
     const asking = call([{ id: "1", name: "t", arguments: "{}" }])
-    expect(make(stateOf([user("q"), assistant("1"), asking], 1), now).openRound).toBe(1)
+    expect(make(stateOf([user("q"), assistant("1"), asking], 1), now).openTurn).toBe(1)
   })
 
   it("counts the calls that wait for their results", () => {
@@ -102,10 +109,10 @@ describe("a view", () => {
   })
 
   it("takes the first message's time for the last compaction's, before there is one", () => {
-    const messages = [user("q", { at: 17 }), assistant("a", { at: 99 })]
-    expect(make(stateOf(messages), now)).toMatchObject({ compactedAt: 17, lastMessageAt: 99 })
-    expect(make(stateOf(messages, 1), now).compactedAt).toBe(1_700_000_000_003)
-    expect(make(stateOf([]), now)).toMatchObject({ compactedAt: now, lastMessageAt: now })
+    const messages = [user("q", { time: 17 }), assistant("a", { time: 99 })]
+    expect(make(stateOf(messages), now)).toMatchObject({ compactedAt: 17, lastMessageTime: 99 })
+    expect(make(stateOf(messages, 1), now).lastCompactionTime).toBe(1_700_000_000_003)
+    expect(make(stateOf([]), now)).toMatchObject({ compactedAt: now, lastMessageTime: now })
   })
 
   it("counts pinned messages into the context, covered or not", () => {

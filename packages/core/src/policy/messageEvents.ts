@@ -1,11 +1,11 @@
 import type { MessageAppended } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
-import { place } from "../message/Structure.js"
+import { addMessage } from "../message/Structure.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Strategy } from "./Strategy.js"
 
 /** The events of an append: each message in its place, and pinned where the strategy says so. */
-export const entering = (
+export const messageEvents = (
   { pin }: Strategy,
   before: SessionState,
   counted: ReadonlyArray<{ readonly message: Message; readonly tokens: number }>,
@@ -14,7 +14,7 @@ export const entering = (
   return counted.map(({ message, tokens }, position) => {
     const index = before.total + position
     const pinned = pin?.pins(message, structure) === true
-    structure = pin === undefined ? structure : place(structure, index, message).structure
+    structure = pin === undefined ? structure : addMessage(structure, index, message).structure
     return { _tag: "MessageAppended", index, message: pinned ? { ...message, pinned } : message, tokens }
   })
 }
