@@ -2,7 +2,7 @@
 import { Effect, Metric, Option, Stream } from "effect"
 import { batchIdOf } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
-import type { AppendResult as AppendResult } from "../log/EventLog.js"
+import type { AppendResult } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import { ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
