@@ -414,7 +414,7 @@ describe("a strategy for one request", () => {
       yield* memory.append("s", said(3, 3))
       expect(yield* memory.compactDue("s")).toEqual([])
       expect(yield* memory.compact("s", { strategy: eager })).toMatchObject({ started: { to: 5 } })
-      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
       expect(yield* names).toEqual(["eager", "eager"])
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
   )

@@ -88,7 +88,7 @@ describe("goal, terms and parameters", () => {
     await memory.append("s", chat(80))
     const context = await memory.context("s")
     expect(contentsOf(context)).toEqual(chat(50, 30).map(({ content }) => content))
-    expect(layoutOf(context)).toEqual(["gap [0,30)", "raw [30,80)"])
+    expect(layoutOf(context)).toEqual(["gap [0,30)", "uncovered [30,80)"])
     await memory.compactDue("s")
     expect((await memory.context("s")).messages.length).toBeLessThanOrEqual(50)
 
@@ -97,7 +97,7 @@ describe("goal, terms and parameters", () => {
     await small.append("s", [...chat(4), ...toolUse(3), ...chat(1)])
     expect(layoutOf(await small.context("s"))).toEqual(["gap [0,8)", "current [8,9)"])
     await small.append("s", toolUse(3))
-    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,9)", "raw [9,13)"])
+    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,9)", "uncovered [9,13)"])
   })
 
   it("1.3 compression_window_size: every N compressible messages bring about one summary", async () => {
@@ -172,7 +172,7 @@ describe("state variables", () => {
       await until(() => model.asked.length === 1)
       expect((await other.state("s")).running).toMatchObject({ from: 0, to: 12 })
       expect(await other.compactDue("s")).toEqual([])
-      expect(await other.compact("s")).toEqual({ _tag: "Idle", why: "running" })
+      expect(await other.compact("s")).toEqual({ _tag: "Idle", reason: "running" })
       expect(model.asked.length).toBe(1)
       model.letGo()
       await until(async () => (await memory.state("s")).running === null)
@@ -240,7 +240,7 @@ describe("when to compact", () => {
     expect(compacted(run)).toEqual([{ total: 52, to: 12, reason: "window" }])
     expect(await run.reopened((memory) => memory.compact("s"))).toEqual({
       _tag: "Idle",
-      why: "nothing-to-take",
+      reason: "nothing-to-take",
     })
   })
 
@@ -365,7 +365,7 @@ describe("the diagrams", () => {
     await memory.append("s", chat(60))
     const { total, coveredTo, uncovered } = await memory.state("s")
     expect({ total, coveredTo, tail: uncovered.length }).toEqual({ total: 60, coveredTo: 20, tail: 40 })
-    expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,20)", "raw [20,60)"])
+    expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,20)", "uncovered [20,60)"])
   })
 
   it("1.27 diagram 2: with 75, 40 and 12, trigger #1 at m12 and #2 twelve messages later", async () => {
@@ -443,7 +443,7 @@ describe("compatibility and migration", () => {
   it("1.34 the field last_consolidated of older states is kept", () =>
     imported({ messages: chat(100), last_consolidated: 55 }, async (memory) => {
       expect(await memory.state("s")).toMatchObject({ total: 100, coveredTo: 55 })
-      expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,55)", "raw [55,100)"])
+      expect(layoutOf(await memory.context("s"))).toEqual(["summary [0,55)", "uncovered [55,100)"])
       for (const message of chat(6, 100)) await memory.append("s", message)
       expect((await memory.state("s")).coveredTo).toBe(55)
       await memory.append("s", chat(1, 106))

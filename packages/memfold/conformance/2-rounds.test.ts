@@ -246,7 +246,7 @@ describe("what is sent", () => {
       "user-memory",
       "scope-memory",
       "summary",
-      "raw",
+      "uncovered",
       "current",
     ])
     const texts = messages.map((message) => Message.text(message))
@@ -340,7 +340,7 @@ describe("what is sent", () => {
     await memory.append("s", { role: "user", content: "And now?" })
     const context = await memory.context("s")
     expect(context.messages.at(-1)).toEqual({ role: "user", content: "And now?" })
-    expect(layoutOf(context)).toEqual(["summary [0,6)", "raw [6,14)", "current [14,15)"])
+    expect(layoutOf(context)).toEqual(["summary [0,6)", "uncovered [6,14)", "current [14,15)"])
   })
 })
 
@@ -559,7 +559,7 @@ describe("implementation", () => {
     )
     expect(model.requests.map(({ kind, from, to }) => [kind, from, to])).toEqual([["block", 0, 6]])
     expect(looks).toEqual([1, 2, 3, 4, 5, 6, 7].map((k) => turns(k, k).map(({ content }) => content)))
-    expect(last).toEqual({ after: 7, outcome: { _tag: "Idle", why: "nothing-to-take" } })
+    expect(last).toEqual({ after: 7, outcome: { _tag: "Idle", reason: "nothing-to-take" } })
   })
 
   it("2.35 compressedThroughRound: the progress is stored, and survives a restart", () =>

@@ -385,7 +385,7 @@ describe("detecting a split turn", () => {
   it("3.20 the current turn is cut in a prefix, which is summarized, and a suffix, which is kept", async () => {
     expect(splitContext.layout.map(({ section, from, to }) => [section, from, to])).toEqual([
       ["summary", 0, 14],
-      ["raw", 14, 15],
+      ["uncovered", 14, 15],
     ])
     expect(splitContext.messages[1]?.parts).toEqual(largeTurn[14]?.parts)
     // The newest message is kept, even where all of the turn would fit the prefix, or it is all of the turn.
@@ -810,7 +810,7 @@ describe("phase 3: the summary store in use", () => {
     expect(state.summary?.coveredTo).toBe(27)
     expect(context.layout.map(({ section, from, to }) => [section, from, to])).toEqual([
       ["summary", 0, 27],
-      ["raw", 27, 28],
+      ["uncovered", 27, 28],
       ["current", 28, 29],
     ])
   })

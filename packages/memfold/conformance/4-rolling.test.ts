@@ -287,7 +287,7 @@ describe("applyCompression", () => {
   })
 
   it("4.20 puts it where the compressed messages began, and leaves all of them out", () => {
-    expect(layoutOf(context)).toEqual(["summary [0,30)", "raw [30,50)"])
+    expect(layoutOf(context)).toEqual(["summary [0,30)", "uncovered [30,50)"])
     expect(context.messages).toHaveLength(21)
     expect(context.messages[0]?.role).toBe("system")
   })
@@ -404,7 +404,7 @@ describe("the effect: fifty messages, every ten compacted", () => {
     expect(sizesOf).toEqual([100, 200, 300, 400])
     expect(layout).toMatchObject([
       { section: "summary", from: 0, to: 40, tokens: 400 },
-      { section: "raw", from: 40, to: 50, tokens: 500 },
+      { section: "uncovered", from: 40, to: 50, tokens: 500 },
     ])
     expect(tokens).toBe(900)
   })
@@ -414,7 +414,7 @@ describe("the effect: fifty messages, every ten compacted", () => {
     expect(calls).toBe(4)
     expect(layout).toMatchObject([
       { section: "summary", from: 0, to: 40, tokens: 150 },
-      { section: "raw", from: 40, to: 50, tokens: 500 },
+      { section: "uncovered", from: 40, to: 50, tokens: 500 },
     ])
     expect(tokens).toBe(650)
   })
@@ -561,8 +561,8 @@ describe("notes", () => {
     const imported = await memfold("import", "--from", "rolling", database, "--store", `sqlite:${file}`)
     expect(imported).toMatchObject({ code: 0, err: "" })
     const { before, after } = await goneOnWith(file)
-    expect(layoutOf(before)).toEqual(["summary [0,40)", "raw [40,50)"])
-    expect(layoutOf(after)).toEqual(["summary [0,50)", "raw [50,60)"])
+    expect(layoutOf(before)).toEqual(["summary [0,40)", "uncovered [40,50)"])
+    expect(layoutOf(after)).toEqual(["summary [0,50)", "uncovered [50,60)"])
   })
 
   it("4.39 the old summary goes to the model each time, and all in all it is less", async () => {
@@ -615,6 +615,6 @@ describe("in short", () => {
     })
     expect(summaries).toHaveLength(29)
     expect(summaries.filter(({ status }) => status === "active")).toHaveLength(1)
-    expect(layout).toEqual(["summary [0,290)", "raw [290,300)"])
+    expect(layout).toEqual(["summary [0,290)", "uncovered [290,300)"])
   })
 })

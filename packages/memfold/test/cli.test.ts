@@ -47,7 +47,7 @@ describe("replay --json", () => {
       type: "context",
       layout: [
         { section: "summary", from: 0, to: 36 },
-        { section: "raw", from: 36, to: 80 },
+        { section: "uncovered", from: 36, to: 80 },
       ],
     })
     const messages = all[3]?.["messages"] as ReadonlyArray<object>
@@ -182,7 +182,7 @@ describe("a store", () => {
     const [early] = await look("context", "work", "--at", "10")
     expect(early?.["layout"]).toMatchObject([
       { section: "pinned", from: 0, to: 1 },
-      { section: "raw", from: 1, to: 6 },
+      { section: "uncovered", from: 1, to: 6 },
       { section: "open", from: 6, to: 10, tokens: 0 },
     ])
     const anthropic = await memfold("context", "work", "--store", store, "--format", "anthropic")

@@ -75,7 +75,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
     const [context] = await look(store, "context", "telegram")
     expect(context?.["layout"]).toMatchObject([
       { section: "summary", from: 0, to: 20 },
-      { section: "raw", from: 20, to: 60 },
+      { section: "uncovered", from: 20, to: 60 },
     ])
     const messages = context?.["messages"] as ReadonlyArray<unknown>
     expect(messages[0]).toEqual({

@@ -152,7 +152,7 @@ describe("a replica (-READONLY)", () => {
           ),
         )
         yield* Effect.promise(() => replica.client.replicaof("NO", "ONE"))
-        expect(yield* Fiber.join(fiber)).toEqual({ from: 3, version: 3, duplicate: false })
+        expect(yield* Fiber.join(fiber)).toEqual({ fromVersion: 3, version: 3, duplicate: false })
       }),
     )
   })
@@ -212,7 +212,7 @@ describe("a server that goes away", () => {
         expect(error.reason).toMatch(/does not answer/)
         one.signal("SIGCONT")
         const again = yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
-        expect(again).toMatchObject({ from: 2, version: 2 })
+        expect(again).toMatchObject({ fromVersion: 2, version: 2 })
         expect((yield* all(log.read("s"))).length).toBe(2)
       }),
     )
@@ -400,7 +400,7 @@ describe("waiting for replicas", () => {
         )
         // The first replication of a new link is acknowledged a moment later.
         const appended = yield* Effect.retry(append, { times: 20 })
-        expect(appended).toEqual({ from: 1, version: 1, duplicate: true })
+        expect(appended).toEqual({ fromVersion: 1, version: 1, duplicate: true })
         expect((yield* all(log.read("s"))).length).toBe(1)
       }),
     )
@@ -443,7 +443,7 @@ describe("waiting for a replica that is behind", () => {
     }
     replica.signal("SIGCONT")
     const appended = await withLog(options, (log) => Effect.retry(append(1, "b")(log), { times: 100 }))
-    expect(appended).toEqual({ from: 2, version: 2, duplicate: true })
+    expect(appended).toEqual({ fromVersion: 2, version: 2, duplicate: true })
   })
 })
 

@@ -116,7 +116,7 @@ describe("failovers of a cluster's masters", () => {
           yield* Effect.promise(() => failover(three, master))
           expect(yield* log.version("s")).toBe(1)
           // The one that was never acknowledged is sent again, as a caller would, and is there once.
-          expect(yield* patiently(1, "b")).toMatchObject({ from: 2, version: 2 })
+          expect(yield* patiently(1, "b")).toMatchObject({ fromVersion: 2, version: 2 })
           expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
         }),
       ),

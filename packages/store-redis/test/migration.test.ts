@@ -280,8 +280,8 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
           }),
         )
         expect(looked).toBe(2)
-        expect(yield* append).toEqual({ from: 3, version: 3, duplicate: false })
-        expect(yield* append).toEqual({ from: 3, version: 3, duplicate: true })
+        expect(yield* append).toEqual({ fromVersion: 3, version: 3, duplicate: false })
+        expect(yield* append).toEqual({ fromVersion: 3, version: 3, duplicate: true })
         expect(yield* log.delete(one)).toBe(true)
       }),
     )
@@ -314,7 +314,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
           }),
         )
         const [began, deleted] = yield* Effect.forEach(both, Fiber.join)
-        expect(began).toEqual({ from: 1, version: 1, duplicate: false })
+        expect(began).toEqual({ fromVersion: 1, version: 1, duplicate: false })
         expect(deleted).toBe(true)
         expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual([late])
         expect((yield* all(log.read(late))).map(({ batchId }) => batchId)).toEqual(["b"])
@@ -347,7 +347,7 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
           /does not serve this part of its data: a master is|has moved this session/,
         )
         expect(yield* Effect.promise(() => answered(owner, "CLUSTERDOWN"))).toBeGreaterThan(0)
-        expect(yield* Fiber.join(fiber)).toEqual({ from: 2, version: 3, duplicate: false })
+        expect(yield* Fiber.join(fiber)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         expect((yield* all(impatient.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
     )

@@ -61,7 +61,7 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
           await client.bgsave()
           await eventually("it is saved", async () => (await saved(client)) === "ok")
         })
-        expect(yield* append).toEqual({ from: 3, version: 5, duplicate: false })
+        expect(yield* append).toEqual({ fromVersion: 3, version: 5, duplicate: false })
         yield* log.saveSnapshot("one", { ...snapshot, version: 5, batchId: "b" })
         expect(yield* log.delete("one")).toBe(true)
       }),
@@ -92,7 +92,7 @@ describe("a server that is busy with another program's script (-BUSY)", () => {
         expect((yield* logError(brief.version("one"))).reason).toBe(error.reason)
         expect(yield* Effect.promise(settle)).toMatch(/killed/i)
         for (const appended of yield* Effect.forEach(waiting, Fiber.join)) {
-          expect(appended).toEqual({ from: 2, version: 3, duplicate: false })
+          expect(appended).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         }
         for (const session of sessions) {
           expect((yield* all(log.read(session))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
@@ -138,7 +138,7 @@ describe("a server that is loading its data (-LOADING)", () => {
         })
         expect(error).toMatchObject({ operation: "append", session: "s" })
         expect(error.reason).toMatch(/is still loading its data; try again when it has settled$/)
-        expect(yield* Fiber.join(waiting)).toEqual({ from: 2, version: 3, duplicate: false })
+        expect(yield* Fiber.join(waiting)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         yield* Effect.promise(() => starting)
         expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
@@ -161,7 +161,7 @@ describe("a server with too few replicas (-NOREPLICAS)", () => {
         expect(error.reason).toMatch(/too few replicas follow it \(min-replicas-to-write\); bring them back$/)
         expect((yield* all(brief.read("s"))).length).toBe(1)
         yield* Effect.promise(() => server({ config: [`replicaof 127.0.0.1 ${port}`] }))
-        expect(yield* Fiber.join(waiting)).toEqual({ from: 2, version: 3, duplicate: false })
+        expect(yield* Fiber.join(waiting)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
       }),
     )

@@ -167,7 +167,7 @@ describe("a file", () => {
         expect(yield* log.version("one")).toBe(0)
         expect([...(yield* Stream.runCollect(log.read("one")))]).toEqual([])
         const appended = yield* log.append("one", [record], { expectedVersion: 0, batchId: "c1" })
-        expect(appended).toEqual({ from: 1, version: 1, duplicate: false })
+        expect(appended).toEqual({ fromVersion: 1, version: 1, duplicate: false })
       }),
     )
     expect(integrity(filename)).toBe("ok")
@@ -232,9 +232,9 @@ describe("group commit", () => {
           { concurrency: "unbounded" },
         )
         expect(transactionsIn(filename) - before).toBe(1)
-        expect(answers.good).toEqual({ from: 1, version: 3, duplicate: false })
+        expect(answers.good).toEqual({ fromVersion: 1, version: 3, duplicate: false })
         expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expectedVersion: 1, actual: 2 })
-        expect(answers.again).toEqual({ from: 1, version: 2, duplicate: true })
+        expect(answers.again).toEqual({ fromVersion: 1, version: 2, duplicate: true })
         expect(answers.anew).toMatchObject({ _tag: "VersionConflict" })
         expect(answers.deleted).toBe(false)
         expect(Option.isSome(yield* log.loadSnapshot("behind"))).toBe(true)
@@ -302,9 +302,9 @@ describe("group commit", () => {
       Effect.gen(function* () {
         yield* log.append("one", records(2), { expectedVersion: 0, batchId: pair[0] })
         const second = log.append("one", records(3), { expectedVersion: 2, batchId: pair[1] })
-        expect(yield* second).toEqual({ from: 3, version: 5, duplicate: false })
+        expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: false })
         yield* log.append("one", records(1), { expectedVersion: 5, batchId: "last" })
-        expect(yield* second).toEqual({ from: 3, version: 5, duplicate: true })
+        expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: true })
         expect(yield* log.append("one", records(2), { expectedVersion: 6, batchId: pair[0] })).toEqual({
           from: 1,
           version: 2,

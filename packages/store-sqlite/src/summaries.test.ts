@@ -165,7 +165,7 @@ describe("the table summaries", () => {
             reason: `the change would leave two active summaries in ${file}; nothing was written`,
           },
         })
-        expect(fine).toMatchObject({ right: { from: 1, version: 1 } })
+        expect(fine).toMatchObject({ right: { fromVersion: 1, version: 1 } })
         expect(yield* log.version("one")).toBe(1)
         expect(yield* log.summaries("one")).toEqual([summary(1)])
         // The active row may come before the row that it supersedes.

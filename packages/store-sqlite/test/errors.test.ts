@@ -317,7 +317,7 @@ describe("files that somebody else holds", () => {
         expect(yield* log.version("one")).toBe(3)
         holder.kill()
         yield* Effect.promise(holder.end)
-        expect(yield* append).toEqual({ from: 4, version: 4, duplicate: false })
+        expect(yield* append).toEqual({ fromVersion: 4, version: 4, duplicate: false })
       }),
     )
   })

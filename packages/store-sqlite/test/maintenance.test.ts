@@ -91,7 +91,7 @@ describe("vacuum", () => {
       Effect.gen(function* () {
         expect(yield* log.version("s9")).toBe(200)
         const again = log.append("s9", records(200), { expectedVersion: 0, batchId: "first" })
-        expect(yield* again).toEqual({ from: 1, version: 200, duplicate: true })
+        expect(yield* again).toEqual({ fromVersion: 1, version: 200, duplicate: true })
       }),
     )
   })

@@ -77,7 +77,7 @@ describe("a compaction that goes well", () => {
         _tag: "Committed",
         started: { reason: "demand", to: 2 },
       })
-      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
   )
 
@@ -89,7 +89,7 @@ describe("a compaction that goes well", () => {
       const context = yield* memory.context("s")
       expect(context.layout).toMatchObject([
         { section: "summary", from: 0, to: 5, tokens: 0 },
-        { section: "raw", from: 5, to: 6 },
+        { section: "uncovered", from: 5, to: 6 },
         { section: "current", from: 6, to: 7 },
       ])
       expect(context.messages).toHaveLength(2)
@@ -249,7 +249,7 @@ describe("pruning", () => {
       expect(others).toEqual([])
       expect(outcome).toMatchObject({
         _tag: "Pruned",
-        started: { reason: "raw", from: 0, to: 0, parts: [] },
+        started: { reason: "uncovered", from: 0, to: 0, parts: [] },
         pruned: { outputs: [{ index: 2, part: 0, method: "hard-clear", originalLength: output.length }] },
       })
       expect(yield* tags("s")).toEqual(["CompactionStarted", "ToolOutputsPruned"])
@@ -271,7 +271,7 @@ describe("pruning", () => {
       expect(context.tokens).toBeLessThan(before.tokens)
       expect(yield* outputs).toEqual([output, output])
       expect(yield* memory.compactDue("s")).toEqual([])
-      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
       expect(yield* memory.context("s", { atVersion: 8 })).toEqual(before)
       expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
     }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),

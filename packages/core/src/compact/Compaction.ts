@@ -52,7 +52,7 @@ export const withDefaults = (given: Partial<Settings>): Settings => ({
 /** Nothing was done: the strategy's reason, a hook's veto, or compaction is off. */
 type IdleOutcome =
   | Extract<Decision, { _tag: "Idle" }>
-  | { readonly _tag: "Idle"; readonly why: "vetoed" | "off" }
+  | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" }
 
 /** How one run of the protocol ended. */
 export type CompactionOutcome =
@@ -133,7 +133,7 @@ const askHook = (
     const verdict = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
     const approved: Approved = { ...options, decided: { state, decision } }
     if (verdict === undefined) return approved
-    if ("veto" in verdict) return { _tag: "Idle", why: "vetoed" }
+    if ("veto" in verdict) return { _tag: "Idle", reason: "vetoed" }
     const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
     return { ...approved, instructions: instructions.join("\n\n") }
   })

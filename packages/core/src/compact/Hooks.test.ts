@@ -110,7 +110,7 @@ describe("a hook before a compaction", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
       expect(yield* memory.compactDue("s")).toEqual([])
-      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "vetoed" })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "vetoed" })
       expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
       expect(asked).toBe(3)
     }).pipe(Effect.provide(withMemory({ ...manual, hooks })))
@@ -226,7 +226,7 @@ describe("compaction that is off", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(20))
       expect(yield* memory.compactDue("s")).toEqual([])
-      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", why: "off" })
+      expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "off" })
       expect(yield* memory.recompact("s")).toEqual([])
       expect(yield* memory.state("s")).toMatchObject({ total: 20, coveredTo: 0, running: null })
     }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "off" }))),

@@ -44,7 +44,7 @@ describe("the lease (L7, L9)", () => {
       const fiber = yield* Effect.fork(slow.compactDue("s"))
       yield* Deferred.await(entered)
       expect(yield* other.compactDue("s")).toEqual([])
-      expect(yield* other.compact("s").pipe(ahead(0.9))).toEqual({ _tag: "Idle", why: "running" })
+      expect(yield* other.compact("s").pipe(ahead(0.9))).toEqual({ _tag: "Idle", reason: "running" })
       expect(yield* other.compactDue("s").pipe(ahead(1.1))).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 } },
       ])

@@ -57,21 +57,21 @@ describe("backlog", () => {
   })
 })
 
-describe("raw", () => {
+describe("uncovered", () => {
   it("counts the tail in", () => {
-    expect(Trigger.uncovered({ messages: 20 }).due(view({ tailFrom: 0 }))).toBe("raw")
+    expect(Trigger.uncovered({ messages: 20 }).due(view({ tailFrom: 0 }))).toBe("uncovered")
     expect(Trigger.uncovered({ messages: 21 }).due(view({ tailFrom: 0 }))).toBeNull()
     expect(Trigger.uncovered({ messages: 17 }).due(view({ coveredTo: 4 }))).toBeNull()
     expect(Trigger.uncovered({ messages: 16 }, "full").due(view({ coveredTo: 4 }))).toBe("full")
   })
 
   it("counts tokens and complete rounds", () => {
-    expect(Trigger.uncovered({ tokens: 200 }).due(view({}))).toBe("raw")
+    expect(Trigger.uncovered({ tokens: 200 }).due(view({}))).toBe("uncovered")
     expect(Trigger.uncovered({ tokens: 201 }).due(view({}))).toBeNull()
-    expect(Trigger.uncovered({ turns: 10 }).due(view({}))).toBe("raw")
-    expect(Trigger.uncovered({ turns: 10 }).due(view({ total: 21 }))).toBe("raw")
+    expect(Trigger.uncovered({ turns: 10 }).due(view({}))).toBe("uncovered")
+    expect(Trigger.uncovered({ turns: 10 }).due(view({ total: 21 }))).toBe("uncovered")
     expect(Trigger.uncovered({ turns: 11 }).due(view({ total: 21 }))).toBeNull()
-    expect(Trigger.uncovered({ turns: 11 }).due(view({ total: 22 }))).toBe("raw")
+    expect(Trigger.uncovered({ turns: 11 }).due(view({ total: 22 }))).toBe("uncovered")
   })
 })
 

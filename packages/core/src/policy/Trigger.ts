@@ -38,7 +38,7 @@ export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
 })
 
 /** All raw messages together, the tail included, have reached the amount. */
-export const uncovered = (amount: Amount, reason = "raw"): Trigger => ({
+export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
   due: (view) => (reached(amount, view, view.total) ? reason : null),
 })
 

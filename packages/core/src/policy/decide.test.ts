@@ -111,8 +111,8 @@ describe("there is no plan", () => {
 
   it("while a compaction runs, also on demand, until its lease is over", () => {
     const running = after(...appended(chat(10)), started(6, { leaseUntil: now + 1 }))
-    expect(decision(running)).toEqual({ _tag: "Idle", why: "running" })
-    expect(decision(running, {}, true)).toEqual({ _tag: "Idle", why: "running" })
+    expect(decision(running)).toEqual({ _tag: "Idle", reason: "running" })
+    expect(decision(running, {}, true)).toEqual({ _tag: "Idle", reason: "running" })
     const over = after(...appended(chat(10)), started(6, { leaseUntil: now }))
     expect(planned(over)).toMatchObject({ from: 0, to: 6 })
   })
@@ -140,10 +140,10 @@ describe("on demand", () => {
   })
 
   it("the tail stays all the same, also where it is everything (L2)", () => {
-    expect(decision(stateOf(chat(4)), {}, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(4)), {}, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
     const turns = { keep: Keep.lastTurns(4), batchSize: BatchSize.turns(3), fold: SummaryMode.blocks }
-    expect(decision(stateOf(chat(6)), turns, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
-    expect(decision(stateOf(chat(12)), turns, true)).toEqual({ _tag: "Idle", why: "nothing-to-take" })
+    expect(decision(stateOf(chat(6)), turns, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
+    expect(decision(stateOf(chat(12)), turns, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
     expect(decision(stateOf(chat(14)), turns, true)).toMatchObject({ plan: { to: 6, tailFrom: 6 } })
   })
 })
@@ -516,7 +516,7 @@ describe("a strategy that folds nothing", () => {
     expect(planned(stateOf(chat(10)), { summaryMode: SummaryMode.none, prune: [] })).toBe("nothing-to-take")
     expect(decision(stateOf(chat(10)), { summaryMode: SummaryMode.none }, true)).toEqual({
       _tag: "Idle",
-      why: "nothing-to-take",
+      reason: "nothing-to-take",
     })
   })
 

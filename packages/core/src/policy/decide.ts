@@ -31,10 +31,10 @@ export type Decision =
   | { readonly _tag: "Due"; readonly plan: Plan }
   | {
       readonly _tag: "Idle"
-      readonly reason: "not-due" | "nothing-to-take" | "running" | "backing-off" | "held"
+      readonly reason: "not-due" | "nothing-to-take" | "running" | "backing-off" | "paused"
     }
 
-const idle = (why: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason: why })
+const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason })
 
 /** Options of a decision. `demanded` skips trigger and back-off: somebody asked for a compaction by hand. */
 export interface DecideOptions {
@@ -53,7 +53,7 @@ export const decide = (
   const backingOff = failures !== null && now < failures.retryTime && state.total < failures.retryMessages
   if (backingOff && !onDemand) return idle("backing-off")
 
-  if (state.total < state.pausedUntil && !onDemand) return idle("held")
+  if (state.total < state.pausedUntil && !onDemand) return idle("paused")
 
   const view = View.make(state, now)
   const tailFrom = clampToBoundary(state, strategy.keep.from(view))

@@ -26,17 +26,17 @@ describe("the context", () => {
     const messages = chat(4)
     const context = Render.render(stateOf(messages))
     expect(context.messages).toEqual(messages)
-    expect(layout(context)).toEqual(["raw [0,4) 40"])
+    expect(layout(context)).toEqual(["uncovered [0,4) 40"])
     expect(context.tokens).toBe(40)
   })
 
   it("names the user's newest message", () => {
     const context = Render.render(stateOf(chat(5)))
     expect(context.messages).toEqual(chat(5))
-    expect(layout(context)).toEqual(["raw [0,4) 40", "current [4,5) 10"])
+    expect(layout(context)).toEqual(["uncovered [0,4) 40", "current [4,5) 10"])
     expect(layout(Render.render(stateOf([user("q")])))).toEqual(["current [0,1) 10"])
     expect(layout(Render.render(stateOf([user("q"), user("and")])))).toEqual([
-      "raw [0,1) 10",
+      "uncovered [0,1) 10",
       "current [1,2) 10",
     ])
   })
@@ -45,7 +45,7 @@ describe("the context", () => {
     const messages = [system("be kind"), ...chat(6)]
     const context = Render.render(stateOf(messages, 5))
     expect(unmarked(context.messages)).toEqual([messages[0], summary, ...messages.slice(5)])
-    expect(layout(context)).toEqual(["pinned [0,1) 10", "summary [0,5) 7", "raw [5,7) 20"])
+    expect(layout(context)).toEqual(["pinned [0,1) 10", "summary [0,5) 7", "uncovered [5,7) 20"])
     expect(context.tokens).toBe(37)
   })
 
@@ -53,7 +53,7 @@ describe("the context", () => {
     const messages = [system("be kind"), system("and brief"), ...chat(2), system("by the way")]
     const context = Render.render(stateOf(messages))
     expect(context.messages).toEqual(messages)
-    expect(layout(context)).toEqual(["pinned [0,2) 20", "raw [2,5) 30"])
+    expect(layout(context)).toEqual(["pinned [0,2) 20", "uncovered [2,5) 30"])
   })
 
   it("ends the system prompt at the first other message, whatever is pinned later", () => {
@@ -61,11 +61,11 @@ describe("the context", () => {
     const messages = [user("q"), ...later, assistant("a")]
     const context = Render.render(stateOf(messages))
     expect(context.messages).toEqual(messages)
-    expect(layout(context)).toEqual(["raw [0,8) 80"])
+    expect(layout(context)).toEqual(["uncovered [0,8) 80"])
     const asking = [system("be kind"), user("q"), calls("1"), ...later]
     expect(layout(Render.render(stateOf(asking)))).toEqual([
       "pinned [0,1) 10",
-      "raw [1,2) 10",
+      "uncovered [1,2) 10",
       "open [2,9) 0",
     ])
   })
@@ -78,13 +78,13 @@ describe("the context", () => {
     expect(layout(context)).toEqual([
       "pinned [1,2) 10",
       "summary [0,2) 7",
-      "raw [2,6) 40",
+      "uncovered [2,6) 40",
       "current [6,7) 10",
     ])
     expect(layout(Render.render(stateOf(messages, 5)))).toEqual([
       "pinned [1,3) 20",
       "summary [0,5) 7",
-      "raw [5,6) 10",
+      "uncovered [5,6) 10",
       "current [6,7) 10",
     ])
   })
@@ -100,7 +100,7 @@ describe("the context", () => {
     const dropped = after(...appended(chat(6)), started(4), committed(4, { segments: [], tokens: 0 }))
     const context = Render.render(dropped)
     expect(unmarked(context.messages)).toEqual(chat(2, 4))
-    expect(layout(context)).toEqual(["summary [0,4) 0", "raw [4,6) 20"])
+    expect(layout(context)).toEqual(["summary [0,4) 0", "uncovered [4,6) 20"])
   })
 
   it("words the summary as it was written, whatever the strategy is now", () => {
@@ -121,11 +121,11 @@ describe("an unfinished group", () => {
     const messages = [user("q"), calls("1", "2"), answer("1"), answer("2")]
     const waiting = Render.render(stateOf(messages.slice(0, 3)))
     expect(waiting.messages).toEqual([user("q")])
-    expect(layout(waiting)).toEqual(["raw [0,1) 10", "open [1,3) 0"])
+    expect(layout(waiting)).toEqual(["uncovered [0,1) 10", "open [1,3) 0"])
     expect(waiting.tokens).toBe(10)
     const finished = Render.render(stateOf(messages))
     expect(finished.messages).toEqual(messages)
-    expect(layout(finished)).toEqual(["raw [0,4) 40"])
+    expect(layout(finished)).toEqual(["uncovered [0,4) 40"])
   })
 
   it("is shown with a note for what is missing once the user goes on", () => {
@@ -139,7 +139,7 @@ describe("an unfinished group", () => {
       },
       user("stop"),
     ])
-    expect(layout(context)).toEqual(["raw [0,3) 30", "current [3,4) 10"])
+    expect(layout(context)).toEqual(["uncovered [0,3) 30", "current [3,4) 10"])
   })
 
   it("can be all there is", () => {
@@ -156,7 +156,7 @@ describe("the newest message of the user's", () => {
     expect(orphans(context.messages)).toEqual([])
     expect(Message.text(context.messages.at(-1)!)).toContain("here")
     expect(JSON.stringify(context.messages)).toContain("answer 9")
-    expect(layout(context)).toEqual(["raw [0,2) 20", "current [2,3) 10"])
+    expect(layout(context)).toEqual(["uncovered [0,2) 20", "current [2,3) 10"])
   })
 })
 
@@ -211,7 +211,7 @@ describe("memory layers", () => {
       "user-memory [0,0) 3",
       "scope-memory [0,0) 3",
       "summary [0,4) 7",
-      "raw [4,5) 10",
+      "uncovered [4,5) 10",
       "current [5,6) 10",
     ])
     expect(context.messages.slice(0, 4).map(Message.text)).toEqual([
@@ -230,13 +230,13 @@ describe("a cap", () => {
   it("leaves the oldest raw messages out and names the gap", () => {
     const context = Render.render(stateOf(chat(8), 2), style)
     expect(unmarked(context.messages)).toEqual([summary, ...chat(3, 5)])
-    expect(layout(context)).toEqual(["summary [0,2) 7", "gap [2,5) 0", "raw [5,8) 30"])
+    expect(layout(context)).toEqual(["summary [0,2) 7", "gap [2,5) 0", "uncovered [5,8) 30"])
     expect(context.tokens).toBe(37)
   })
 
   it("leaves nothing out while there are no more", () => {
-    expect(layout(Render.render(stateOf(chat(3)), style))).toEqual(["raw [0,2) 20", "current [2,3) 10"])
-    expect(layout(Render.render(stateOf(chat(4)), style))).toEqual(["gap [0,1) 0", "raw [1,4) 30"])
+    expect(layout(Render.render(stateOf(chat(3)), style))).toEqual(["uncovered [0,2) 20", "current [2,3) 10"])
+    expect(layout(Render.render(stateOf(chat(4)), style))).toEqual(["gap [0,1) 0", "uncovered [1,4) 30"])
   })
 
   it("spares the system prompt and what is pinned, which moves to the front", () => {
@@ -248,7 +248,7 @@ describe("a cap", () => {
       "pinned [4,5) 10",
       "gap [1,4) 0",
       "gap [5,6) 0",
-      "raw [6,8) 20",
+      "uncovered [6,8) 20",
       "current [8,9) 10",
     ])
   })
@@ -257,7 +257,7 @@ describe("a cap", () => {
     const group = [calls("1"), result({ id: "1", output: "x" }, { pinned: true })]
     const context = Render.render(stateOf([user("q"), ...group, ...chat(5, 1)]), style)
     expect(context.messages.slice(0, 2)).toEqual(group)
-    expect(layout(context)).toEqual(["pinned [1,3) 20", "gap [0,1) 0", "gap [3,5) 0", "raw [5,8) 30"])
+    expect(layout(context)).toEqual(["pinned [1,3) 20", "gap [0,1) 0", "gap [3,5) 0", "uncovered [5,8) 30"])
   })
 
   it("cuts no group: it shows fewer messages rather than half a group", () => {
@@ -265,7 +265,7 @@ describe("a cap", () => {
     for (const maxMessages of [2, 3]) {
       expect(layout(Render.render(stateOf(messages), { maxMessages }))).toEqual([
         "gap [0,3) 0",
-        "raw [3,4) 10",
+        "uncovered [3,4) 10",
         "current [4,5) 10",
       ])
     }
@@ -275,7 +275,7 @@ describe("a cap", () => {
     const messages = [...chat(5), calls("1")]
     const context = Render.render(stateOf(messages), style)
     expect(context.messages).toEqual(messages.slice(3, 5))
-    expect(layout(context)).toEqual(["gap [0,3) 0", "raw [3,5) 20", "open [5,6) 0"])
+    expect(layout(context)).toEqual(["gap [0,3) 0", "uncovered [3,5) 20", "open [5,6) 0"])
   })
 })
 
@@ -325,6 +325,6 @@ it("shows the newest group however small the cap is", () => {
   const { layout } = Render.render(stateOf([Message.user("go"), calls, ...answers]), { maxMessages: 2 })
   expect(layout).toMatchObject([
     { section: "gap", from: 0, to: 1 },
-    { section: "raw", from: 1, to: 5 },
+    { section: "uncovered", from: 1, to: 5 },
   ])
 })

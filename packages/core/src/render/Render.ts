@@ -27,7 +27,7 @@ export type SectionName =
   | "user-memory"
   | "scope-memory"
   | "summary"
-  | "raw"
+  | "uncovered"
   | "current"
   | "gap"
   | "open"
@@ -141,7 +141,7 @@ export const render = (
           { section: "summary" as const, from: 0, to: coveredTo, tokens: said === null ? 0 : summary.tokens },
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
-    ...sections("raw", earlier),
+    ...sections("uncovered", earlier),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]

@@ -161,7 +161,7 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
       // (law L11); in the background, even if the compaction fails or is interrupted.
       compactNow: (session, strategy, { instructions }) => {
-        if (mode === "off") return Effect.succeed({ _tag: "Idle", why: "off" })
+        if (mode === "off") return Effect.succeed({ _tag: "Idle", reason: "off" })
         const compacted = Effect.zipRight(
           learning.learnDue(session),
           run(dependencies(strategy), session, { onDemand: true, instructions }),

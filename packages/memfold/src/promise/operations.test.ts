@@ -180,7 +180,7 @@ describe("what others have a say in", () => {
     expect(() => createMemory(undefined as never)).toThrow('"options"')
     await using memory = createMemory({ ...options, compaction: "off" })
     await memory.append("s", [...turn(0), ...turn(1)])
-    expect(await memory.compact("s")).toEqual({ _tag: "Idle", why: "off" })
+    expect(await memory.compact("s")).toEqual({ _tag: "Idle", reason: "off" })
     await expect(memory.context("s", { atVersion: -1 })).rejects.toMatchObject({ _tag: "InvalidInput" })
     await expect(memory.context("s", { atVersion: "1" as never })).rejects.toMatchObject({
       _tag: "InvalidInput",

@@ -198,9 +198,9 @@ describe("the context", () => {
   it("is one summary and at least the tail, at most the context size", async () => {
     const { moments } = await runOf(SlidingWindow(), oneByOne(chat(130)))
     const settled = moments.filter(({ settled }) => settled)
-    expect(sizes(settled[50]!.context)).toEqual(["raw [0,50)", "current [50,51)"])
-    expect(sizes(settled[51]!.context)).toEqual(["summary [0,12)", "raw [12,52)"])
-    expect(sizes(settled[129]!.context)).toEqual(["summary [0,84)", "raw [84,130)"])
+    expect(sizes(settled[50]!.context)).toEqual(["uncovered [0,50)", "current [50,51)"])
+    expect(sizes(settled[51]!.context)).toEqual(["summary [0,12)", "uncovered [12,52)"])
+    expect(sizes(settled[129]!.context)).toEqual(["summary [0,84)", "uncovered [84,130)"])
     expect(settled[129]!.state.summary?.segments).toMatchObject([{ kind: "history", from: 0, to: 84 }])
     expect(settled[129]!.context.messages[0]).toEqual(Message.system("[Conversation Summary]\n[0,84)"))
     expect(Math.max(...moments.map(({ state }) => state.uncovered.length))).toBe(52)
@@ -209,8 +209,8 @@ describe("the context", () => {
   it("leaves the oldest out above the context size, as long as no compaction can help", async () => {
     const { moments } = await runOf(SlidingWindow(), [chat(80)])
     expect(moments.map(({ context }) => sizes(context))).toEqual([
-      ["gap [0,5)", "raw [5,80)"],
-      ["summary [0,40)", "raw [40,80)"],
+      ["gap [0,5)", "uncovered [5,80)"],
+      ["summary [0,40)", "uncovered [40,80)"],
     ])
   })
 })

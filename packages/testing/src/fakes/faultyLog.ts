@@ -40,7 +40,7 @@ const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)
  *     commit: "a",
  *   })
  *   yield* Effect.flip(write)
- *   return yield* write // { from: 1, version: 1, duplicate: true }
+ *   return yield* write // { fromVersion: 1, version: 1, duplicate: true }
  * })
  * ```
  */

@@ -29,7 +29,7 @@ describe("a specification", () => {
   it("of a strategy: given a conversation, when it looks at it, then a decision", () => {
     given(said)
       .when(brief)
-      .then(decides.compact({ from: 0, to: 3, reason: "raw" }))
+      .then(decides.compact({ from: 0, to: 3, reason: "uncovered" }))
     given(said.slice(1)).when(brief).then(decides.nothing("not-due"))
     given(said.slice(1))
       .when(brief, { onDemand: true })
@@ -45,7 +45,7 @@ describe("a specification", () => {
         .then(decides.compact({ to: 4 })),
     ).toThrow("the plan has to 3, expected is 4")
     expect(() => given().when(brief).then(decides.compact())).toThrow("nothing is due (not-due)")
-    expect(() => given().when(brief).then(decides.nothing("held"))).toThrow(
+    expect(() => given().when(brief).then(decides.nothing("paused"))).toThrow(
       "nothing is due (not-due), expected is (held)",
     )
   })

@@ -99,7 +99,7 @@ export const contentsFinding = (
   const text = summary === null ? "" : Wording.write(summary.wording, summary)
   const summaryMessage: ReadonlyArray<Message.Message> =
     text === "" ? [] : [{ role: "system", parts: [{ type: "text", text }] }]
-  const expected = contentsOf([...within(["pinned"]), ...summaryMessage, ...within(["raw", "current"])])
+  const expected = contentsOf([...within(["pinned"]), ...summaryMessage, ...within(["uncovered", "current"])])
   const found = contentsOf(messages)
   for (const what of ["said", "outputs"] as const) {
     if (canonical(found[what]) === canonical(expected[what])) continue

@@ -39,7 +39,7 @@ export const rendererMutants: ReadonlyArray<Mutant> = [
   ),
   renderer("has messages in no section of the layout", "L4", (context) => ({
     ...context,
-    layout: context.layout.filter(({ section }) => section !== "raw"),
+    layout: context.layout.filter(({ section }) => section !== "uncovered"),
   })),
   renderer("drops the calls, and leaves their results", "L5", (context) => ({
     ...context,

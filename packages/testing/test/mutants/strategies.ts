@@ -70,7 +70,7 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
     when: {
       due: (view) => {
         if (view.openCalls > 1) throw new Error("one call at a time")
-        return view.total - view.coveredTo >= 6 ? "raw" : null
+        return view.total - view.coveredTo >= 6 ? "uncovered" : null
       },
     },
   }),

@@ -23,7 +23,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
             expectedVersion: version,
             batchId: `c${position}`,
           })
-          const expected = { from: version + 1, version: version + records.length, duplicate: false }
+          const expected = { fromVersion: version + 1, version: version + records.length, duplicate: false }
           same(appended, expected, () => `the answer to batch ${position}`)
           version += records.length
           same(yield* log.version("s"), version, () => `the version after batch ${position}`)
@@ -84,7 +84,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         const again = yield* answerOf(
           log.append("s", numbered(size), { expectedVersion: version, batchId: "late" }),
         )
-        const kept = { from: version + 1, version: version + size, duplicate: false }
+        const kept = { fromVersion: version + 1, version: version + size, duplicate: false }
         same(again, kept, () => "the refused commit, tried again on the right version")
       }),
   }),
@@ -134,13 +134,13 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         )
         same(
           known,
-          { from: version + 1, version: version + 1, duplicate: false },
+          { fromVersion: version + 1, version: version + 1, duplicate: false },
           () => "after the right commit",
         )
         const trusting = { expectedVersion: version + 1, after: undefined, batchId: "more" }
         same(
           yield* answerOf(log.append("s", numbered(1), trusting)),
-          { from: version + 2, version: version + 2, duplicate: false },
+          { fromVersion: version + 2, version: version + 2, duplicate: false },
           () => "without `after`",
         )
       }),
@@ -189,7 +189,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         const elsewhere = yield* answerOf(log.append("t", numbered(1), { expectedVersion: 0, batchId: "c0" }))
         same(
           elsewhere,
-          { from: 1, version: 1, duplicate: false },
+          { fromVersion: 1, version: 1, duplicate: false },
           () => "the same commit id in another session",
         )
       }),

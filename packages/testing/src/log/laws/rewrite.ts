@@ -44,7 +44,11 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           expectedVersion: count,
           batchId: "b",
         })
-        same(appended, { from: count + 1, version: count + added, duplicate: false }, () => "its answer")
+        same(
+          appended,
+          { fromVersion: count + 1, version: count + added, duplicate: false },
+          () => "its answer",
+        )
         const found = yield* readAll(log, "s")
         same(
           found.map(({ version, batchId, data }) => [version, batchId, data]),
@@ -107,7 +111,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         )
         same(
           again,
-          { from: count + 1, version: count + 1, duplicate: true },
+          { fromVersion: count + 1, version: count + 1, duplicate: true },
           () => "its answer the second time",
         )
         same(yield* readAll(log, "s"), stood, () => "the records after it was repeated")

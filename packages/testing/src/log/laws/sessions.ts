@@ -113,7 +113,11 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         )
         same(stale._tag, "Left", () => "an append decided on the log of old")
         const anew = yield* log.append(gone, numbered(1, 7), { expectedVersion: 0, batchId: "c" })
-        same(anew, { from: 1, version: 1, duplicate: false }, () => "its first append after it was deleted")
+        same(
+          anew,
+          { fromVersion: 1, version: 1, duplicate: false },
+          () => "its first append after it was deleted",
+        )
         same(
           (yield* readAll(log, gone)).map(({ data }) => data),
           ['{"n":7}'],
