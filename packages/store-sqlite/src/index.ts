@@ -269,14 +269,14 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           )
           const actual = known === undefined ? 0 : integer(known, "version")
           if (known !== undefined && known["applied"] !== null) {
-            const from = integer(known, "applied")
+            const fromVersion = integer(known, "applied")
             const [next] = yield* run(
               `SELECT version FROM events WHERE session = ? AND version > ? AND batch_id <> ?
                ORDER BY version LIMIT 1`,
-              [known["id"], from, batchId],
+              [known["id"], fromVersion, batchId],
             )
             const version = next === undefined ? actual : integer(next, "version") - 1
-            return { fromVersion: from, version, duplicate: true }
+            return { fromVersion, version, duplicate: true }
           }
           const anotherLog = lastBatchId !== undefined && known?.["batch_id"] !== lastBatchId
           if (actual !== expectedVersion || anotherLog) {

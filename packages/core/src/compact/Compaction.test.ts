@@ -397,7 +397,7 @@ describe("what is noted down from tool calls", () => {
   it.effect("are the files, from summary to summary, also where a strategy notes none down", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
-      const strategy = { ...pairs, notes }
+      const strategy = { ...pairs, toolNotes: notes }
       const files = Effect.map(memory.state("s"), ({ summary }) => summary?.files)
       yield* memory.append("s", asked("x", { name: "read", given: { path: "a.ts" } }))
       yield* memory.append("s", [...asked("x", { name: "read", given: { path: "b.ts" } }), ...said(2)])

@@ -31,7 +31,7 @@ const merging = (segments: ReadonlyArray<Segment>, carried: number, part: Planne
 })
 
 /** Composes the summary that a plan asks for. */
-export const compose = (fold: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
+export const compose = (summaryMode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
   if (fold === "drop" || fold === "none") return { carried: segments.length, assignments: [] }
   const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0

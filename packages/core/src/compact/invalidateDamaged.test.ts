@@ -103,7 +103,7 @@ describe("a damaged summary", () => {
       })
       broken.add(14)
       const memory = yield* engine(log)
-      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, superseded: 0 })
+      expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, supersededCount: 0 })
       expect(yield* memory.compactDue("s")).toMatchObject([
         { started: { from: 4, to: 8 }, committed: { segments: [{ text: "[0,8)" }] } },
       ])

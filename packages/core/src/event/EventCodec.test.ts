@@ -63,7 +63,7 @@ describe("an event of another memfold", () => {
       expect(decoded(record("Dreamt", 4, data)).event).toEqual({
         _tag: "UnknownEvent",
         type: "Dreamt",
-        version: 4,
+        schemaVersion: 4,
       })
     }
   })
@@ -72,13 +72,13 @@ describe("an event of another memfold", () => {
     expect(decoded(record("SessionCleared", 2, '{"why":"?"}')).event).toEqual({
       _tag: "UnknownEvent",
       type: "SessionCleared",
-      version: 2,
+      schemaVersion: 2,
     })
   })
 
   it("is unknown, too, when its name is one that every object has", () => {
     for (const type of ["constructor", "__proto__", "toString"]) {
-      expect(decoded(record(type, 1, "{}")).event).toEqual({ _tag: "UnknownEvent", type, version: 1 })
+      expect(decoded(record(type, 1, "{}")).event).toEqual({ _tag: "UnknownEvent", type, schemaVersion: 1 })
     }
   })
 })
@@ -160,7 +160,7 @@ describe("damaged data", () => {
     expect(decoded(record("SummaryCommitted", 99, "?")).event).toEqual({
       _tag: "UnknownEvent",
       type: "SummaryCommitted",
-      version: 99,
+      schemaVersion: 99,
     })
   })
 

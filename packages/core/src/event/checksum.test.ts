@@ -28,7 +28,7 @@ describe("the checksum", () => {
         const data = stored.data.slice(0, position) + other + stored.data.slice(position + 1)
         for (const changed of [
           { data },
-          { version: stored.schemaVersion + 1 },
+          { schemaVersion: stored.schemaVersion + 1 },
           { type: `${stored.type}s` },
         ]) {
           expect(checksumOf({ ...stored, ...changed })).not.toBe(stored.checksum)

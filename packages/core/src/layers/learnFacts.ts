@@ -28,9 +28,9 @@ const redactedBetween = (
   sessions: Sessions,
   session: string,
   after: number,
-  to: number,
+  toVersion: number,
 ): Effect.Effect<ReadonlyArray<number>, SessionError> =>
-  sessions.events(session, { fromVersion: after + 1, toVersion: to }).pipe(
+  sessions.events(session, { fromVersion: after + 1, toVersion }).pipe(
     Stream.filterMap(({ event }) =>
       event._tag === "MessageRedacted" ? Option.some(event.version) : Option.none(),
     ),

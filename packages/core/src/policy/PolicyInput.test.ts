@@ -29,8 +29,10 @@ const asked = (
     coveredTo,
     contextTokens: (coveredTo === 0 ? 0 : 7) + sum(coveredTo, total),
     tokens: everywhere.map((from) => everywhere.map((to) => (from <= to ? sum(from, to) : 0))),
-    lastTokens: [0, 1, 5, 20, 10_000].map((limit) => everywhere.find((from) => sum(from, total) <= limit)),
-    turns: ends.length,
+    startOfLastTokens: [0, 1, 5, 20, 10_000].map((limit) =>
+      everywhere.find((from) => sum(from, total) <= limit),
+    ),
+    completeTurns: ends.length,
     completeTurnsTo: everywhere.map((position) => ends.filter((end) => end <= position).length),
     turnStart: [-2, -1, 0, 1, 2, 50].map((n) => (n < 0 ? coveredTo : (starts[n] ?? total))),
     currentTurn: newest === undefined ? total : Math.max(newest, coveredTo),
@@ -57,8 +59,8 @@ it("answers every question as a look at the whole conversation does", () => {
         coveredTo: view.coveredTo,
         contextTokens: view.contextTokens,
         tokens: everywhere.map((from) => everywhere.map((to) => (from <= to ? view.tokens(from, to) : 0))),
-        lastTokens: [0, 1, 5, 20, 10_000].map(view.startOfLastTokens),
-        turns: view.completeTurns,
+        startOfLastTokens: [0, 1, 5, 20, 10_000].map(view.startOfLastTokens),
+        completeTurns: view.completeTurns,
         completeTurnsTo: everywhere.map(view.completeTurnsTo),
         turnStart: [-2, -1, 0, 1, 2, 50].map(view.turnStart),
         currentTurn: view.currentTurn,
@@ -72,7 +74,14 @@ it("answers every question as a look at the whole conversation does", () => {
 describe("a view", () => {
   it("of nothing has zeros", () => {
     const view = make(stateOf([]), now)
-    expect(view).toMatchObject({ total: 0, coveredTo: 0, now, contextTokens: 0, turns: 0, currentTurn: 0 })
+    expect(view).toMatchObject({
+      total: 0,
+      coveredTo: 0,
+      now,
+      contextTokens: 0,
+      completeTurns: 0,
+      currentTurn: 0,
+    })
     expect([
       view.turnStart(0),
       view.turnStart(-1),
@@ -94,7 +103,7 @@ describe("a view", () => {
 
   it("still knows the current round when its beginning is in the summary", () => {
     const view = make(stateOf([user("q"), assistant("1"), assistant("2"), assistant("3")], 2), now)
-    expect(view).toMatchObject({ currentTurn: 2, turns: 0, openTurn: 4 })
+    expect(view).toMatchObject({ currentTurn: 2, completeTurns: 0, openTurn: 4 })
     const asking = call([{ id: "1", name: "t", arguments: "{}" }])
     expect(make(stateOf([user("q"), assistant("1"), asking], 1), now).openTurn).toBe(1)
   })
@@ -110,9 +119,9 @@ describe("a view", () => {
 
   it("takes the first message's time for the last compaction's, before there is one", () => {
     const messages = [user("q", { time: 17 }), assistant("a", { time: 99 })]
-    expect(make(stateOf(messages), now)).toMatchObject({ compactedAt: 17, lastMessageTime: 99 })
+    expect(make(stateOf(messages), now)).toMatchObject({ lastCompactionTime: 17, lastMessageTime: 99 })
     expect(make(stateOf(messages, 1), now).lastCompactionTime).toBe(1_700_000_000_003)
-    expect(make(stateOf([]), now)).toMatchObject({ compactedAt: now, lastMessageTime: now })
+    expect(make(stateOf([]), now)).toMatchObject({ lastCompactionTime: now, lastMessageTime: now })
   })
 
   it("counts pinned messages into the context, covered or not", () => {

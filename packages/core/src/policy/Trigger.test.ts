@@ -145,7 +145,7 @@ describe("callsAnswered", () => {
     const ask = (...messages: ReadonlyArray<Message.Message>) =>
       both.due({ ...make(stateOf(messages), 0), tailFrom: 0 })
     expect(ask(Message.user("q"), calls)).toBeNull()
-    expect(ask(Message.user("q"), calls, answer("1"), answer("2"))).toBe("raw+calls-answered")
+    expect(ask(Message.user("q"), calls, answer("1"), answer("2"))).toBe("uncovered+calls-answered")
   })
 })
 

@@ -141,7 +141,7 @@ describe("on demand", () => {
 
   it("the tail stays all the same, also where it is everything (L2)", () => {
     expect(decision(stateOf(chat(4)), {}, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
-    const turns = { keep: Keep.lastTurns(4), batchSize: BatchSize.turns(3), fold: SummaryMode.blocks }
+    const turns = { keep: Keep.lastTurns(4), batchSize: BatchSize.turns(3), summaryMode: SummaryMode.blocks }
     expect(decision(stateOf(chat(6)), turns, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
     expect(decision(stateOf(chat(12)), turns, true)).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
     expect(decision(stateOf(chat(14)), turns, true)).toMatchObject({ plan: { to: 6, tailFrom: 6 } })
@@ -504,7 +504,7 @@ describe("pruning", () => {
 
   it("waits for the trigger, and needs none on demand", () => {
     const state = stateOf([...asked(long), ...chat(2)])
-    const options = { when: Trigger.never, fold: SummaryMode.none, prune: [clear] }
+    const options = { when: Trigger.never, summaryMode: SummaryMode.none, prune: [clear] }
     expect(planned(state, options)).toBe("not-due")
     expect(decision(state, options, true)).toMatchObject({ plan: { reason: "demand", parts: [] } })
   })
@@ -522,7 +522,7 @@ describe("a strategy that folds nothing", () => {
 
   it("leaves every message raw, whatever else it says", () => {
     const options = {
-      fold: SummaryMode.none,
+      summaryMode: SummaryMode.none,
       keep: Keep.currentTurn,
       split: Split.tailAbove(20, { prefix: 10 }),
     }

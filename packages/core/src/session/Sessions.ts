@@ -144,11 +144,11 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
    * none, the session was deleted and perhaps begun anew, and what is known of it is void. So it is when an event
    * takes back what is in the state already.
    */
-  const readOn = ({ state, batchId }: Known, to?: number): Effect.Effect<Known | null, SessionError> =>
+  const readOn = ({ state, batchId }: Known, toVersion?: number): Effect.Effect<Known | null, SessionError> =>
     log
       .read(state.session, {
         fromVersion: Math.max(state.version, 1),
-        ...(to === undefined ? {} : { toVersion: to }),
+        ...(toVersion === undefined ? {} : { toVersion }),
       })
       .pipe(
         Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
@@ -184,9 +184,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const history: Sessions["history"] = (session) => retryTransient(historyOf(session, reader(session)))
 
   /** The history of a session up to a version, with more events behind it. */
-  const historyWith = (session: string, to: number, more: ReadonlyArray<RecordedEvent>) =>
+  const historyWith = (session: string, toVersion: number, more: ReadonlyArray<RecordedEvent>) =>
     retryTransient(
-      historyOf(session, () => Stream.concat(events(session, { toVersion: to }), Stream.fromIterable(more))),
+      historyOf(session, () => Stream.concat(events(session, { toVersion }), Stream.fromIterable(more))),
     )
 
   const unknown = (session: string): Known => ({ state: empty(session), batchId: null })

@@ -44,7 +44,7 @@ describe("L6: a snapshot", () => {
   })
 
   it("carries the version of the fold and its place in the log", () => {
-    expect(take(state)).toMatchObject({ fold: foldVersion, version: 3 })
+    expect(take(state)).toMatchObject({ foldVersion, version: 3 })
   })
 })
 

@@ -20,7 +20,7 @@ const { empty, evolve, fold, requiresReplay } = Session
 /** What a state says, without the position in the log and with plain arrays. */
 const said = ({ version: _version, uncovered, turnStarts, ...rest }: Session.SessionState) => ({
   ...rest,
-  raw: uncovered.slice(),
+  uncovered: uncovered.slice(),
   turnStarts: turnStarts.slice(),
 })
 
@@ -50,11 +50,14 @@ describe("any log", () => {
           expect([uncovered.from, uncovered.to]).toEqual([coveredTo, total])
           expect(state.appendedTokens).toBe(all)
           expect(
-            uncovered.slice().map(({ index, cumulativeTokens: cumulative }) => ({ index, cumulative })),
-          ).toEqual(
             uncovered
               .slice()
-              .map(({ tokens }, offset) => ({ index: coveredTo + offset, cumulative: (sum += tokens) })),
+              .map(({ index, cumulativeTokens: cumulative }) => ({ index, cumulativeTokens: cumulative })),
+          ).toEqual(
+            uncovered.slice().map(({ tokens }, offset) => ({
+              index: coveredTo + offset,
+              cumulativeTokens: (sum += tokens),
+            })),
           )
           expect(turnStarts.slice().every((start) => start >= coveredTo && start < total)).toBe(true)
           expect(structure.turn === null || structure.turn.from < total).toBe(true)
@@ -91,9 +94,9 @@ describe("MessageAppended", () => {
     const state = after(...appended(messages))
     expect(state).toMatchObject({ total: 3, coveredTo: 0, startTime: 1_700_000_000_000, lastMessageTime: 42 })
     expect(state.uncovered.slice()).toEqual([
-      { index: 0, message: messages[0], tokens: 10, cumulative: 10, group: 0, pinned: true },
-      { index: 1, message: messages[1], tokens: 10, cumulative: 20, group: 1, pinned: false },
-      { index: 2, message: messages[2], tokens: 10, cumulative: 30, group: 2, pinned: false },
+      { index: 0, message: messages[0], tokens: 10, cumulativeTokens: 10, group: 0, pinned: true },
+      { index: 1, message: messages[1], tokens: 10, cumulativeTokens: 20, group: 1, pinned: false },
+      { index: 2, message: messages[2], tokens: 10, cumulativeTokens: 30, group: 2, pinned: false },
     ])
     expect(state.turnStarts.slice()).toEqual([1])
     expect(Structure.turnComplete(state.structure)).toBe(true)
@@ -162,7 +165,7 @@ describe("SummaryCommitted", () => {
       coveredTo: 4,
       coveredTokens: 40,
       running: null,
-      compactedAt: 1_700_000_000_007,
+      lastCompactionTime: 1_700_000_000_007,
       summary: { id: "s1", coveredTo: 4, tokens: 7, segments: [{ text: "so far" }] },
     })
     expect(
@@ -297,7 +300,13 @@ describe("ToolOutputsPruned", () => {
   it("shortens outputs, and ends a compaction that covers nothing", () => {
     const state = after(...alone)
     expect(output(state)).toBe("[cut]")
-    expect(state).toMatchObject({ running: null, total: 6, coveredTo: 0, summary: null, compactedAt: null })
+    expect(state).toMatchObject({
+      running: null,
+      total: 6,
+      coveredTo: 0,
+      summary: null,
+      lastCompactionTime: null,
+    })
   })
 
   it("takes room from the context, and from what was appended nothing", () => {
@@ -390,7 +399,7 @@ describe("a summary that cannot be used", () => {
       damaged,
       { _tag: "SummarySuperseded", summary: "s1", by: "s2" },
     )
-    expect(state).toMatchObject({ coveredTo: 4, summary: { id: "s1" }, superseded: 0, running: null })
+    expect(state).toMatchObject({ coveredTo: 4, summary: { id: "s1" }, supersededCount: 0, running: null })
     expect(state.damaged).toEqual([{ version: 12, summary: null }])
   })
 
@@ -451,7 +460,7 @@ describe("SummaryInvalidated", () => {
 
   it("takes a commit back: what it had replaced is active again, and its messages are raw", () => {
     const state = after(...two, invalidated(12))
-    expect(state).toMatchObject({ coveredTo: 4, coveredTokens: 40, running: null, superseded: 0 })
+    expect(state).toMatchObject({ coveredTo: 4, coveredTokens: 40, running: null, supersededCount: 0 })
     expect(state.summary).toEqual(after(...eight, started(4), committed(4)).summary)
     expect(state.uncovered.slice().map(({ index }) => index)).toEqual([4, 5, 6, 7])
   })

@@ -171,7 +171,7 @@ export const allRows = ({ summaries }: History): SummaryChanges => ({
  * import { type EventLog, Session } from "@memfold/core"
  *
  * const rowsAt = (log: EventLog.Service, session: string, version: number) =>
- *   Session.summaryRows(session, Session.readEvents(log, session, { to: version }))
+ *   Session.summaryRows(session, Session.readEvents(log, session, { toVersion: version }))
  * ```
  */
 export const summaryRows = <E, R>(

@@ -146,8 +146,8 @@ const dealtWith = ({ finding, damaged }: Found, { invalidated }: Progress): bool
     damaged.every(({ version }) => invalidated.has(version)))
 
 /** The state at an event that takes back an earlier one: without what was taken back. */
-const foldAnew = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
-  log.read(name, { toVersion: to }).pipe(
+const foldAnew = (log: EventLog, name: string, toVersion: number): Effect.Effect<SessionState, LogError> =>
+  log.read(name, { toVersion }).pipe(
     Stream.filterMap((record) => Either.getRight(decode(record))),
     Stream.runCollect,
     Effect.map((events) => fold(empty(name), [...events])),

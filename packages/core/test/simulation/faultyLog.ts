@@ -119,7 +119,7 @@ export const faultyLog = (
    */
   const page = (
     session: string,
-    { fromVersion = 1, toVersion: to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions,
+    { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions,
     before: EventLog.LogRecord | null,
   ) =>
     call(`read ${session} from ${fromVersion}`, () => {
@@ -130,7 +130,7 @@ export const faultyLog = (
           new EventLog.LogError({ operation: "read", session, reason: "it was deleted while it was read" }),
         )
       }
-      const found = records.slice(Math.max(fromVersion, 1) - 1, Math.max(to, 0))
+      const found = records.slice(Math.max(fromVersion, 1) - 1, Math.max(toVersion, 0))
       return Exit.succeed((reverse ? found.toReversed() : found).slice(0, faults.pageSize))
     })
 

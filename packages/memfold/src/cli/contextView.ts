@@ -11,7 +11,7 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   "user-memory": "facts about the user",
   "scope-memory": "facts about the scope",
   summary: "the active summary",
-  raw: "verbatim, covered by no summary",
+  uncovered: "verbatim, covered by no summary",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
   open: "tool calls that wait for results, and what follows; left out until then",

@@ -63,8 +63,8 @@ export const recordLine = (record: EventLog.LogRecord): string => {
   return JSON.stringify({ session, version, batchId, time, type, schemaVersion, data, checksum })
 }
 
-const digest = (log: Source, session: string, to: number): Effect.Effect<string, EventLog.LogError> =>
-  Stream.runFold(log.read(session, { toVersion: to }), createHash("sha256"), (hash, record) =>
+const digest = (log: Source, session: string, toVersion: number): Effect.Effect<string, EventLog.LogError> =>
+  Stream.runFold(log.read(session, { toVersion }), createHash("sha256"), (hash, record) =>
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
@@ -175,13 +175,11 @@ export const copySession = (
       const last = yield* Stream.runHead(to.read(session, { reverse: true }))
       const end = yield* from.version(session)
       /** The summary rows come with the last batch: before it, the copy is not finished. */
-      const rowsAt = (to: number) =>
-        to < end
+      const rowsAt = (toVersion: number) =>
+        toVersion < end
           ? Effect.succeed(undefined)
           : Effect.map(
-              Effect.option(
-                Session.summaryRows(session, Session.readEvents(from, session, { toVersion: to })),
-              ),
+              Effect.option(Session.summaryRows(session, Session.readEvents(from, session, { toVersion }))),
               Option.getOrUndefined,
             )
       let version = before

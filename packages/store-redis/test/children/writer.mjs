@@ -19,15 +19,15 @@ await Effect.flatMap(make(JSON.parse(options)), (log) =>
     let expected = yield* log.version("one")
     let conflicts = 0
     for (let number = 0; number < Number(count); number++) {
-      const record = { at: number, type: "Test", version: 1, data: `"${name}.${number}"` }
+      const record = { time: number, type: "Test", schemaVersion: 1, data: `"${name}.${number}"` }
       for (let written = false; !written;) {
         const outcome = yield* Effect.either(
-          log.append("one", [record], { expected, commit: `${name}-${number}` }),
+          log.append("one", [record], { expectedVersion: expected, batchId: `${name}-${number}` }),
         )
         if (outcome._tag === "Left" && outcome.left._tag !== "VersionConflict") return yield* outcome.left
         written = outcome._tag === "Right"
         if (!written) conflicts++
-        expected = outcome._tag === "Right" ? outcome.right.version : outcome.left.actual
+        expected = outcome._tag === "Right" ? outcome.right.version : outcome.left.actualVersion
       }
     }
     say(`done ${conflicts}`)

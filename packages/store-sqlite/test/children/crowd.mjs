@@ -1,8 +1,8 @@
 /**
  * `crowd.mjs FILE NAME APPENDS NEXT...`: for each session, `NEXT` is the number of the append to go on with, up to
  * `APPENDS`. All sessions are written to at the same time, every third append has two messages, and each
- * acknowledgement is a line: session, number, commit id, and the index of the first message. An append has the same
- * commit id in every life of this process, so that one whose acknowledgement was lost is asked for again.
+ * acknowledgement is a line: session, number, idempotency key, and the index of the first message. An append has the same
+ * idempotency key in every life of this process, so that one whose acknowledgement was lost is asked for again.
  */
 import { Message } from "@memfold/core"
 import { Effect } from "effect"
@@ -16,17 +16,17 @@ await run({ filename, lease: "1 second" }, (memory) => {
     Effect.gen(function* () {
       for (let number = first; number < Number(appends); number++) {
         const parts = number % 3 === 2 ? ["begin", "end"] : ["all"]
-        const commit = `${name}-${number}`
+        const idempotencyKey = `${name}-${number}`
         const { from } = yield* memory.append(
           `s${session}`,
           parts.map((part) => Message.user(`${name}.${number}.${part}`)),
-          { commit },
+          { idempotencyKey },
         )
-        say(`${session} ${number} ${commit} ${from}`)
+        say(`${session} ${number} ${idempotencyKey} ${from}`)
         yield* pause
       }
       // What is due is summarized before this process ends, and with it what runs in its background.
-      yield* memory.settle(`s${session}`)
+      yield* memory.compactDue(`s${session}`)
     })
   return Effect.all(
     next.map((first, session) => talk(session, Number(first))),

@@ -1,5 +1,5 @@
 /** The memory that every second process uses: it compacts often, with a summarizer that takes a moment. */
-import { CurrentSummarizer, Fold, Keep, Memory, Strategy, Trigger } from "@memfold/core"
+import { CurrentSummarizer, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
 import { Effect, Layer, Logger } from "effect"
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -10,7 +10,7 @@ const strategy = Strategy.make({
   name: "often",
   when: Trigger.backlog({ messages: 6 }),
   keep: Keep.lastMessages(4),
-  fold: Fold.rolling,
+  summaryMode: SummaryMode.rolling,
 })
 
 const echo = {

@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { make } from "../../src/index.js"
 
-const record = { at: 0, type: "Test", version: 1, data: JSON.stringify("x".repeat(4_000)) }
+const record = { time: 0, type: "Test", schemaVersion: 1, data: JSON.stringify("x".repeat(4_000)) }
 
 const fill = Effect.gen(function* () {
   const log = yield* make({ filename: process.argv[2] })
   for (let version = 0; ; version++) {
-    const appended = log.append("one", [record], { expected: version, commit: `c${version}` })
+    const appended = log.append("one", [record], { expectedVersion: version, batchId: `c${version}` })
     const failed = yield* Effect.flip(appended).pipe(Effect.option)
     if (failed._tag === "Some") return { version, tag: failed.value._tag, message: failed.value.message }
   }

@@ -29,9 +29,9 @@ const rows = Effect.gen(function* () {
   const log = yield* make({ filename, synchronous })
   for (let version = (yield* log.version("rows")) + 1; ; version++) {
     const changed = version === 1 ? [] : [row(version - 1, "superseded")]
-    yield* log.append("rows", [{ at: 0, type: "Test", version: 1, data: "{}" }], {
-      expected: version - 1,
-      commit: `c${version}`,
+    yield* log.append("rows", [{ time: 0, type: "Test", schemaVersion: 1, data: "{}" }], {
+      expectedVersion: version - 1,
+      batchId: `c${version}`,
       summaries: { replace: false, rows: [...changed, row(version, "active")] },
     })
     say(`rows ${version}`)

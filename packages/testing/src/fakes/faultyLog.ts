@@ -35,9 +35,9 @@ const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)
  *   const log = yield* InMemoryEventLog.make
  *   // The first append is done, and its answer is lost.
  *   const faulty = Fakes.faultyLog(log, [{ on: "append", lost: "answer" }])
- *   const write = faulty.append("s", [{ at: 0, type: "Noted", version: 1, data: "{}" }], {
- *     expected: 0,
- *     commit: "a",
+ *   const write = faulty.append("s", [{ time: 0, type: "Noted", schemaVersion: 1, data: "{}" }], {
+ *     expectedVersion: 0,
+ *     batchId: "a",
  *   })
  *   yield* Effect.flip(write)
  *   return yield* write // { fromVersion: 1, version: 1, duplicate: true }

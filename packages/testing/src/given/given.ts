@@ -61,7 +61,7 @@ const then = <A>(found: A): Then<A> => ({
  * // A reducer:
  * given(said, started(2))
  *   .when(committed(2))
- *   .then(({ through, running }) => console.log(through, running)) // 2 null
+ *   .then(({ coveredTo, running }) => console.log(coveredTo, running)) // 2 null
  *
  * // A strategy:
  * const brief = Strategy.make({

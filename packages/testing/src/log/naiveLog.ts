@@ -47,10 +47,10 @@ export class NaiveLog {
 
   read(
     session: string,
-    { fromVersion = 1, toVersion: to = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions = {},
+    { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions = {},
   ): ReadonlyArray<EventLog.LogRecord> {
     const found = (this.kept.get(session)?.records ?? []).filter(
-      ({ version }) => version >= fromVersion && version <= to,
+      ({ version }) => version >= fromVersion && version <= toVersion,
     )
     return reverse ? found.toReversed() : found
   }

@@ -75,7 +75,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         const { _tag, ...fields } = refused.left
         same(
           { _tag, ...fields },
-          { _tag: "VersionConflict", session: "s", expectedVersion, actual: version },
+          { _tag: "VersionConflict", session: "s", expectedVersion, actualVersion: version },
           () => "the error",
         )
         same(yield* readAll(log, "s"), stood, () => "something was written all the same")
@@ -137,7 +137,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           { fromVersion: version + 1, version: version + 1, duplicate: false },
           () => "after the right commit",
         )
-        const trusting = { expectedVersion: version + 1, after: undefined, batchId: "more" }
+        const trusting = { expectedVersion: version + 1, lastBatchId: undefined, batchId: "more" }
         same(
           yield* answerOf(log.append("s", numbered(1), trusting)),
           { fromVersion: version + 2, version: version + 2, duplicate: false },
@@ -167,14 +167,14 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     }),
     holds: (log, { sizes: batches, again }) =>
       Effect.gen(function* () {
-        const answers: Array<{ readonly from: number; readonly version: number }> = []
+        const answers: Array<{ readonly fromVersion: number; readonly version: number }> = []
         for (const [position, count] of batches.entries()) {
           const expectedVersion = sum(batches.slice(0, position))
           const appended = yield* log.append("s", numbered(count), {
             expectedVersion,
             batchId: `c${position}`,
           })
-          answers.push({ from: appended.fromVersion, version: appended.version })
+          answers.push({ fromVersion: appended.fromVersion, version: appended.version })
         }
         const stood = yield* readAll(log, "s")
         for (const { which, expectedVersion, size } of again) {

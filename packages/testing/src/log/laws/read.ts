@@ -55,22 +55,22 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
       "the newest first. A session that does not exist has nothing.",
     arbitrary: fc.record({
       count: fc.nat({ max: 9 }),
-      from: bound,
-      to: bound,
+      fromVersion: bound,
+      toVersion: bound,
       reverse: fc.boolean(),
       take: fc.nat({ max: 4 }),
     }),
-    holds: (log, { count, from, to, reverse, take }) =>
+    holds: (log, { count, fromVersion, toVersion, reverse, take }) =>
       Effect.gen(function* () {
         if (count > 0) yield* log.append("s", numbered(count), { expectedVersion: 0, batchId: "a" })
         yield* log.append("other", numbered(5, 100), { expectedVersion: 0, batchId: "a" })
         const range = {
-          ...(from === undefined ? {} : { from }),
-          ...(to === undefined ? {} : { to }),
+          ...(fromVersion === undefined ? {} : { fromVersion }),
+          ...(toVersion === undefined ? {} : { toVersion }),
           reverse,
         }
         const within = Array.from({ length: count }, (_, at) => at + 1).filter(
-          (seq) => seq >= (from ?? 1) && seq <= (to ?? count),
+          (seq) => seq >= (fromVersion ?? 1) && seq <= (toVersion ?? count),
         )
         const expected = reverse ? within.toReversed() : within
         const found = yield* readAll(log, "s", range)
@@ -94,10 +94,10 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     explanation: "Stores read in pages; no event may be lost, doubled or swapped where two of them meet.",
     numRuns: Math.min(numRuns, 1),
     arbitrary: fc.record({
-      from: fc.integer({ min: 1, max: 700 }),
-      to: fc.integer({ min: 1_000, max: 1_499 }),
+      fromVersion: fc.integer({ min: 1, max: 700 }),
+      toVersion: fc.integer({ min: 1_000, max: 1_499 }),
     }),
-    holds: (log, { from: fromVersion, to }) =>
+    holds: (log, { fromVersion, toVersion }) =>
       Effect.gen(function* () {
         const count = 1_500
         for (let first = 0; first < count; first += 300) {
@@ -115,18 +115,16 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           all.map((n) => `{"n":${n}}`),
           () => "their data",
         )
-        const part = all.slice(fromVersion - 1, to)
+        const part = all.slice(fromVersion - 1, toVersion)
         same(
-          (yield* readAll(log, "s", { fromVersion, toVersion: to })).map(({ version }) => version),
+          (yield* readAll(log, "s", { fromVersion, toVersion })).map(({ version }) => version),
           part,
-          () => `${fromVersion} to ${to}`,
+          () => `${fromVersion} to ${toVersion}`,
         )
         same(
-          (yield* readAll(log, "s", { fromVersion, toVersion: to, reverse: true })).map(
-            ({ version }) => version,
-          ),
+          (yield* readAll(log, "s", { fromVersion, toVersion, reverse: true })).map(({ version }) => version),
           part.toReversed(),
-          () => `${to} back to ${fromVersion}`,
+          () => `${toVersion} back to ${fromVersion}`,
         )
       }),
   }),

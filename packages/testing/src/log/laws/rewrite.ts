@@ -90,7 +90,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         const changed = [{ version: 1, data: "{}" }]
         for (const options of [
           { expectedVersion: Math.max(count + off, 0), batchId: "b" },
-          { expectedVersion: count, after: "elsewhere", batchId: "b" },
+          { expectedVersion: count, lastBatchId: "elsewhere", batchId: "b" },
         ]) {
           same(
             yield* answerOf(log.rewrite("s", changed, numbered(1), options)),
