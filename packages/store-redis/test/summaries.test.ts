@@ -22,12 +22,12 @@ import { type Server, servers } from "./servers.js"
 import { logError, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: often(300_000, 900_000) })
 
 let one: Server
 beforeAll(async () => {
   one = await server()
-}, 60_000)
+})
 
 const noon = Date.UTC(2026, 0, 31, 12, 0, 0)
 

@@ -20,7 +20,7 @@ import { summaryRows, withDriver, withLog } from "../test/support.js"
 import { applicationId, migrations } from "./schema.js"
 
 // The properties take a few seconds, and more on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: often(300_000, 900_000) })
 
 const newFile = () => join(folder(), "chats.db")
 
