@@ -22,7 +22,7 @@ export const bundled = <Name extends string>(
   beforeAll(async () => {
     const scripts = names.map((name) => [name, fileURLToPath(new URL(`${name}.mjs`, folder))])
     await bundleAll(Object.fromEntries(scripts), { outDir, external })
-  }, 60_000)
+  })
   afterAll(() => rmSync(outDir, { recursive: true, force: true }))
   return (name) => join(outDir, `${name}.mjs`)
 }

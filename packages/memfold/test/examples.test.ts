@@ -37,7 +37,7 @@ const examplesOf = (name: string): ReadonlyArray<Example> => {
   )
 }
 
-it("every example compiles", { timeout: 120_000 }, async () => {
+it("every example compiles", async () => {
   const examples = documents.flatMap(examplesOf)
   expect(examples.length).toBeGreaterThan(10)
   rmSync(folder, { recursive: true, force: true })

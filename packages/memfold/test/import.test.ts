@@ -9,7 +9,7 @@ import { database, messagesColumns, rollingColumns, summariesColumns } from "./o
 import { inFolder, lines, sample } from "./program.js"
 
 /** Every call is a process of its own, and others may be using the machine. */
-const timeout = 120_000
+const timeout = 300_000
 
 const { folder, memfold, file } = inFolder("import")
 

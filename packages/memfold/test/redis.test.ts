@@ -8,7 +8,7 @@ const { server } = servers()
 let redis: Server
 beforeAll(async () => {
   redis = await server({ config: ["requirepass sesame"], client: { password: "sesame" } })
-}, 60_000)
+})
 
 describe("a store in Redis", () => {
   it("keeps what was replayed; what is copied to a file and back is the same", async () => {

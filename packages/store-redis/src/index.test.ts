@@ -17,7 +17,7 @@ beforeAll(async () => {
     server({ config: ["appendonly yes", "appendfsync everysec"] }),
     cluster(["appendonly yes", "appendfsync everysec"]),
   ])
-}, 60_000)
+})
 
 /** The laws for a store with these options. Every log is a tenant of its own. */
 const laws = (name: string, numRuns: number, options: () => Options) => {

@@ -10,13 +10,13 @@ import { hears, listener, records, tenant, uncaught, withLog } from "./support.j
 
 const script = bundled(new URL("children/", import.meta.url), ["listener"])
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 let one: Server
 let three: Cluster
 beforeAll(async () => {
   ;[one, three] = await Promise.all([server(), cluster()])
-}, 60_000)
+})
 
 const listening = (
   log: { readonly changes: (session: string) => Stream.Stream<void, unknown> },

@@ -6,7 +6,7 @@ import { servers } from "./servers.js"
 import { openingFails, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const levels: ReadonlyArray<Level> = ["fsync", "everysec", "memory"]
 

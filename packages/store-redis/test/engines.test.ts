@@ -9,13 +9,13 @@ import { type Cluster, type Server, servers } from "./servers.js"
 import { all, tenant } from "./support.js"
 
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 let one: Server
 let three: Cluster
 beforeAll(async () => {
   ;[one, three] = await Promise.all([server(), cluster()])
-}, 60_000)
+})
 
 const stores: ReadonlyArray<readonly [name: string, options: () => Options]> = [
   ["a server", () => ({ url: one.url })],

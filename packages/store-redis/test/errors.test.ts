@@ -9,7 +9,7 @@ import { eventually, type Server, servers } from "./servers.js"
 import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const brief = { retryFor: "300 millis", timeout: "500 millis" } as const
 

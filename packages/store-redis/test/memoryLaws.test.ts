@@ -11,7 +11,7 @@ const { server } = servers()
 let one: Server
 beforeAll(async () => {
   one = await server({ config: ["appendonly yes", "appendfsync everysec"] })
-}, 60_000)
+})
 
 memoryLaws({
   name: "Redis",

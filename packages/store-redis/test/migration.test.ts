@@ -24,12 +24,12 @@ import {
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 let three: Cluster
 beforeAll(async () => {
   three = await cluster()
-}, 60_000)
+})
 
 /** Ids of sessions whose keys all lie in one slot, and one of another slot. */
 const names = (prefix: string): readonly [one: string, chat: string, late: string, elsewhere: string] => {

@@ -12,7 +12,7 @@ import { hears, listener, logError, records, tenant, uncaught, withLog } from ".
 
 const { server } = servers()
 const relay = relays()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 /** A server, and a relay that its log reaches it by. */
 const behind = async (config: ReadonlyArray<string> = []) => {

@@ -19,7 +19,7 @@ import { eventually, type Server, servers } from "./servers.js"
 import { tenant } from "./support.js"
 
 const { server, cluster } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const secret = "the number is 555-0199-SECRET"
 

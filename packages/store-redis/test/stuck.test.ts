@@ -8,7 +8,7 @@ import { answered, eventually, keepBusy, servers } from "./servers.js"
 import { all, logError, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 /** However slow the machine is: what is waited for comes before it. */
 const patient = { retryFor: "1 minute" } as const

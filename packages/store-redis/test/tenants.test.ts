@@ -9,12 +9,12 @@ import { type Server, servers } from "./servers.js"
 import { all, records, withLog } from "./support.js"
 
 const { server } = servers()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 let one: Server
 beforeAll(async () => {
   one = await server()
-}, 60_000)
+})
 
 const names = [
   "",

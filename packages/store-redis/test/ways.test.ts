@@ -12,7 +12,7 @@ import { all, hears, listener, openingFails, records, tenant, withLog } from "./
 
 const { server } = servers()
 const relay = relays()
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-redis-tls-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

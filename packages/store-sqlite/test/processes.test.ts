@@ -21,7 +21,7 @@ import {
 const script = bundled("untilKilled", "many", "opener")
 
 // Starting processes takes a second or ten, as busy as the machine is.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const isReady = async (child: Child): Promise<Child> => {
   expect(await child.line()).toBe("ready")
@@ -106,7 +106,7 @@ describe("killed processes (L14)", () => {
       )
       expect(heard.flat().length).toBeGreaterThan(5 * turns)
     },
-    often(120_000, 3_600_000),
+    often(300_000, 3_600_000),
   )
 })
 
@@ -133,7 +133,7 @@ describe("many processes on one file", () => {
         }),
       )
     },
-    often(120_000, 3_600_000),
+    often(300_000, 3_600_000),
   )
 
   it("4 processes append 100 messages each to one session, and some to three others", async () => {
