@@ -14,7 +14,7 @@ export interface Change {
 export interface EngineMutant {
   readonly name: string
   readonly law: string
-  /** It takes dozens of seeds to find: a deep run tries it, and a quick one another mutant of the same law. */
+  /** It takes dozens of seeds to find, or hundreds: a deep run tries it, with more of them than the others. */
   readonly rare?: true
   readonly changes: ReadonlyArray<Change>
 }
@@ -85,6 +85,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "leaves its lock behind",
     law: "liveness",
+    rare: true,
     changes: [
       {
         file: "compact/Compaction.ts",
@@ -148,8 +149,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: "Math.max(Math.min(within(state, asked), tailFrom), least)",
-        to: "Math.max(within(state, asked + 2), least)",
+        from: "Math.max(Math.min(clampToBoundary(state, asked), tailFrom), least)",
+        to: "Math.max(clampToBoundary(state, asked + 2), least)",
       },
     ],
   },
@@ -158,7 +159,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L5",
     changes: [
       {
-        file: "policy/decide.ts",
+        file: "session/SessionState.ts",
         from: "return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)",
         to: "return Math.max(Math.min(Math.max(asked, state.through), state.total), state.through)",
       },
