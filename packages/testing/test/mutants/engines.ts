@@ -14,7 +14,7 @@ export interface Change {
 export interface EngineMutant {
   readonly name: string
   readonly law: string
-  /** It takes dozens of seeds to find: a deep run tries it, and a quick one another mutant of the same law. */
+  /** It takes dozens of seeds to find, or hundreds: a deep run tries it, with more of them than the others. */
   readonly rare?: true
   readonly changes: ReadonlyArray<Change>
 }
@@ -77,7 +77,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: "    return failures.retryAt",
+        from: "    return failures.retryTime",
         to: "    return null",
       },
     ],
@@ -85,6 +85,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "leaves its lock behind",
     law: "liveness",
+    rare: true,
     changes: [
       {
         file: "compact/Compaction.ts",
@@ -115,19 +116,19 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
       },
       {
         file: "policy/decide.ts",
-        from: `if (backingOff && !demanded) return idle("backing-off")`,
+        from: `if (backingOff && !onDemand) return idle("backing-off")`,
         to: "",
       },
     ],
   },
   {
-    name: "gives every try of an append another commit id",
+    name: "gives every try of an append another batch id",
     law: "L12",
     changes: [
       {
         file: "session/Sessions.ts",
-        from: "const commit = options?.commit ?? (yield* makeId)",
-        to: "const commit = yield* makeId",
+        from: "const batchId = options?.batchId ?? (yield* makeId)",
+        to: "const batchId = yield* makeId",
       },
     ],
   },
@@ -137,8 +138,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "log/InMemoryEventLog.ts",
-        from: "if (actual !== expected || replaced)",
-        to: "if (replaced && expected < 0)",
+        from: "if (actual !== expectedVersion || replaced)",
+        to: "if (replaced && expectedVersion < 0)",
       },
     ],
   },
@@ -148,8 +149,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: "Math.max(Math.min(within(state, asked), tailFrom), least)",
-        to: "Math.max(within(state, asked + 2), least)",
+        from: "Math.max(Math.min(clampToBoundary(state, asked), tailFrom), least)",
+        to: "Math.max(clampToBoundary(state, asked + 2), least)",
       },
     ],
   },
@@ -158,9 +159,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L5",
     changes: [
       {
-        file: "policy/decide.ts",
-        from: "return Math.max(boundaryBefore(state, Math.min(Math.max(asked, state.through), state.total)), state.through)",
-        to: "return Math.max(Math.min(Math.max(asked, state.through), state.total), state.through)",
+        file: "session/SessionState.ts",
+        from: "boundaryBefore(state, Math.min(Math.max(asked, state.coveredTo), state.total)),",
+        to: "Math.min(Math.max(asked, state.coveredTo), state.total),",
       },
     ],
   },
@@ -181,8 +182,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "compact/Compaction.ts",
-        from: "      through,\n      carried,\n      segments,\n      files,",
-        to: "      through: before.through > 0 ? started.from : through,\n      carried,\n      segments,\n      files,",
+        from: "      coveredTo,\n      carried,\n      segments,\n      files,",
+        to: "      coveredTo: before.coveredTo > 0 ? started.from : coveredTo,\n      carried,\n      segments,\n      files,",
       },
     ],
   },
@@ -192,8 +193,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "const shown = state.raw.slice(shownFrom, openFrom)",
-        to: "const shown = state.raw.slice(through > 0 ? shownFrom + 1 : shownFrom, openFrom)",
+        from: "const shown = state.uncovered.slice(shownFrom, openFrom)",
+        to: "const shown = state.uncovered.slice(coveredTo > 0 ? shownFrom + 1 : shownFrom, openFrom)",
       },
     ],
   },
@@ -236,8 +237,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Snapshot.ts",
-        from: "version: state.version,\n  commit,",
-        to: "version: Math.max(state.version - 1, 1),\n  commit,",
+        from: "version: state.version,\n  batchId,",
+        to: "version: Math.max(state.version - 1, 1),\n  batchId,",
       },
     ],
   },
@@ -248,8 +249,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: "const same = commit === null || record.commit === commit",
-        to: "const same = commit === null || record.commit !== null",
+        from: "const same = batchId === null || record.batchId === batchId",
+        to: "const same = batchId === null || record.batchId !== null",
       },
     ],
   },
@@ -282,8 +283,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "const { summary, through } = state\n  const [first, ...others] = messages",
-        to: "const { summary, total: through } = state\n  const [first, ...others] = messages",
+        from: "const { summary, coveredTo } = state\n  const [first, ...others] = messages",
+        to: "const { summary, total: coveredTo } = state\n  const [first, ...others] = messages",
       },
     ],
   },
@@ -293,8 +294,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: "at: (session, version) => Effect.map(open(session, version), ({ state }) => state),",
-        to: "at: (session, version) => Effect.map(open(session, version + 1), ({ state }) => state),",
+        from: "stateAt: (session, version) => Effect.map(open(session, version), ({ state }) => state),",
+        to: "stateAt: (session, version) => Effect.map(open(session, version + 1), ({ state }) => state),",
       },
     ],
   },
@@ -305,8 +306,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "observe/subscribe.ts",
-        from: "next = seq + 1",
-        to: "next = Math.max(next, seq + (seq % 7 === 0 ? 2 : 1))",
+        from: "next = version + 1",
+        to: "next = Math.max(next, version + (version % 7 === 0 ? 2 : 1))",
       },
     ],
   },

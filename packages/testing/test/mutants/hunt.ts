@@ -20,17 +20,30 @@ const mutation = ({ name, changes }: EngineMutant) => ({
   },
 })
 
-/** Runs so many seeds, or until a law is broken; `null` if none is. */
+/**
+ * Runs seeds until the law that names the fault is broken; `null` if it never is. A fault may break other laws as well,
+ * and whichever comes first is luck.
+ */
 export const hunt = async (mutant: EngineMutant, outDir: string, seeds: number): Promise<Caught | null> => {
   const program = await bundle("packages/core/test/simulation/main.ts", {
     outDir,
     name: mutant.name.replaceAll(/\W+/gu, "-"),
     plugins: [mutation(mutant)],
   })
+  for (let from = 1; from <= seeds;) {
+    const caught = await firstBroken(program, from, seeds)
+    if (caught === null || caught.law === mutant.law) return caught
+    from = caught.runs + 1
+  }
+  return null
+}
+
+/** Runs seeds from one on until any law is broken; `null` if none is. */
+const firstBroken = async (program: string, from: number, to: number): Promise<Caught | null> => {
   const printed = await new Promise<string>((resolve) => {
     execFile(
       process.execPath,
-      [program, "--seeds", String(seeds)],
+      [program, "--from", String(from), "--seeds", String(to + 1 - from)],
       { maxBuffer: 1 << 26 },
       (_error, out, err) => resolve(`${out}${err}`),
     )

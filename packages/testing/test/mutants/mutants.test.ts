@@ -1,6 +1,6 @@
 /**
- * Parts with faults, each found by the law that names its fault, in at most 200 runs. One that lives shows that a law
- * is missing. What is found is written down in docs/mutants.md; `npm run test:deep -- mutants -u` writes it anew.
+ * Parts with faults, each found by the law that names its fault, in at most 200 runs, or 1,500 for rare ones. One that
+ * lives shows that a law is missing. What is found is written down in docs/mutants.md; `npm run test:deep -- mutants -u` writes it anew.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -16,6 +16,7 @@ import { deep } from "../../../core/test/depth.js"
 import { page, type Row } from "./table.js"
 
 const runs = 200
+const runsOfRare = 1_500
 const seed = 20_260
 
 const found: Array<Row> = []
@@ -48,8 +49,9 @@ describe("an engine that", () => {
   })
   afterAll(() => rmSync(outDir, { recursive: true, force: true }))
 
-  it.each(engineMutants.filter(({ rare = false }) => deep || !rare))("$name", async (mutant) => {
-    const caught = await hunt(mutant, outDir, runs)
+  const tried = engineMutants.filter(({ rare = false }) => deep || !rare)
+  it.each(tried)("$name", { timeout: 600_000 }, async (mutant) => {
+    const caught = await hunt(mutant, outDir, mutant.rare === true ? runsOfRare : runs)
     expect(caught ?? { law: "" }).toMatchObject({ law: mutant.law })
     note("an engine", mutant.name, caught)
   })

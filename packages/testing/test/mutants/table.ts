@@ -26,9 +26,9 @@ export const page = (rows: ReadonlyArray<Row>): string => {
   return `# Faults, and the laws that find them
 
 A law that nothing can break says nothing. Each of these ${rows.length} parts has one fault, put in on purpose; each is found by the
-law that names it, in at most 200 runs. The engines are this one with a line changed, found by the simulation; there a
-run is a seed, and \`liveness\` is something that never ends. Written by \`packages/testing/test/mutants\`; a mutant that
-is not found any more fails the tests.
+law that names it, in at most 200 runs, or 1,500 for rare ones. The engines are this one with a line changed, found by
+the simulation; there a run is a seed, and \`liveness\` is something that never ends. Written by
+\`packages/testing/test/mutants\`; a mutant that is not found any more fails the tests.
 
 ${sections.join("\n")}`
 }
