@@ -33,7 +33,7 @@ const merging = (segments: ReadonlyArray<Segment>, carried: number, part: Planne
 /** Composes the summary that a plan asks for. */
 export const compose = (summaryMode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
-  if (fold === "drop" || fold === "none") return { carried: segments.length, assignments: [] }
+  if (summaryMode === "drop" || summaryMode === "none") return { carried: segments.length, assignments: [] }
   const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0
   const [first, ...others] = plan.parts
   if (first === undefined) return { carried: segments.length, assignments: [] }

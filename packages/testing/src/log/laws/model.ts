@@ -70,7 +70,12 @@ const commands = fc.commands<NaiveLog, Real, false>(
       ),
     ),
     fc
-      .record({ session, from: fc.nat({ max: 9 }), to: fc.nat({ max: 9 }), reverse: fc.boolean() })
+      .record({
+        session,
+        fromVersion: fc.nat({ max: 9 }),
+        toVersion: fc.nat({ max: 9 }),
+        reverse: fc.boolean(),
+      })
       .map(({ session, ...range }) =>
         command(`read ${session} ${JSON.stringify(range)}`, async (model, log) => {
           same(
