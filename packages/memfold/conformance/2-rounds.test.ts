@@ -24,7 +24,7 @@ const turns = (first: number, last: number) => chat(2 * (last - first + 1), 2 * 
 
 /** What stands in a layout, in rounds counted from 1. */
 const inTurns = (layout: Parameters<typeof layoutOf>[0]["layout"]): string => {
-  const names: Readonly<Record<string, string>> = { summary: "Session" }
+  const names: Readonly<Record<string, string>> = { summary: "Session", uncovered: "raw" }
   return layout
     .map(({ section, from, to }) => `${names[section] ?? section}(${from / 2 + 1}..${to / 2})`)
     .join(" + ")

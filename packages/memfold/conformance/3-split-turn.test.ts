@@ -734,9 +734,9 @@ describe("phase 3: the summary store in use", () => {
       // It leaves messages out.
       "json_set(data, '$.segments[0].from', 3)",
       // It ends elsewhere than it says.
-      "json_set(data, '$.through', 12)",
+      "json_set(data, '$.coveredTo', 12)",
       // It covers more than there is.
-      "json_set(data, '$.through', 99, '$.segments[0].to', 99)",
+      "json_set(data, '$.coveredTo', 99, '$.segments[0].to', 99)",
       // It says nothing.
       "json_set(data, '$.segments[0].text', '')",
     ]
@@ -1328,7 +1328,7 @@ describe("edge case 7: damaged data", () => {
       "substr(data, 1, length(data) / 2)",
       "json_remove(data, '$.segments[0].text')",
       "json_set(data, '$.segments[0].text', 7)",
-      "json_set(data, '$.through', -1)",
+      "json_set(data, '$.coveredTo', -1)",
       "json_remove(data, '$.wording')",
     ]
     const found: Array<readonly [data: string, statuses: ReadonlyArray<string>]> = []

@@ -276,7 +276,7 @@ describe("the samples", { timeout }, () => {
     const ran = await memfold("import", "--from", from, sample(name), "--store", store, "--json")
     expect(ran).toMatchObject({ code: 0, err: "" })
     expect(lines(ran.out).at(-1)).toMatchObject({ leftOut: 0 })
-    expect(lines(ran.out).at(-1)?.["through"]).toBeGreaterThan(0)
+    expect(lines(ran.out).at(-1)?.["coveredTo"]).toBeGreaterThan(0)
     await verified(store)
   })
 })

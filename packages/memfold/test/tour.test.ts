@@ -78,13 +78,13 @@ describe.each(names)("the tour of %s", { timeout: 60_000 }, (name) => {
       const [said, covered, why, tokens, bar = ""] = (rows[index] ?? "").trim().split(/\s{2,}/)
       expect([said, covered, why, tokens]).toEqual([
         count(before),
-        count(commit["through"]),
+        count(commit["coveredTo"]),
         reason,
         `${count(commit["tokensBefore"])} → ${count(commit["tokensAfter"])}`,
       ])
       // The bar is the whole conversation: covered, verbatim, and to come, in proportion.
       const [, ...parts] = /^(▒+)(█*)(·*)$/.exec(bar) ?? []
-      const shares = [Number(commit["through"]), before - Number(commit["through"]), messages.length - before]
+      const shares = [Number(commit["coveredTo"]), before - Number(commit["coveredTo"]), messages.length - before]
       parts.forEach((part, index) => {
         const exact = ((shares[index] ?? 0) / messages.length) * bar.length
         expect(Math.abs(part.length - exact)).toBeLessThanOrEqual(1.5)

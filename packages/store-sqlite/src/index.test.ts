@@ -71,7 +71,7 @@ describe("a file", () => {
           ["日本 🗻", 1],
         ])
         expect(yield* log.append("one", records(3), { expectedVersion: 0, batchId: "c1" })).toEqual({
-          from: 1,
+          fromVersion: 1,
           version: 3,
           duplicate: true,
         })
@@ -233,7 +233,7 @@ describe("group commit", () => {
         )
         expect(transactionsIn(filename) - before).toBe(1)
         expect(answers.good).toEqual({ fromVersion: 1, version: 3, duplicate: false })
-        expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expectedVersion: 1, actual: 2 })
+        expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expectedVersion: 1, actualVersion: 2 })
         expect(answers.again).toEqual({ fromVersion: 1, version: 2, duplicate: true })
         expect(answers.anew).toMatchObject({ _tag: "VersionConflict" })
         expect(answers.deleted).toBe(false)
@@ -306,7 +306,7 @@ describe("group commit", () => {
         yield* log.append("one", records(1), { expectedVersion: 5, batchId: "last" })
         expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: true })
         expect(yield* log.append("one", records(2), { expectedVersion: 6, batchId: pair[0] })).toEqual({
-          from: 1,
+          fromVersion: 1,
           version: 2,
           duplicate: true,
         })

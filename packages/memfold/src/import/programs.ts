@@ -211,4 +211,4 @@ export const programs: ReadonlyMap<string, Reader> = new Map([
 ])
 
 /** Whether a state has no text for what it says was summarized. */
-export const isConsolidated = (state: Found["state"]): state is Consolidated => "through" in state
+export const isConsolidated = (state: Found["state"]): state is Consolidated => "coveredTo" in state

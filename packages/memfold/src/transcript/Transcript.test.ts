@@ -43,10 +43,10 @@ describe("parse, of Chat Completions messages", () => {
     const time = Date.UTC(2026, 2, 2, 12)
     const { messages } = good(
       lines(
-        { ...hi, at: "2026-03-02T12:00:00Z" },
-        { ...hi, at: time },
+        { ...hi, time: "2026-03-02T12:00:00Z" },
+        { ...hi, time: time },
         { ...hi, timestamp: "2026-03-02T13:00:00+01:00" },
-        { ...hi, at: null },
+        { ...hi, time: null },
         hi,
       ),
     )
@@ -85,7 +85,7 @@ describe("parse, of Anthropic messages", () => {
       lines(
         hi,
         { role: "assistant", content: [use] },
-        { role: "user", content: [result, { type: "text", text: "Thanks." }], at: 5 },
+        { role: "user", content: [result, { type: "text", text: "Thanks." }], time: 5 },
       ),
     )
     expect(format).toBe("anthropic")
@@ -199,8 +199,8 @@ describe("parse, of what is no transcript", () => {
     expect(message(`${lines(hi)}\n\n${lines({ content: "hi" })}`)).toBe(
       `chat.jsonl:3: the message has no role; allowed: ${roles}`,
     )
-    expect(message(lines(hi, { ...hi, at: "yesterday" }))).toBe(
-      "chat.jsonl:2: the message has no readable time at at; allowed: an ISO 8601 time or milliseconds since the epoch",
+    expect(message(lines(hi, { ...hi, time: "yesterday" }))).toBe(
+      "chat.jsonl:2: the message has no readable time at time; allowed: an ISO 8601 time or milliseconds since the epoch",
     )
     expect(message(lines(hi), { format: "gemini" })).toBe(
       'chat.jsonl: there is no format "gemini"; allowed: auto, openai, anthropic, tau-bench, pi, swe-agent',
@@ -255,7 +255,7 @@ describe("parse, of what is no transcript", () => {
       secret,
       `${lines(said)}\n${secret}`,
       lines(said, { role: secret }),
-      lines(said, { ...said, at: secret }),
+      lines(said, { ...said, time: secret }),
       JSON.stringify([said, secret]),
       JSON.stringify([{ traj: [said, secret] }]),
     ]) {

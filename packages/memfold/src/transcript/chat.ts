@@ -43,12 +43,12 @@ export const entriesOf = (source: Source): Either.Either<ReadonlyArray<ChatEntry
       })
 }
 
-const timeFields = ["at", "timestamp"] as const
+const timeFields = ["time", "timestamp"] as const
 
-/** The message without its time, and the time; `at` comes before `timestamp`. */
+/** The message without its time, and the time; `time` comes before `timestamp`. */
 const takeTime = (
   value: unknown,
-): Either.Either<{ readonly value: unknown; readonly at?: number }, { problem: string; allowed: string }> => {
+): Either.Either<{ readonly value: unknown; readonly time?: number }, { problem: string; allowed: string }> => {
   const field = isObject(value)
     ? timeFields.find((one) => value[one] !== undefined && value[one] !== null)
     : undefined
@@ -56,7 +56,7 @@ const takeTime = (
   const { [field]: time, ...rest } = value as JsonObject
   return Either.mapBoth(readTime(time), {
     onLeft: () => ({ problem: `has no readable time at ${field}`, allowed: timeAllowed }),
-    onRight: (at) => ({ value: rest, at }),
+    onRight: (time) => ({ value: rest, time }),
   })
 }
 
@@ -68,9 +68,9 @@ export const readChat = (
 ): Reading => {
   const messages: Array<Message.Message> = []
   for (const [index, entry] of entries.entries()) {
-    const decoded = Either.flatMap(takeTime(entry.value), ({ value, at }) =>
+    const decoded = Either.flatMap(takeTime(entry.value), ({ value, time }) =>
       Either.map(decode(value, index), (some) =>
-        at === undefined ? some : some.map((one) => ({ ...one, at })),
+        time === undefined ? some : some.map((one) => ({ ...one, time })),
       ),
     )
     if (Either.isLeft(decoded)) {

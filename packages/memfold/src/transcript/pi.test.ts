@@ -95,8 +95,8 @@ describe("pi sessions", () => {
       answer([{ type: "text", text: "I" }], { stopReason: "error" }),
     )
     expect(messages.slice(1)).toEqual([
-      { role: "assistant", parts: [{ type: "reasoning", text: "Let me" }], at: time },
-      { role: "assistant", parts: [{ type: "text", text: "I" }], at: time },
+      { role: "assistant", parts: [{ type: "reasoning", text: "Let me" }], time: time },
+      { role: "assistant", parts: [{ type: "text", text: "I" }], time: time },
     ])
   })
 

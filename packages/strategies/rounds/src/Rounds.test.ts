@@ -80,14 +80,14 @@ describe("the rhythm", () => {
       k,
       action: "",
       compressedThrough: 0,
-      sent: `raw 1..${k}`,
+      sent: `uncovered 1..${k}`,
     }))
     expect(rows).toEqual([
       ...before,
-      { k: 7, action: "block 1..3", compressedThrough: 3, sent: "summary 1..3 + raw 4..7" },
-      { k: 8, action: "", compressedThrough: 3, sent: "summary 1..3 + raw 4..8" },
-      { k: 9, action: "", compressedThrough: 3, sent: "summary 1..3 + raw 4..9" },
-      { k: 10, action: "block 4..6", compressedThrough: 6, sent: "summary 1..6 + raw 7..10" },
+      { k: 7, action: "block 1..3", compressedThrough: 3, sent: "summary 1..3 + uncovered 4..7" },
+      { k: 8, action: "", compressedThrough: 3, sent: "summary 1..3 + uncovered 4..8" },
+      { k: 9, action: "", compressedThrough: 3, sent: "summary 1..3 + uncovered 4..9" },
+      { k: 10, action: "block 4..6", compressedThrough: 6, sent: "summary 1..6 + uncovered 7..10" },
     ])
   })
 

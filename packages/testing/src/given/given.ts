@@ -29,7 +29,7 @@ export interface Given {
 }
 
 const isStrategy = (value: unknown): value is Strategy.Strategy =>
-  typeof value === "object" && value !== null && "keep" in value && "fold" in value
+  typeof value === "object" && value !== null && "keep" in value && "summaryMode" in value
 
 /** Messages become events, each in its place. */
 const eventsOf = (total: number, happened: ReadonlyArray<Happened>): ReadonlyArray<EventCodec.AnyEvent> => {
