@@ -13,8 +13,8 @@ export const messageOverhead = 4
 export const fileTokens = 1_000
 
 /**
- * A token counter. It runs when a message is appended, once per text part; the event stores the sum. If it throws,
- * the estimate is used instead (see {@link guarded}).
+ * A token counter. It counts messages when they are appended, and summaries when they are committed; the events store
+ * the numbers. If it throws, the estimate is used instead (see {@link guarded}).
  */
 export interface Service {
   /** Names the counter. */
