@@ -1,9 +1,9 @@
 /**
- * What can happen in a session. Events are facts: immutable, versioned, and enough to rebuild every state and
- * every prompt of the past (law L10).
+ * The events of a session. Events are immutable facts (only redaction rewrites them), and they are enough to rebuild
+ * every past state and context (law L10).
  *
- * To add one: declare it here, list it in {@link Event} and {@link schemaVersions}; the build then breaks in every
- * fold that has not answered it.
+ * To add an event, declare it here and list it in {@link Event} and {@link schemaVersions}. The code then does not
+ * compile until every fold handles it.
  */
 import { Schema } from "effect"
 import { Message } from "../message/Message.js"
@@ -12,10 +12,10 @@ import { Files, Segment, SegmentKind } from "../summary/Summary.js"
 
 const Index = Schema.NonNegativeInt
 const Tokens = Schema.NonNegativeInt
-/** Finite, because JSON has no other numbers: an infinite one would come back as `null`. */
+/** Milliseconds since the epoch, finite: JSON turns an infinite number into `null`. */
 const Millis = Schema.JsonNumber
 
-/** A message entered the session at `index`, with its tokens as counted then. */
+/** A message was appended at the message index `index`. `tokens` is its size, counted when it was appended. */
 export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
   index: Index,
   message: Message,
@@ -23,13 +23,20 @@ export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
 })
 export type MessageAppended = typeof MessageAppended.Type
 
-/** A piece of the plan: these messages become (part of) a segment of this kind. */
+/** A part of a plan: the messages `[from, to)` go into a segment of this kind. */
 export const PlannedPart = Schema.Struct({ kind: SegmentKind, from: Index, to: Index })
 export type PlannedPart = typeof PlannedPart.Type
 
 /**
- * A compaction of `[from, to)` took the session's lock. `leaseUntil` says when others may take over (liveness
- * only); `tailFrom` is where the policy's tail began, which `to` never passes unless the turn was split.
+ * A compaction took the session's lock.
+ *
+ * - `compaction`: its id
+ * - `strategy`: the name of the strategy that decided on it
+ * - `reason`: why it was due
+ * - `from`, `to`: it compacts the messages `[from, to)`
+ * - `tailFrom`: the message index at which the tail starts; `to` is beyond it only for a split turn
+ * - `parts`: the segments to write
+ * - `leaseUntil`: when its lease ends, in milliseconds since the epoch; after that, others may take the lock
  */
 export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
   compaction: Schema.String,
@@ -44,9 +51,16 @@ export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
 export type CompactionStarted = typeof CompactionStarted.Type
 
 /**
- * A compaction ended well. The new summary consists of the first `carried` segments of the one before it,
- * unchanged, and of `segments`; it covers `[0, coveredTo)`. `files` are those of all messages it covers. `tokens` is
- * what it takes in a context, wording included; `tokensBefore` and `tokensAfter` are the whole context's.
+ * A compaction committed a summary, which covers the messages `[0, coveredTo)`.
+ *
+ * - `compaction`, `summary`: the ids of the compaction and of the summary
+ * - `carried`: how many segments of the previous summary it keeps unchanged, from the first one
+ * - `segments`: the segments it adds after them
+ * - `files`: the files that tools read and changed in all covered messages
+ * - `summarizer`: the name of the summarizer that wrote it
+ * - `calls`: how many times the summarizer was called
+ * - `tokens`: the tokens of the summary in a context, wording included
+ * - `tokensBefore`, `tokensAfter`: the tokens of the whole context before and after
  */
 export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   compaction: Schema.String,
@@ -64,7 +78,7 @@ export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
 })
 export type SummaryCommitted = typeof SummaryCommitted.Type
 
-/** An older summary gave way to a newer one. It stays readable in the log. */
+/** The summary `by` replaced an older summary. The older one stays readable in the log. */
 export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
   summary: Schema.String,
   by: Schema.String,
@@ -72,9 +86,11 @@ export const SummarySuperseded = Schema.TaggedStruct("SummarySuperseded", {
 export type SummarySuperseded = typeof SummarySuperseded.Type
 
 /**
- * What a compaction committed at `version` counts as never made, and what it had replaced is back (the summary before it,
- * or the raw messages): it turned out to be unusable, or was taken back. `summary` is its id, where there is one that
- * can be read.
+ * The commit of a compaction at `version` counts as never made, because it is damaged or was taken back. The context
+ * goes back to the previous summary, or to the messages.
+ *
+ * - `summary`: the id of the summary; `null` if it is unreadable or the compaction only pruned
+ * - `reason`: why it is invalid
  */
 export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
   version: Schema.NonNegativeInt,
@@ -83,13 +99,22 @@ export const SummaryInvalidated = Schema.TaggedStruct("SummaryInvalidated", {
 })
 export type SummaryInvalidated = typeof SummaryInvalidated.Type
 
-/** Nothing is compacted by itself before there are `until` messages: what was taken back is not done again at once. */
+/**
+ * No automatic compaction runs until the session has `until` messages: a compaction that was taken back must not run
+ * again at once.
+ */
 export const CompactionPaused = Schema.TaggedStruct("CompactionPaused", { until: Index })
 export type CompactionPaused = typeof CompactionPaused.Type
 
 /**
- * What is left in contexts of one tool output: its first `head` and last `tail` characters with `note` between
- * them. `tokens` is what its whole message takes from now on.
+ * How one tool output is shortened in contexts.
+ *
+ * - `index`, `part`: the message index, and the position of the tool result among the parts of that message
+ * - `method`: `soft-trim` keeps both ends of the output, `hard-clear` keeps nothing
+ * - `originalLength`: the length of the whole output in UTF-16 code units
+ * - `head`, `tail`: how many code units are kept at the start and at the end
+ * - `note`: the text that replaces everything between them
+ * - `tokens`: the tokens of the whole message afterwards
  */
 export const PrunedOutput = Schema.Struct({
   index: Index,
@@ -104,8 +129,8 @@ export const PrunedOutput = Schema.Struct({
 export type PrunedOutput = typeof PrunedOutput.Type
 
 /**
- * A compaction shortened outputs of tools in messages that stay raw. The log keeps them whole. It ends the
- * compaction unless a summary is committed with it.
+ * A compaction shortened tool outputs in messages that stay uncovered. The log keeps the whole outputs. A compaction
+ * that covers no messages ends with this event.
  */
 export const ToolOutputsPruned = Schema.TaggedStruct("ToolOutputsPruned", {
   compaction: Schema.String,
@@ -113,7 +138,13 @@ export const ToolOutputsPruned = Schema.TaggedStruct("ToolOutputsPruned", {
 })
 export type ToolOutputsPruned = typeof ToolOutputsPruned.Type
 
-/** A compaction ended without a summary. The messages stay raw; none before `retryTime` or `retryMessages` messages. */
+/**
+ * A compaction failed. Its messages stay uncovered.
+ *
+ * - `reason`: the kind of failure; `detail`: the error
+ * - `retryTime`: when the next attempt is allowed, in milliseconds since the epoch
+ * - `retryMessages`: the number of messages that allows the next attempt earlier
+ */
 export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
   compaction: Schema.String,
   reason: Schema.String,
@@ -124,15 +155,15 @@ export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
 export type CompactionFailed = typeof CompactionFailed.Type
 
 /**
- * A compaction was given up without having failed: its engine was shut down, its caller went away, or what it was
- * working from was taken back.
+ * A compaction gave up its lock without a failure: it was interrupted, the engine shut down, or a revert, a redaction, a
+ * fork or a repair ended it.
  */
 export const CompactionReleased = Schema.TaggedStruct("CompactionReleased", { compaction: Schema.String })
 export type CompactionReleased = typeof CompactionReleased.Type
 
 /**
- * A message was forgotten: its text is gone from the event that brought it in, and from every event that had words of
- * it. `rewritten` are their sequence numbers.
+ * The text of a message was erased from the event at `version` that appended it, and from every other event that
+ * contained it. `rewritten` lists the versions of the changed events.
  */
 export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
   version: Schema.NonNegativeInt,
@@ -140,18 +171,20 @@ export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
 })
 export type MessageRedacted = typeof MessageRedacted.Type
 
-/** The session starts over: indices begin at 0 again, and what was before stays in the log. */
+/** The session was cleared: message indexes start at 0 again. The log keeps the earlier events. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
 
 /**
- * Something worth remembering beyond the messages it was said in, `[from, to)`. A newer fact of the same layer
- * and `key` takes the place of an older one.
+ * A fact learned from the messages `[from, to)`.
+ *
+ * - `layer`: whether it is about the user, or about the scope (project, workspace) of the session
+ * - `key`: a newer fact of the same layer with the same key replaces it
  */
 export const Fact = Schema.Struct({
   id: Schema.String,
   layer: Schema.Literal("user", "scope"),
-  /** What sort of fact: `profile`, `preference`, `digest`, `plan`, `document`, or any other word. */
+  /** The kind of the fact: `profile`, `preference`, `digest`, `plan`, `document`, or a word of your own. */
   kind: Schema.String,
   text: Schema.String,
   key: Schema.optional(Schema.String),
@@ -161,8 +194,8 @@ export const Fact = Schema.Struct({
 export type Fact = typeof Fact.Type
 
 /**
- * The rounds in `[from, to)` were looked through for facts, and these belong in this log. In a log that several
- * sessions share, `session` says whose rounds.
+ * Facts were learned from the turns in `[from, to)`; the list may be empty. In a log that several sessions share,
+ * `session` names the session of those turns.
  */
 export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
   from: Index,
@@ -172,11 +205,11 @@ export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
 })
 export type FactsLearned = typeof FactsLearned.Type
 
-/** A fact is wrong or out of date, and is recalled no more. */
+/** A fact was removed, because it is wrong or out of date. `fact` is its id. */
 export const FactRemoved = Schema.TaggedStruct("FactRemoved", { fact: Schema.String, reason: Schema.String })
 export type FactRemoved = typeof FactRemoved.Type
 
-/** Every event this version of memfold knows. */
+/** All events that this version of memfold knows. */
 export const Event = Schema.Union(
   MessageAppended,
   CompactionStarted,
@@ -194,7 +227,7 @@ export const Event = Schema.Union(
 )
 export type Event = typeof Event.Type
 
-/** The schema version each event is written with. Older ones are upcast when read, see `EventCodec`. */
+/** The schema version that each event is written in. Older ones are upcast when they are read, see `EventCodec`. */
 export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   MessageAppended: 1,
   CompactionStarted: 1,

@@ -1,6 +1,6 @@
 /**
- * Events to stored records and back. Reading upcasts old versions with pure functions, keeps what a newer
- * memfold wrote, and names the session and sequence number of whatever it cannot read.
+ * Encodes events to stored records and decodes them. Decoding upcasts old schema versions with pure functions, skips
+ * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
 import { Either, ParseResult, Schema } from "effect"
 import type { LogRecord } from "../log/EventLog.js"
@@ -9,7 +9,7 @@ import { Event, schemaVersions } from "./Event.js"
 
 export { checksumOf } from "./checksum.js"
 
-/** An event of a type or version this memfold does not know: kept in the log, skipped by the fold. */
+/** An event of an unknown type or of a newer schema version: the log keeps it, and the fold skips it. */
 export interface UnknownEvent {
   readonly _tag: "UnknownEvent"
   readonly type: string
@@ -17,30 +17,33 @@ export interface UnknownEvent {
 }
 
 /**
- * A stored summary that cannot be read. It is no error of the session: the messages it stood for are all in the
- * log, so the fold does as if it had never been committed, and it is written anew (reference design 3).
+ * A damaged summary. It is not an error: the log still has all the messages that it covered. The fold treats it as never
+ * committed, and a later compaction covers the messages again.
  */
 export interface DamagedSummary {
   readonly _tag: "DamagedSummary"
   readonly detail: string
 }
 
-/** What a stored event can turn out to be. */
+/** A decoded event: a known one, an unknown one, or a damaged summary. */
 export type AnyEvent = Event | UnknownEvent | DamagedSummary
 
-/** A stored event with its envelope. */
+/** A decoded event with its session, version, id and time. */
 export interface RecordedEvent<E = AnyEvent> {
   readonly session: string
-  /** Its place in the session's log: contiguous, from 1. */
+  /** Its position in the session's log, from 1, without gaps. */
   readonly version: number
-  /** Its batch and its place; within a session it names one event. */
+  /** Its batch id and its version; unique within a session. */
   readonly id: string
   /** When it was written, in milliseconds since the epoch. */
   readonly time: number
   readonly event: E
 }
 
-/** A stored event that cannot be read. Other sessions, and this one up to `seq - 1`, are not touched by it. */
+/**
+ * A stored event cannot be read. Other sessions, and the events of this session before `version`, are not affected.
+ * `detail` says what is wrong.
+ */
 export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEvent", {
   session: Schema.String,
   version: Schema.Number,
@@ -51,27 +54,37 @@ export class DamagedEvent extends Schema.TaggedError<DamagedEvent>()("DamagedEve
   }
 }
 
-/** The id of a stored event. */
+/** The id of a stored event: its batch id, a dot and its version. */
 export const eventId = ({ batchId, version }: Pick<LogRecord, "batchId" | "version">): string =>
   `${batchId}.${version}`
 
-/** The commit that a stored event came with. */
+/** The batch id of a stored event, taken from its id. */
 export const batchIdOf = ({ id, version }: Pick<RecordedEvent, "id" | "version">): string =>
   id.slice(0, -1 - String(version).length)
 
-/** Brings the data of one version to the next. */
+/** Converts the data of an event from one schema version to the next. It must be a pure function. */
 export type Upcaster = (data: unknown) => unknown
 
-/** For each event type, the upcaster that leaves the version of its key. */
+/** For each event type, the upcasters by the schema version that they start from. */
 export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster>>>>
 
-/** No event has changed its form yet. The first that does puts its step here and raises its version. */
+/** No event has changed its schema yet. A change adds an upcaster here and raises the schema version of the event. */
 const upcasters: Upcasters = {}
 
 const encodeEvent = Schema.encodeSync(Event)
 const decodeEvent = Schema.decodeUnknownEither(Event)
 
-/** The stored form of an event: its type, its version, its data as JSON, and a checksum over them. */
+/**
+ * Encodes an event: its type, its schema version, its data as JSON text, and a checksum over the three.
+ *
+ * @example
+ * ```ts
+ * import { EventCodec } from "@memfold/core"
+ *
+ * const stored = EventCodec.encode({ _tag: "SessionCleared" })
+ * console.log(stored.type, stored.data) // SessionCleared {}
+ * ```
+ */
 export const encode = (
   event: Event,
 ): Required<Pick<LogRecord, "type" | "schemaVersion" | "data" | "checksum">> => {
@@ -81,7 +94,11 @@ export const encode = (
 }
 
 /**
- * Decodes with a table of upcasters and current versions of one's own; {@link decode} is this with memfold's.
+ * Makes a {@link decode} with other upcasters and schema versions than memfold's. It is for tests of schema changes.
+ *
+ * @param steps the upcasters, by event type and by the schema version that they start from
+ * @param current the newest known schema version of each event type
+ * @returns a function from a record to its event, or to a {@link DamagedEvent}
  */
 export const decodeWith =
   (steps: Upcasters, current: Readonly<Record<string, number>>) =>
@@ -93,7 +110,7 @@ export const decodeWith =
         ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
         : Either.left(new DamagedEvent({ session, version, detail }))
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
-      return damaged("its data is not what was written: the checksum does not match")
+      return damaged("its data was changed after it was written: the checksum does not match")
     }
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
     if (known === undefined || record.schemaVersion > known) {
@@ -112,7 +129,7 @@ export const decodeWith =
         data = step(data)
       }
     } catch {
-      return damaged(`its data is not readable as ${record.type} of version ${record.schemaVersion}`)
+      return damaged(`its data cannot be read as ${record.type} of schema version ${record.schemaVersion}`)
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
     return Either.match(decodeEvent({ ...data, _tag: record.type }), {
@@ -121,11 +138,26 @@ export const decodeWith =
     })
   }
 
-/** The path of the first thing that did not fit, without the value that stood there. */
+/** The path of the first mismatch. It leaves out the value, which may be private. */
 const where = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path.map(String).join(".") || "its root"
 
-/** Reads a stored record. */
+/**
+ * Decodes a stored record.
+ *
+ * A damaged summary is a result and not an error; an unknown event is a result too. Any other record that cannot be read
+ * gives a {@link DamagedEvent}.
+ *
+ * @example
+ * ```ts
+ * import { EventCodec } from "@memfold/core"
+ * import { Either } from "effect"
+ *
+ * const stored = EventCodec.encode({ _tag: "SessionCleared" })
+ * const record = { session: "chat-1", version: 1, batchId: "b1", time: 0, ...stored }
+ * console.log(Either.map(EventCodec.decode(record), ({ event }) => event._tag))
+ * ```
+ */
 export const decode: (record: LogRecord) => Either.Either<RecordedEvent, DamagedEvent> = decodeWith(
   upcasters,
   schemaVersions,

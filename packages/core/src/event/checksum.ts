@@ -1,13 +1,13 @@
 import type { LogRecord } from "../log/EventLog.js"
 
-/** The table of CRC-32, as in zlib: the polynomial 0xEDB88320. */
+/** The look-up table of CRC-32 with the polynomial 0xEDB88320, as in zlib. */
 const table = Int32Array.from({ length: 256 }, (_, byte) => {
   let value = byte
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
   return value
 })
 
-/** CRC-32 of a text's UTF-16 code units, low byte first, going on from another one. */
+/** The CRC-32 of a text's UTF-16 code units, low byte first. `start` is the CRC-32 of the text before it. */
 export const crc32 = (text: string, start = 0): number => {
   let value = ~start
   for (let at = 0; at < text.length; at++) {
@@ -18,7 +18,7 @@ export const crc32 = (text: string, start = 0): number => {
   return ~value >>> 0
 }
 
-/** The checksum of a record: of its type, its version and its data, which is everything a fold goes by. */
+/** The checksum of a record: the CRC-32 of its type, schema version and data, which are all that the fold uses. */
 export const checksumOf = ({
   type,
   schemaVersion: version,

@@ -12,8 +12,8 @@ const base32 = (value: number, digits: number): string => {
 }
 
 /**
- * A new identifier: the time in ten digits of base 32, so that ids sort by age, and 80 random bits. Time and
- * randomness come from `Clock` and `Random`: a seed replays the same ids.
+ * Makes a new id: the time in ten base-32 digits, then 80 random bits. Ids sort by age. Time and randomness come from
+ * `Clock` and `Random`: the same seed and clock give the same ids.
  */
 export const makeId: Effect.Effect<string> = Effect.gen(function* () {
   const millis = yield* Clock.currentTimeMillis

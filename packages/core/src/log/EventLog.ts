@@ -1,9 +1,9 @@
 /**
- * The port that every store implements: an append-only log per session.
+ * The interface that every store implements: an append-only log per session.
  *
- * The log is the source of truth and the lock. A store keeps records in order, compares versions so that exactly one
- * of two writers wins, and keeps snapshots and summary rows as it gets them. It never decodes an event: only the
- * engine does.
+ * The log is the source of truth, and its version check is the lock between writers. A store keeps records in order,
+ * accepts an append only at the expected version, and stores snapshots and summary rows unchanged. It never decodes an
+ * event: only the engine does.
  */
 import { Context, type Effect, type Option, Schema, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -11,29 +11,36 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {
   readonly session: string
-  /** Its place in the session's log: contiguous, from 1. */
+  /** Its position in the session's log, from 1, without gaps. */
   readonly version: number
-  /** The batch it was appended with. */
+  /** The id of the batch that it was appended with. */
   readonly batchId: string
   /** When it was written, in milliseconds since the epoch. */
   readonly time: number
+  /** The type of the event, for example `MessageAppended`. */
   readonly type: string
-  /** The version of the schema that `data` was written with. */
+  /** The schema version that `data` was written in. */
   readonly schemaVersion: number
   readonly data: string
-  /** The CRC-32 of what `checksumOf` covers; none on records that were written without one. */
+  /** The CRC-32 of type, schema version and data (see `EventCodec.checksumOf`); absent on imported records without one. */
   readonly checksum?: number
 }
 
-/** A record before the log has given it its place. */
+/** A record to append: the log adds the session, the version and the batch id. */
 export type NewRecord = Omit<LogRecord, "session" | "version" | "batchId">
 
-/** The status of a summary: at most one of a session is active. */
+/**
+ * The status of a summary. At most one summary of a session is active.
+ *
+ * - `active`: part of the context
+ * - `superseded`: replaced by a newer summary; still readable
+ * - `invalid`: damaged or taken back; it counts as never committed
+ */
 export type SummaryStatus = "active" | "superseded" | "invalid"
 
 /**
- * A summary as the store shows it to people, next to the log. The engine makes the rows and hands them over with the
- * events they come from; it never reads them to decide anything.
+ * A summary in readable form, stored next to the log for people and other programs. The engine writes the rows together
+ * with the events that they are derived from, and never reads them to decide anything.
  */
 export interface SummaryRow {
   /** The version of the event that committed the summary. It identifies the row within its session. */
@@ -47,18 +54,19 @@ export interface SummaryRow {
   /** How many messages the session had when the summary was committed. */
   readonly total: number
   /**
-   * The text of the whole summary, without its heading. A superseded summary in blocks has the text it added itself:
-   * the blocks before it are in the rows before it.
+   * The text of the whole summary, without its heading. For a superseded summary in blocks, only the blocks that it
+   * added: earlier blocks are in the rows before it.
    */
   readonly text: string
   /** The text of the split turn's first part; `null` if the summary has none. */
   readonly turnPrefix: string | null
+  /** The tokens of the summary in a context, wording included. */
   readonly tokens: number
   /** When the summary was committed, in milliseconds since the epoch. */
   readonly time: number
 }
 
-/** How an append changes the summary rows of its session. Rows are replaced by version, or added. */
+/** How an append changes the summary rows of its session. A row replaces the row of the same version, or is added. */
 export interface SummaryChanges {
   /** Removes every row of the session first. */
   readonly replace: boolean
@@ -66,15 +74,15 @@ export interface SummaryChanges {
 }
 
 /**
- * How to append.
+ * How to append a batch.
  *
- * - `expected`: the version (the last sequence number, 0 for a new session) the records were decided on
- * - `after`: the commit of the record at `expected`, if the writer knows it. A log that was deleted and started again
- *   can have the same length, but is another log
- * - `commit`: the id of this batch. Appending it a second time changes nothing and returns the first result, so a
- *   caller who never got the answer can safely ask again
- * - `summaries`: what changes in the summary rows, in the same transaction. The store refuses a change that would
- *   leave two active rows
+ * - `expectedVersion`: the version of the session that the records were decided on; 0 for a new session
+ * - `lastBatchId`: the batch id of the record at `expectedVersion`, if the writer knows it. It detects a session that
+ *   was deleted and started again: the new log can have the same length
+ * - `batchId`: the id of this batch. Appending the same batch id again writes nothing and returns the first result: a
+ *   caller that did not get the answer can safely retry
+ * - `summaries`: the changes to the summary rows, in the same transaction. The store refuses a change that would leave
+ *   two active rows
  */
 export interface AppendOptions {
   readonly expectedVersion: number
@@ -83,43 +91,50 @@ export interface AppendOptions {
   readonly summaries?: SummaryChanges | undefined
 }
 
-/** Where a batch stands: `[from, version]`. `duplicate` when the commit had been applied before. */
+/**
+ * The versions of an appended batch, both ends included. `duplicate` says that the batch had been appended before and
+ * that nothing was written.
+ */
 export interface AppendResult {
   readonly fromVersion: number
   readonly version: number
   readonly duplicate: boolean
 }
 
-/** A range of sequence numbers, both ends included; everything when empty. */
+/** A range of versions, both ends included. Without options, the whole log. */
 export interface ReadOptions {
   readonly fromVersion?: number
   readonly toVersion?: number
-  /** Newest first. */
+  /** Newest first; oldest first by default. */
   readonly reverse?: boolean
 }
 
-/** A cached fold. Disposable: losing one costs time, never data. */
+/** A cached state of a session. It is disposable: without it, the session is folded from its log. */
 export interface Snapshot {
-  /** The version of the fold that made it; another fold ignores it. */
+  /** The version of the fold that made it; a fold of another version ignores it. */
   readonly foldVersion: number
-  /** The last sequence number folded in. */
+  /** The version of the session that it is the state of. */
   readonly version: number
-  /** The commit of that record: it says of which log this is a fold. */
+  /** The batch id of the record at that version: it identifies the log that was folded. */
   readonly batchId: string
+  /** The encoded state; only the engine reads it. */
   readonly data: string
 }
 
-/** A session as a list shows it. */
+/** An entry in the list of sessions. */
 export interface SessionInfo {
   readonly session: string
-  /** Its last sequence number. */
+  /** The version of its last event. */
   readonly version: number
-  /** When its first and last events were written, in milliseconds since the epoch. */
+  /** The times of its first and its last event, in milliseconds since the epoch. */
   readonly createdTime: number
   readonly updatedTime: number
 }
 
-/** Somebody else appended first, or the session was begun anew. Read on from `expected` and decide again. */
+/**
+ * The session is not at the expected version: another writer appended first, or the session was deleted and started
+ * again. Read the new events and decide again.
+ */
 export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
   session: Schema.String,
   expectedVersion: Schema.Number,
@@ -130,7 +145,7 @@ export class VersionConflict extends Schema.TaggedError<VersionConflict>()("Vers
   }
 }
 
-/** The store could not do its work. `reason` says what is wrong and what to do about it. */
+/** The store failed. `reason` says why and what to do about it; `operation` names the method of the log. */
 export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   operation: Schema.String,
   session: Schema.optional(Schema.String),
@@ -143,14 +158,25 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   }
 }
 
-/** The data of one record, and its checksum or none, to stand in place of what it has. */
+/** New data for a stored record, with its checksum. Without a checksum, the record has none afterwards. */
 export type RewrittenRecord = Pick<LogRecord, "version" | "data" | "checksum">
 
-/** UTF-16 puts what it writes with two units before U+E000 to U+FFFF; so they change places here. */
+/** UTF-16 sorts surrogate pairs before U+E000 to U+FFFF, UTF-8 after them: this swaps the two ranges. */
 const inOrder = (unit: number): number =>
   unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 
-/** Compares the ids of two sessions as stores list them: by code point, which is how UTF-8 orders its bytes. */
+/**
+ * Compares two session ids by code point, which is the byte order of UTF-8. Stores list sessions in this order.
+ *
+ * @returns a negative number if `one` comes first, a positive number if `other` does, 0 if they are equal
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/core"
+ *
+ * console.log(["chat-2", "chat-1"].toSorted(EventLog.compareSessionIds))
+ * ```
+ */
 export const compareSessionIds = (one: string, other: string): number => {
   const length = Math.min(one.length, other.length)
   for (let at = 0; at < length; at++) {
@@ -160,10 +186,13 @@ export const compareSessionIds = (one: string, other: string): number => {
   return one.length - other.length
 }
 
-/** What a store implements. Its contract is the laws: the shared suite runs over every implementation. */
+/** The methods of a store. The shared suite of `@memfold/testing` tests that an implementation obeys the laws. */
 export interface Service {
   /**
-   * Appends all records or none. The commit id is looked at first, the expected version second.
+   * Appends a batch: all of its records or none. It checks the batch id first, then the expected version.
+   *
+   * Fails with {@link VersionConflict} if the session is at another version, and with {@link LogError} if the store
+   * fails.
    */
   readonly append: (
     session: string,
@@ -171,9 +200,9 @@ export interface Service {
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /**
-   * Replaces the data of records and appends others, all or nothing, and leaves no trace of the old data: it removes
-   * the snapshot, and the summary rows unless the options replace them. Only redaction uses it; everything else
-   * appends. Commit id and expected version are checked as by `append`.
+   * Replaces the data of records and appends a batch, all or nothing. It leaves no trace of the old data: it also
+   * removes the snapshot and the summary rows, and then writes the rows in the options. Only redaction uses it. Batch
+   * id and expected version are checked as in `append`, and it fails with the same errors.
    */
   readonly rewrite: (
     session: string,
@@ -181,28 +210,43 @@ export interface Service {
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
-  /** The records of a session in order; nothing for a session that does not exist. */
+  /** The records of a session in order; none if the session does not exist. */
   readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
-  /** The last sequence number; 0 for a session that does not exist. */
+  /** The version of a session; 0 if it does not exist. */
   readonly version: (session: string) => Effect.Effect<number, LogError>
   /**
-   * Keeps a snapshot if it is of the log as it is now: of its last record, and of the commit that record has. Any other
-   * is ignored, because the log may have been rewritten, or begun anew, since it was taken.
+   * Stores a snapshot if its version and batch id are those of the last record. Any other snapshot is ignored: the log
+   * may have been rewritten, or deleted and started again, since the snapshot was taken.
    */
   readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
+  /** The stored snapshot of a session, if there is one. */
   readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
   /** The summary rows of a session, by version. */
   readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRow>, LogError>
-  /** Every session, ordered by the code points of its id (as UTF-8 orders bytes): see {@link byId}. */
+  /** All sessions, ordered by {@link compareSessionIds}. */
   readonly sessions: Stream.Stream<SessionInfo, LogError>
-  /** Removes a session with everything it had; `false` if there was none. */
+  /** Deletes a session with its records, snapshot and summary rows; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, LogError>
   /**
-   * Tells that a session was written to, by whatever process, and once when it begins to listen; several writes may be
-   * told as one. For stores that hear of it; subscribers of the others look now and then.
+   * Emits when any process has written to a session, and once at the start; it may emit once for several writes. A store
+   * without notifications leaves it out, and subscribers poll instead.
    */
   readonly changes?: (session: string) => Stream.Stream<void, LogError>
 }
 
-/** The event log in use. Provide `InMemoryEventLog.layer`, or the layer of a store package. */
+/**
+ * The event log in use. Provide `InMemoryEventLog.layer`, or the layer of a store package.
+ *
+ * @example
+ * ```ts
+ * import { EventLog, InMemoryEventLog } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const log = yield* EventLog.EventLog
+ *   return yield* log.version("chat-1")
+ * })
+ * Effect.runPromise(Effect.provide(program, InMemoryEventLog.layer)).then(console.log) // 0
+ * ```
+ */
 export class EventLog extends Context.Tag("@memfold/core/EventLog")<EventLog, Service>() {}

@@ -1,5 +1,5 @@
 /**
- * The event log in memory: for tests, experiments, and sessions that need not survive their process.
+ * The event log in memory: for tests, experiments and sessions that end with the process.
  */
 import { Effect, Layer, Option, Stream } from "effect"
 import type {
@@ -23,7 +23,7 @@ interface Stored {
   summaries: ReadonlyMap<number, SummaryRow>
 }
 
-/** The rows after a change, or `null` if it would leave two active ones. */
+/** The summary rows after a change, or `null` if two of them would be active. */
 const changedRows = (
   before: ReadonlyMap<number, SummaryRow>,
   { replace, rows }: SummaryChanges,
@@ -33,7 +33,7 @@ const changedRows = (
   return [...after.values()].filter(({ status }) => status === "active").length > 1 ? null : after
 }
 
-/** A new, empty log. */
+/** Makes a new, empty log. Each run makes another one. */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
   const stored = new Map<string, Stored>()
 
@@ -123,5 +123,16 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
   }
 })
 
-/** Provides a log of its own to everything that shares the layer. */
+/**
+ * Provides an in-memory log. Everything built with the same layer instance shares the log.
+ *
+ * @example
+ * ```ts
+ * import { EventLog, InMemoryEventLog } from "@memfold/core"
+ * import { Effect, Stream } from "effect"
+ *
+ * const sessions = Effect.flatMap(EventLog.EventLog, (log) => Stream.runCollect(log.sessions))
+ * const program = Effect.provide(sessions, InMemoryEventLog.layer)
+ * ```
+ */
 export const layer: Layer.Layer<EventLog> = Layer.effect(EventLog, make)

@@ -1,16 +1,16 @@
 /**
- * Provider-neutral messages: what every codec decodes to and every log stores.
+ * Provider-neutral messages: codecs decode to them, and the log stores them.
  *
- * A message is a role and a list of parts. Nothing a provider sent is thrown away: what has no neutral form
- * travels as an {@link Opaque} part, and tool arguments stay the exact text the model wrote.
+ * A message is a role and a list of parts. Nothing that a provider sent is lost: provider data without a neutral form
+ * becomes an {@link Opaque} part, and tool arguments stay the exact text that the model wrote.
  */
 import { Schema } from "effect"
 
-/** Plain text. */
+/** A part with plain text. */
 export const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
 export type Text = typeof Text.Type
 
-/** The model's own thinking. `signature` is the provider's proof of it, to be sent back unchanged. */
+/** The reasoning of a model. `signature` is the provider's signature of the text, to be sent back unchanged. */
 export const Reasoning = Schema.Struct({
   type: Schema.Literal("reasoning"),
   text: Schema.String,
@@ -19,8 +19,8 @@ export const Reasoning = Schema.Struct({
 export type Reasoning = typeof Reasoning.Type
 
 /**
- * A call to a tool. `arguments` is the JSON text exactly as it came, so that encoding it again gives the same
- * bytes and provider prompt caches keep hitting. Ids may be reused later in the same conversation.
+ * A call to a tool. `arguments` is the JSON text exactly as the provider sent it: encoding it again gives the same
+ * bytes, and the provider's prompt cache keeps matching. A provider may use an id again later in the conversation.
  */
 export const ToolCall = Schema.Struct({
   type: Schema.Literal("tool-call"),
@@ -30,7 +30,13 @@ export const ToolCall = Schema.Struct({
 })
 export type ToolCall = typeof ToolCall.Type
 
-/** What a tool answered. An empty `id` pairs by position with the oldest unanswered call. */
+/**
+ * The result of a tool call.
+ *
+ * - `id`: the id of the call; if it is empty, the result answers the oldest open call of the same `name`, or else the
+ *   oldest open call
+ * - `isError`: whether the tool failed; absent if the provider's format does not say (see {@link failed})
+ */
 export const ToolResult = Schema.Struct({
   type: Schema.Literal("tool-result"),
   id: Schema.String,
@@ -49,7 +55,7 @@ export const File = Schema.Struct({
 })
 export type File = typeof File.Type
 
-/** A part only one provider understands, kept as it came and sent back to that provider alone. */
+/** Provider data without a neutral form: stored unchanged, and sent back to the same provider only. */
 export const Opaque = Schema.Struct({
   type: Schema.Literal("opaque"),
   provider: Schema.String,
@@ -61,13 +67,15 @@ export type Opaque = typeof Opaque.Type
 export const Part = Schema.Union(Text, Reasoning, ToolCall, ToolResult, File, Opaque)
 export type Part = typeof Part.Type
 
-/** Who speaks. `system` also stands for what some providers call `developer`. */
+/** The author of a message. `system` includes the role that some providers call `developer`. */
 export const Role = Schema.Literal("system", "user", "assistant", "tool")
 export type Role = typeof Role.Type
 
 /**
- * Tokens as the provider counted them for the call that produced this message: `output` is the message itself,
- * `input` the whole prompt before it (cached parts included), absent where only the output is known.
+ * Token counts that the provider reported for the call that produced this message.
+ *
+ * - `output`: the tokens of the message itself
+ * - `input`: the tokens of the whole prompt, cached tokens included; absent if only the output is known
  */
 export const Usage = Schema.Struct({
   input: Schema.optional(Schema.NonNegativeInt),
@@ -78,10 +86,12 @@ export type Usage = typeof Usage.Type
 /**
  * One message of a conversation.
  *
- * - `at`: when it was said, in milliseconds since the epoch; absent, the time of its append counts
- * - `pinned`: shown verbatim for ever, whether covered by a summary or not (the leading system messages are
- *   pinned without being marked)
- * - `name`: a speaker's name, where the provider has one
+ * - `name`: the author's name, for providers that support one
+ * - `time`: when the message was written, in milliseconds since the epoch; if absent, the time of its append is used
+ * - `pinned`: always show the message verbatim, covered by a summary or not. The leading system messages are always
+ *   pinned
+ * - `usage`: the token counts that the provider reported; they replace the estimate
+ * - `metadata`: your own data, stored with the message and not sent to a model
  */
 export const Message = Schema.Struct({
   role: Role,
@@ -94,22 +104,61 @@ export const Message = Schema.Struct({
 })
 export type Message = typeof Message.Type
 
-/** What a message may carry besides its role and text. */
+/** The optional fields of a message: everything except its role and parts. */
 export type Options = Omit<Partial<Message>, "role" | "parts">
 
 const ofText =
   (role: Role) =>
   (text: string, options: Options = {}): Message => ({ role, parts: [{ type: "text", text }], ...options })
 
-/** A system message of one text part. */
+/**
+ * A system message with one text part.
+ *
+ * @param text the text
+ * @param options the optional fields of the message
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const instructions = Message.system("You are a travel agent.")
+ * ```
+ */
 export const system = ofText("system")
-/** A user message of one text part. */
+/**
+ * A user message with one text part.
+ *
+ * @param text the text
+ * @param options the optional fields of the message
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const allergy = Message.user("I am allergic to nuts.", { pinned: true })
+ * ```
+ */
 export const user = ofText("user")
-/** An assistant message of one text part. For tool calls, see {@link call}. */
+/**
+ * An assistant message with one text part. For tool calls, see {@link call}.
+ *
+ * @param text the text
+ * @param options the optional fields of the message
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const answer = Message.assistant("It is 14 °C.", { usage: { input: 820, output: 9 } })
+ * ```
+ */
 export const assistant = ofText("assistant")
 
 /**
- * An assistant message that calls tools, in parallel where there are several.
+ * An assistant message with tool calls. Several calls in one message run in parallel.
+ *
+ * @param calls the tool calls, in order
+ * @param options the optional fields of the message, and `text` to put before the calls
  *
  * @example
  * ```ts
@@ -135,7 +184,19 @@ export const call = (
   }
 }
 
-/** A tool message with one result. */
+/**
+ * A tool message with one result.
+ *
+ * @param one the result
+ * @param options the optional fields of the message
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const failure = Message.result({ id: "c1", output: "no such city", isError: true })
+ * ```
+ */
 export const result = (one: Omit<ToolResult, "type">, options: Options = {}): Message => ({
   role: "tool",
   parts: [{ type: "tool-result", ...one }],
@@ -156,8 +217,16 @@ const inJson = /^\s*\{\s*"error"\s*:(?!\s*(?:null|false|"")\s*[,}])/u
 const exited = /\bexit(?:ed)?(?: with)? (?:code|status)[:=]? ?[1-9]/iu
 
 /**
- * Whether a tool call failed. Where its format has no word for that (OpenAI's has none), it is read from how an output
- * begins (`Error: …`, a traceback, `{"error": …}`), or from an exit code other than 0 near its beginning or end.
+ * Whether a tool call failed. `isError` decides if it is present. Some formats have no such field (OpenAI's has none):
+ * then an output counts as a failure if it begins with `Error: …`, a traceback or `{"error": …}`, or if its first or
+ * last 200 characters name an exit code other than 0.
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * console.log(Message.failed({ type: "tool-result", id: "c1", output: "Error: no such city" })) // true
+ * ```
  */
 export const failed = ({ isError, output }: ToolResult): boolean => {
   if (isError !== undefined) return isError
@@ -165,7 +234,7 @@ export const failed = ({ isError, output }: ToolResult): boolean => {
   return [named, traced, inJson, exited].some((sign) => sign.test(start)) || exited.test(end)
 }
 
-/** What a person would read of a message: its texts and tool outputs, without reasoning. */
+/** The texts and tool outputs of a message, one per line; without reasoning, files and tool calls. */
 export const text = (message: Message): string =>
   message.parts
     .flatMap((part) =>

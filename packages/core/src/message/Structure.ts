@@ -1,46 +1,57 @@
 /**
- * Groups and rounds, found one message at a time.
+ * Groups and turns, found one message at a time.
  *
- * A *group* is the smallest unit a boundary may not cut: an assistant message with tool calls and everything up
- * to its last result. A *round* reaches from a user message to just before the next one. Both are found while
- * messages arrive, in constant time, so that a policy never has to look back over the history.
+ * A *group* is an assistant message with tool calls and everything up to its last result; nothing ever cuts it. A
+ * *turn* reaches from a user message to just before the next one. Both are found as messages are appended, in constant
+ * time per message: a policy never scans the history.
  */
 import type { Message } from "./Message.js"
 import { calls, results } from "./Message.js"
 
-/** A call that still waits for its result. */
+/** A tool call without its result. */
 export interface OpenCall {
   readonly id: string
   readonly name: string
 }
 
-/** What has to be remembered between two messages. It stays as small as the calls that are open. */
+/** The structure of a conversation after its newest message. Its size depends only on the number of open calls. */
 export interface Structure {
-  /** The group that waits for results, and which. */
+  /** The incomplete group: the index at which it starts, and its open calls; `null` if no call is open. */
   readonly open: { readonly from: number; readonly calls: ReadonlyArray<OpenCall> } | null
-  /** The newest round: whether the assistant has said anything in it, and whether its newest message is that. */
+  /**
+   * The newest turn; `null` before the first user message.
+   *
+   * - `from`: the index at which it starts
+   * - `answered`: whether it has an assistant message
+   * - `ended`: whether its newest message is an assistant message
+   */
   readonly turn: { readonly from: number; readonly answered: boolean; readonly ended: boolean } | null
 }
 
-/** Before the first message. */
+/** The structure of an empty conversation. */
 export const empty: Structure = { open: null, turn: null }
 
-/** Whether the newest round is complete: it ends with an assistant message that has no open call. */
+/** Whether the newest turn is complete: it ends with an assistant message, and no tool call is open. */
 export const turnComplete = ({ open, turn }: Structure): boolean => turn?.ended === true && open === null
 
-/** Where a message belongs. */
+/** The place of a message in the conversation. */
 export interface Placement {
+  /** The structure after the message. */
   readonly structure: Structure
-  /** The index at which the message's group starts; its own index when it stands alone. */
+  /** The index at which the message's group starts; its own index if it belongs to no group. */
   readonly group: number
-  /** Whether a round starts here. */
+  /** Whether the message starts a turn. */
   readonly startsTurn: boolean
 }
 
 /**
- * The call a result answers: the oldest open one with its id, since ids get reused; a result without an id goes
- * to the oldest open call of its name, or simply the oldest. `-1` when it answers none: it came late, twice, or
- * was never asked for.
+ * Finds the open call that a result answers.
+ *
+ * It is the oldest open call with the id of the result, because a provider may use an id again. A result with an empty
+ * id answers the oldest open call of its name, or else the oldest open call.
+ *
+ * @param open the open calls, oldest first
+ * @returns the position in `open`, or `-1` if the result answers no open call: it is late, a duplicate or unexpected
  */
 export const answeredCall = (
   open: ReadonlyArray<OpenCall>,
@@ -52,19 +63,30 @@ export const answeredCall = (
 }
 
 /**
- * Places the next message.
+ * Adds the next message to the structure.
  *
- * A user message closes whatever is open: a call unanswered by then is dead and never blocks a compaction. User
- * messages in a row, before any answer, open one round together.
+ * A user message closes all open calls: an abandoned call never blocks a compaction. Consecutive user messages
+ * without an answer between them belong to one turn.
+ *
+ * @param structure the structure before the message
+ * @param index the message index of the message
+ *
+ * @example
+ * ```ts
+ * import { Message, Structure } from "@memfold/core"
+ *
+ * const { structure } = Structure.addMessage(Structure.empty, 0, Message.user("Is it raining in Graz?"))
+ * console.log(Structure.turnComplete(structure)) // false
+ * ```
  */
 export const addMessage = (structure: Structure, index: number, message: Message): Placement => {
   if (message.role === "user") {
     const { turn } = structure
-    const goesOn = turn !== null && !turn.answered
+    const continues = turn !== null && !turn.answered
     return {
-      structure: { open: null, turn: { from: goesOn ? turn.from : index, answered: false, ended: false } },
+      structure: { open: null, turn: { from: continues ? turn.from : index, answered: false, ended: false } },
       group: index,
-      startsTurn: !goesOn,
+      startsTurn: !continues,
     }
   }
   const waiting = [...(structure.open?.calls ?? [])]

@@ -1,30 +1,30 @@
 /**
- * How many tokens a text takes. The counter is a part that users swap: the default is an estimate that needs
- * no vocabulary; `@memfold/tokens-gpt` counts exactly for OpenAI's models.
+ * Counts the tokens of a text. You can replace the counter: the default is an estimate that needs no vocabulary;
+ * `@memfold/tokens-gpt` counts exactly for OpenAI's models.
  */
 import { Context } from "effect"
 import { estimate } from "./estimate.js"
 import type { Message, Part } from "./Message.js"
 
-/** Tokens that the chat format of a provider adds to every message (role and separators). */
+/** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4
 
-/** Tokens charged for a file or image whose size in the prompt only its provider knows. */
+/** Tokens counted for a file or an image: only the provider knows how many it takes. */
 export const fileTokens = 1_000
 
 /**
- * The port: a name for the log, and a pure count of one text.
- *
- * It is called once for each message, when the message is appended, and the number is kept in the event. See
- * {@link guarded} for what happens when it throws.
+ * A token counter. It counts messages when they are appended, and summaries when they are committed; the events store
+ * the numbers. If it throws, the estimate is used instead (see {@link guarded}).
  */
 export interface Service {
+  /** Names the counter. */
   readonly name: string
+  /** The tokens of a text: a whole number, 0 or more. It must be a pure function. */
   readonly count: (text: string) => number
 }
 
 /**
- * The token counter in use. Without one provided, the multilingual estimate.
+ * The token counter in use. If you provide none, it is the multilingual estimate {@link estimating}.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export class TokenCounter extends Context.Reference<TokenCounter>()("@memfold/co
   defaultValue: (): Service => estimating,
 }) {}
 
-/** The default counter: {@link estimate}, whose error is stated there. */
+/** The default counter: an estimate from the characters of a text. See {@link estimate} for its measured error. */
 export const estimating: Service = { name: "estimate", count: estimate }
 
 const countPart = (counter: Service, part: Part): number => {
@@ -63,8 +63,17 @@ const countPart = (counter: Service, part: Part): number => {
 }
 
 /**
- * A counter that always answers with a whole number: a count that is not finite or negative, or that threw, is
- * replaced by the estimate. The engine guards the counter it is given once (law L8).
+ * Wraps a counter so that it never throws and always returns a whole number, 0 or more. The estimate replaces a count
+ * that is not finite or is negative, and a count that threw. The engine wraps the counter that you provide, because a
+ * failing counter must not fail an append (law L8).
+ *
+ * @example
+ * ```ts
+ * import { TokenCounter } from "@memfold/core"
+ *
+ * const broken = { name: "broken", count: () => Number.NaN }
+ * console.log(TokenCounter.guarded(broken).count("How many tokens is this?")) // the estimate
+ * ```
  */
 export const guarded = (counter: Service): Service => ({
   name: counter.name,
@@ -79,8 +88,15 @@ export const guarded = (counter: Service): Service => ({
 })
 
 /**
- * The tokens of a whole message: what the provider reported for it, where it did; otherwise the parts counted
- * by `counter`, plus {@link messageOverhead}.
+ * The tokens of a message: `usage.output` if the provider reported it, otherwise the tokens of its parts plus
+ * {@link messageOverhead}.
+ *
+ * @example
+ * ```ts
+ * import { Message, TokenCounter } from "@memfold/core"
+ *
+ * console.log(TokenCounter.ofMessage(TokenCounter.estimating, Message.user("Is it raining in Graz?")))
+ * ```
  */
 export const ofMessage = (counter: Service, message: Message): number => {
   if (message.usage !== undefined) return message.usage.output

@@ -1,14 +1,14 @@
 /**
- * How many tokens a text takes, estimated without a vocabulary.
+ * Estimates the tokens of a text without a vocabulary.
  *
- * One walk over the text cuts it where a byte-pair tokenizer cuts it before it looks anything up: words (a capital
- * after a small letter starts another one), digits, punctuation, white space. Each piece is charged by its class
- * and length. The constants were fitted to `o200k_base`, the vocabulary of OpenAI's models since GPT-4o.
+ * One pass cuts the text where a byte-pair tokenizer cuts it before its vocabulary look-up: into words (a capital after
+ * a small letter starts another word), digits, punctuation and white space. The class and the length of a piece give
+ * its tokens. The constants were fitted to `o200k_base`, the vocabulary of OpenAI's models since GPT-4o.
  */
 
 /**
- * The price of a word, in tokens: 1 for up to `free` UTF-16 code units, and `rate` for each one after them. The
- * better the vocabulary knows a script, the longer the words it holds whole.
+ * The price of a word, in tokens: 1 for up to `free` UTF-16 code units, plus `rate` for each further one. The better a
+ * vocabulary covers a script, the longer its whole-word entries are.
  */
 interface Rate {
   readonly free: number
@@ -16,8 +16,8 @@ interface Rate {
 }
 
 /**
- * Code units as hexadecimal ranges, both ends included; where scripts overlap, the later one wins. `unfamiliar` is
- * the price in the less common languages of the script, as far as {@link evidence} can tell them apart.
+ * A script: its code units as hexadecimal ranges, both ends included (if scripts overlap, the later one wins), and its
+ * price. `unfamiliar` is the price in the less common languages of the script, which {@link evidence} detects.
  */
 const script = (name: string, codeUnits: string, free: number, rate: number, unfamiliar?: Rate) => ({
   name,
@@ -28,7 +28,7 @@ const script = (name: string, codeUnits: string, free: number, rate: number, unf
 })
 
 const scripts = [
-  // Scripts without a row below are charged by their UTF-8 bytes, a token each: an upper bound.
+  // Scripts without a row below take a token per UTF-8 byte: an upper bound.
   script("other, two bytes", "80-7ff", 0.5, 2),
   script("other, three bytes", "800-ffff", 1 / 3, 3),
   script("control", "0-1f", 1, 1),
@@ -63,39 +63,39 @@ const scripts = [
   // Everyday characters: many pairs are one token. Rare characters take 2 each.
   script("Han", "4e00-9fff", 1, 0.79),
   script("Hangul", "ac00-d7a3", 1, 0.64),
-  // Beyond the basic plane: 2 tokens for an emoji, 4 for anything else, shared by the halves of the pair.
+  // Surrogate pairs: 2 tokens for an emoji, 4 for any other character, divided between the two halves.
   script("high surrogate", "d800-dbff", 0, 2),
   script("high surrogate of an emoji", "d83c-d83e", 1, 1),
   script("low surrogate", "dc00-dfff", 1, 1),
   script("variation selector", "fe00-fe0f", 1, 1),
 ]
 
-/** A word in capitals; the vocabulary holds few of them whole. */
+/** The price of a word in capitals: the vocabulary holds few of them whole. */
 const capitals: Rate = { free: 2, rate: 0.22 }
 
-/** Letters mixed with digits, as in base64 and digests, which contain no words. */
+/** The price of letters mixed with digits, as in base64 and digests, which contain no words. */
 const jumbled: Rate = { free: 1, rate: 0.5 }
 /** A jumble has at least this many characters, in pieces of fewer than three on average. */
 const jumbleLength = 16
 const jumblePiece = 3
 
-/** A run of punctuation is 1 token for two different characters, and this for each further change. */
+/** A run of punctuation takes 1 token for its first two different characters, and this for each further change. */
 const punctuationChange = 0.42
-/** One character of punctuation right before a Latin word, as in `.name`, is half the time a part of it. */
+/** A punctuation character right before a Latin word, as in `.name`, is part of the word's token about half the time. */
 const punctuationPrefix = 0.55
 /** In a run of equal characters of punctuation or white space, one token holds at least this many. */
 const equalInOneToken = 40
 
-/** An estimate that is too high compacts early, one that is too low overruns the window: lean to the high side. */
+/** Makes the estimate lean high: an estimate too high compacts early, one too low overflows the context window. */
 const margin = 1.02
 
-/** How much of its evidence for a less common language a text keeps from one word to the next. */
+/** The share of the evidence for a less common language that remains from one word to the next. */
 const memory = 0.925
 /** Evidence in ASCII spelling: `aa`, `ij`, `uu`; and a `j`, `k`, `w` or `z` in a word that ends in `a`, `i`, `o`, `u`. */
 const digraphEvidence = 0.16
 const endingEvidence = 0.7
 /**
- * Evidence by letter: 1 settles it for the next words, less adds up. The accents of French, Spanish and Portuguese
+ * Evidence by letter: 1 is decisive for the next words, smaller values add up. The accents of French, Spanish and Portuguese
  * weigh little, because the vocabulary knows these languages well.
  */
 const letterEvidence = new Float32Array(0x530)
@@ -111,7 +111,7 @@ letterEvidence.fill(0, 0x410, 0x450)
 setEvidence("Ёё", 0)
 setEvidence("Ъъ", 1)
 
-// The kind of a code unit is one of these, or else `firstScript` plus its index in `scripts`.
+// The kind of a code unit is one of these, or `firstScript` plus the index of its script in `scripts`.
 const space = 0
 const newline = 1
 const digit = 2
@@ -150,7 +150,7 @@ const insideIds = flags("+-/=_")
 const backslash = "\\".charCodeAt(0)
 const apostrophes = "'’"
 
-/** Where the run of one kind that starts at `from` ends. */
+/** The end of the run of one kind that starts at `from`. */
 const endOfRun = (text: string, from: number, kind: number): number => {
   let at = from + 1
   while (at < text.length && kindAt(text, at) === kind) at++
@@ -167,7 +167,7 @@ const endOfLatin = (text: string, from: number): number => {
   return at
 }
 
-/** Where the run of Latin letters, digits, and what stands between them in base64 and ids ends. */
+/** The end of a run of Latin letters, digits and the separators used in base64 and ids. */
 const endOfId = (text: string, from: number): number => {
   let at = from + 1
   for (; at < text.length; at++) {
@@ -177,7 +177,7 @@ const endOfId = (text: string, from: number): number => {
   return at
 }
 
-/** Whether a run changes between small letters, capitals and digits too often to be made of words. */
+/** Whether a run changes between small letters, capitals and digits too often to consist of words. */
 const isJumble = (text: string, from: number, to: number): boolean => {
   if (to - from < jumbleLength) return false
   let pieces = 1
@@ -198,7 +198,7 @@ const isCapital = (text: string, at: number): boolean =>
 
 /** How strongly a word speaks for a less common language, from 0 to 1. */
 const evidence = (text: string, from: number, to: number): number => {
-  // A single letter says nothing, and names are spelled as at home in English too.
+  // A single letter is no evidence, and names keep their foreign spelling in English.
   if (to - from < 2 || isCapital(text, from)) return 0
   let strongest = 0
   let rare = false
@@ -219,11 +219,12 @@ const evidence = (text: string, from: number, to: number): number => {
 
 const price = ({ free, rate }: Rate, length: number): number => 1 + rate * Math.max(0, length - free)
 
-/** White space in `[from, to)`: a token up to the last line break, and one for what indents the next piece. */
+/** The price of white space in `[from, to)`: a token up to the last line break, and one for the indentation after it. */
 const priceOfSpace = (text: string, from: number, to: number, before: number): number => {
   let lineStart = to
   while (lineStart > from && kindAt(text, lineStart - 1) !== newline) lineStart--
-  // A line break right after punctuation is a part of it, and the last space is a part of anything but a number.
+  // A line break right after punctuation belongs to the punctuation's token; the last space belongs to the token of
+  // the next piece, unless that is a number.
   const breaks = lineStart > from && !(before === punctuation && kindAt(text, from) === newline)
   const indents = to - lineStart > 1
   const lastAlone = to > lineStart && (to === text.length || kindAt(text, to) === digit)
@@ -231,7 +232,7 @@ const priceOfSpace = (text: string, from: number, to: number, before: number): n
   return (breaks ? 1 : 0) + (indents ? 1 : 0) + (lastAlone ? 1 : 0) + more
 }
 
-/** A run of punctuation in `[from, to)`; `before` is the kind of what precedes it. */
+/** The price of the punctuation in `[from, to)`; `before` is the kind of the code unit before it. */
 const priceOfPunctuation = (text: string, from: number, to: number, before: number): number => {
   if (to - from === 1) {
     if (to === text.length || kindAt(text, to) !== latin) return 1
@@ -253,7 +254,7 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * Estimates the tokens of a text from its characters alone. It is the default token counter, and the fallback for a
  * counter that fails. It takes time linear in the length and never throws.
  *
- * The estimate leans to the high side. Its error against `o200k_base`, on samples of at least a hundred tokens for
+ * The estimate leans high. Its error against `o200k_base`, on samples of at least a hundred tokens for
  * each language and format (the tests of `packages/tokens-gpt` hold it to these bounds):
  *
  * | class                                          | error          |
@@ -268,14 +269,14 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  * languages), the error was -13 % to +15 %; on recorded chats and coding sessions, where single errors cancel out,
  * 0 to +7 %.
  *
- * The worst cases: Latin and Uyghur come out a third too low; Welsh, Yoruba and Irish a fifth to a quarter; random
- * letters of one case, rare Chinese characters and random Korean syllables 60 % to 70 %. English that has a word
- * spelled as in another language in every line comes out up to half too high.
+ * The worst cases: the estimate is a third too low for Latin and Uyghur, a fifth to a quarter too low for Welsh, Yoruba
+ * and Irish, and 60 % to 70 % too low for random letters of one case, rare Chinese characters and random Korean
+ * syllables. It is up to half too high for English with a foreign word in every line.
  *
- * Other vendors' vocabularies differ. In one recorded coding session Claude Opus 4.5 took 1.22 times the tokens
- * that `o200k_base` takes. Where a provider reports usage, that is the better number.
+ * Other vendors' vocabularies differ: in one recorded coding session, Claude Opus 4.5 took 1.22 times the tokens of
+ * `o200k_base`. If a provider reports usage, that number is used instead.
  *
- * @param text any text; lone surrogates count like other characters
+ * @param text any text; a lone surrogate counts like any other character
  * @returns a whole number: 0 for the empty text, at least 1 for any other
  *
  * @example
@@ -287,9 +288,9 @@ const priceOfPunctuation = (text: string, from: number, to: number, before: numb
  */
 export const estimate = (text: string): number => {
   let tokens = 0
-  // How far the words so far are from the languages the vocabulary knows best: 0 is English, 1 most others.
+  // How unfamiliar the language of the words so far is to the vocabulary: 0 for English, 1 for most others.
   let unfamiliar = 0
-  // Where the latest run that could be an id ends, and whether it is a jumble.
+  // The end of the latest run that could be an id, and whether it is a jumble.
   let idEnd = 0
   let jumble = false
   let before = newline

@@ -1,8 +1,8 @@
 /**
- * What a session is, as a fold of its log.
+ * The state of a session, folded from its log.
  *
- * The state holds what the next decision and the next context need: the messages that no summary covers, the
- * pinned ones, the active summary. It is bounded by tail and backlog, never by the length of the history.
+ * It holds the data for the next decision and the next context: the uncovered messages, the pinned messages and the
+ * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
 import type { Fact } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
@@ -11,52 +11,62 @@ import * as Structure from "../message/Structure.js"
 import type { Wording } from "../summary/Wording.js"
 import { Sequence } from "./Sequence.js"
 
-/** A message in its place. */
+/** A message in the state, with its position and its size. */
 export interface Entry {
   readonly index: number
   readonly message: Message
+  /** The tokens of the message in a context, after pruning. */
   readonly tokens: number
   /** The tokens of all messages of the session up to this one, itself included. */
   readonly cumulativeTokens: number
   /** The index at which its group starts. */
   readonly group: number
+  /** Whether the message is always shown verbatim. */
   readonly pinned: boolean
 }
 
-/** The one active summary; it covers `[0, coveredTo)`. */
+/** The active summary; it covers the messages `[0, coveredTo)`. */
 export interface Summary {
   readonly id: string
-  /** The event that committed it. */
+  /** The version of the event that committed it. */
   readonly version: number
   readonly coveredTo: number
-  /** How many messages there were when it was committed. */
+  /** How many messages the session had when it was committed. */
   readonly total: number
-  /** How many of its segments it took over unchanged from the summary before it. */
+  /** How many of its segments, from the first one, it keeps unchanged from the previous summary. */
   readonly carried: number
   readonly segments: ReadonlyArray<Segment>
   /** The files that tools read and changed in the messages it covers. */
   readonly files: Files
   readonly wording: Wording
-  /** What it takes in a context, wording included. */
+  /** Its tokens in a context, wording included. */
   readonly tokens: number
   /** When it was committed, in milliseconds since the epoch. */
   readonly time: number
 }
 
-/** The compaction that holds the session's lock. */
+/** The running compaction, which has the session's lock. It compacts the messages `[from, to)`. */
 export interface Running {
   readonly compaction: string
   readonly from: number
   readonly to: number
+  /** When its lease ends, in milliseconds since the epoch; after that, others may take the lock. */
   readonly leaseUntil: number
 }
 
-/** A fact that is in force, and when it was learned. */
+/** An active fact. `time` is when it was learned, in milliseconds since the epoch. */
 export interface KnownFact extends Fact {
   readonly time: number
 }
 
-/** The failures since the last success, and when another try is due: at a time, or with so many messages. */
+/**
+ * The failed compactions since the last success.
+ *
+ * - `count`: how many there were
+ * - `reason`: the kind of the newest one
+ * - `retryTime`, `retryMessages`: the next attempt is allowed at this time (milliseconds since the epoch), or as soon as
+ *   the session has this many messages
+ */
 export interface Failures {
   readonly count: number
   readonly reason: string
@@ -67,64 +77,73 @@ export interface Failures {
 /** The state of one session at one version. */
 export interface SessionState {
   readonly session: string
-  /** The last sequence number folded in. */
+  /** The version of the last folded event. */
   readonly version: number
   /** How many messages there are since the start or the last clear. */
   readonly total: number
-  /** Coverage: the active summary stands for `[0, coveredTo)`. */
+  /** The active summary covers the messages `[0, coveredTo)`; 0 without a summary. */
   readonly coveredTo: number
-  /** How many rounds begin in `[0, coveredTo)` (the name is reference design 2's). */
+  /** How many turns start in `[0, coveredTo)`. The name is that of the session-memory design, which counts rounds. */
   readonly compressedThroughRound: number
-  /** The time of the first message and of the last one, in milliseconds since the epoch. */
+  /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
   readonly startTime: number | null
   readonly lastMessageTime: number | null
-  /** When the last compaction ended well. */
+  /** When the last compaction committed a summary, in milliseconds since the epoch; `null` if none did. */
   readonly lastCompactionTime: number | null
-  /** The messages in `[coveredTo, total)`. */
+  /** The uncovered messages, `[coveredTo, total)`. */
   readonly uncovered: Sequence<Entry>
-  /** Where the rounds start that begin in `[coveredTo, total)`. */
+  /** The message indexes in `[coveredTo, total)` at which a turn starts. */
   readonly turnStarts: Sequence<number>
+  /** The open tool calls and the newest turn. */
   readonly structure: Structure.Structure
-  /** Whether only system messages have come so far: those are pinned. */
+  /** Whether all messages so far are system messages. These leading system messages are pinned. */
   readonly preamble: boolean
   /** The pinned messages among the covered ones. */
   readonly pinned: ReadonlyArray<Entry>
   /** The tokens of all messages in `[0, coveredTo)`. */
   readonly coveredTokens: number
-  /** The tokens of all messages as they were appended, whatever has been pruned since. */
+  /** The tokens of all messages as they were appended, before any pruning. */
   readonly appendedTokens: number
+  /** The active summary, if there is one. */
   readonly summary: Summary | null
   /** How many summaries have been superseded. */
   readonly supersededCount: number
-  /** Commits that cannot be used and have not been declared invalid yet. */
+  /** Unusable commits that no event has marked as invalid yet. */
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
+  /** The running compaction, if there is one. */
   readonly running: Running | null
+  /** The failures since the last successful compaction, if there are any. */
   readonly failures: Failures | null
-  /** Nothing is compacted by itself before there are so many messages: somebody took a compaction back. */
+  /** No automatic compaction runs before the session has this many messages: a compaction was taken back. */
   readonly pausedUntil: number
-  /**
-   * The newest message that asked something of the model (any but the assistant's own), and where the last commit
-   * found the conversation: an answer to an older prompt tells the size of a context that is gone.
-   */
+  /** The message index of the newest message that is not from the assistant; -1 if there is none. */
   readonly lastPromptIndex: number
+  /**
+   * How many messages the session had at the last commit. If the newest prompt is older than that, the usage reported
+   * with its answer is the size of a context that no longer exists.
+   */
   readonly totalAtCommit: number
   /**
-   * What a provider last reported as the size of a whole context, and the message it was reported with. Usage
-   * from before a commit says nothing about the context after it, so a commit resets it.
+   * The size of a whole context in tokens as a provider last reported it, and the index of the message that reported it.
+   * A commit changes the context, and resets this to `null`.
    */
   readonly reported: { readonly index: number; readonly tokens: number } | null
-  /** Up to where the rounds have been looked through for facts. */
+  /** Facts have been learned from the turns in `[0, learnedTo)`. */
   readonly learnedTo: number
-  /** How often the session was cleared: message 3 after a clear is another one than before. */
+  /** How many times the session was cleared. Message indexes start at 0 again after each clear. */
   readonly clears: number
-  /** The facts in force that were learned into this log, oldest first; of each layer the newest {@link mostFacts}. */
+  /** The active facts in this log, oldest first: the newest {@link mostFacts} of each layer. */
   readonly facts: ReadonlyArray<KnownFact>
 }
 
-/** So many facts of a layer are kept at hand; older ones stay in the log. */
+/** The most facts of one layer in the state; older ones remain in the log only. */
 export const mostFacts = 1_000
 
-/** A session of which nothing is known yet. */
+/**
+ * The state of a session without events.
+ *
+ * @param session the id of the session
+ */
 export const empty = (session: string): SessionState => ({
   session,
   version: 0,
@@ -155,7 +174,12 @@ export const empty = (session: string): SessionState => ({
   facts: [],
 })
 
-/** The tokens of the messages in `[from, to)`, for `coveredTo <= from <= to <= total`. Constant time. */
+/**
+ * The tokens of the uncovered messages in `[from, to)`, in constant time.
+ *
+ * @param from a message index, at least `coveredTo`
+ * @param to a message index from `from` to `total`
+ */
 export const tokensBetween = (state: SessionState, from: number, to: number): number =>
   cumulativeBefore(state, to) - cumulativeBefore(state, from)
 
@@ -163,8 +187,17 @@ const cumulativeBefore = (state: SessionState, index: number): number =>
   state.uncovered.at(index - 1)?.cumulativeTokens ?? state.coveredTokens
 
 /**
- * The tokens of the next context: what the provider reported last and all that came after it; without a report,
- * pinned messages, summary and raw messages as counted.
+ * The tokens of the next context. With a context size reported by the provider: that size plus the messages after it.
+ * Otherwise: the sum of the pinned messages, the summary and the uncovered messages.
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * const tokensOf = (log: EventLog.Service, session: string) =>
+ *   Effect.map(Session.make(log).load(session), Session.contextTokens)
+ * ```
  */
 export const contextTokens = (state: SessionState): number =>
   state.reported === null
@@ -173,7 +206,7 @@ export const contextTokens = (state: SessionState): number =>
       tokensBetween(state, state.coveredTo, state.total)
     : state.reported.tokens + tokensBetween(state, state.reported.index + 1, state.total)
 
-/** The nearest boundary at or before `index` that cuts no group; a group that still waits for results is whole. */
+/** The nearest boundary at or before `index` that cuts no group; a group with open calls reaches to the last message. */
 export const boundaryBefore = (state: SessionState, index: number): number =>
   index >= state.total
     ? (state.structure.open?.from ?? state.total)
@@ -198,13 +231,13 @@ export const clampToBoundary = (state: SessionState, index: number): number => {
   )
 }
 
-/** The pinned ones among entries. A pinned message takes its whole group along: half a group is an orphan call. */
+/** The pinned entries, each with its whole group: a part of a group would be a call without its result. */
 export const pinnedGroups = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const groups = new Set(entries.filter((entry) => entry.pinned).map((entry) => entry.group))
   return groups.size === 0 ? [] : entries.filter((entry) => groups.has(entry.group))
 }
 
-/** The entries without those that are shown verbatim anyhow. */
+/** The entries without those that {@link pinnedGroups} shows verbatim. */
 export const withoutPinned = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const shown = new Set(pinnedGroups(entries))
   return shown.size === 0 ? entries : entries.filter((entry) => !shown.has(entry))

@@ -1,9 +1,9 @@
 /**
- * Sessions as the engine handles them: load a state, decide on events, append them at the version decided on,
- * and decide again when somebody else was faster.
+ * Access to sessions: load the state, decide on events, append them at the version of that state, and decide again if
+ * another writer was first.
  *
- * States are cached by session. An append trusts the cache, because the log's compare-and-swap corrects it; so
- * it costs one write and no read. Everything that only looks reads on from the cached version first.
+ * States are cached by session. An append trusts the cache, because the log refuses a wrong version; it takes one write
+ * and no read. Every read first folds the events after the cached version.
  */
 import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
@@ -26,70 +26,73 @@ import { empty } from "./SessionState.js"
 import * as Snapshot from "./Snapshot.js"
 import { activeRow, allRows, foldWithRows, type History, historyOf } from "./summaries.js"
 
-/** What reading or writing a session can fail with. */
+/** The errors of reading or writing a session: the store failed, or a stored event is damaged. */
 export type SessionError = LogError | DamagedEvent
 
-/** What a step came to: the events it wants appended (none: nothing happens) and its answer. */
+/** The result of a step: the events to append (nothing is written if there are none), and an answer for the caller. */
 export interface Step<A> {
   readonly events: ReadonlyArray<Event>
   readonly answer: A
 }
 
-/** The answer of a step, the state it led to, and where its events stand; `null` when there were none. */
+/** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
 export interface Committed<A> {
   readonly answer: A
   readonly state: SessionState
   readonly appended: AppendResult | null
 }
 
+/** Reads and writes the sessions of one log. Its methods fail with {@link SessionError}. */
 export interface Sessions {
-  /** The newest state of a session. */
+  /** The newest state of a session; the empty state if it does not exist. */
   readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
-  /** The state as it was at a version; at the newest when that lies beyond it. */
+  /** The state at a version; the newest state if the session has not reached that version. */
   readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
-  /** The decoded events of a session. */
+  /** The decoded events of a session, oldest first by default. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
-  /** Every summary the session ever had, and the commits that can be taken back. Reads the whole log. */
+  /** All summaries that the session ever had, and the commits that can be reverted. It reads the whole log. */
   readonly history: (session: string) => Effect.Effect<History, SessionError>
   /**
-   * Runs a step on the state and appends its events in one batch, at that state's version. The step runs again,
-   * on a newer state, each time another writer came first; it must not do anything but decide.
+   * Runs a step on the state and appends its events in one batch, at the version of that state. If another writer was
+   * first, the step runs again on the newer state: it must be a pure function. `batchId` makes a retry harmless: a batch
+   * that is already in the log is not written again.
    */
   readonly transact: <A>(
     session: string,
     step: (state: SessionState) => Step<A>,
     options?: { readonly batchId?: string | undefined },
   ) => Effect.Effect<Committed<A>, SessionError>
+  /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
-  /** The last sequence number in the log. */
+  /** The version of a session; 0 if it does not exist. */
   readonly version: (session: string) => Effect.Effect<number, SessionError>
-  /** Says that this process has written to a session by another way. */
+  /** Reports that this process has written to a session directly through the log. */
   readonly notifyChange: (session: string) => void
   /**
-   * Tells each time this process has written to a session, and others have where the store hears of it; several writes
-   * may be told as one.
+   * Emits when this process has written to a session, and when other processes have, if the store reports that. It may
+   * emit once for several writes.
    */
   readonly changes: (session: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
-/** A state, and the commit of the last event in it: the two together say which log it was folded from. */
+/** A state and the batch id of its last event. Together they identify the log that it was folded from. */
 interface Known {
   readonly state: SessionState
-  /** `null` when nothing has been folded. */
+  /** `null` if no event has been folded. */
   readonly batchId: string | null
 }
 
 interface Slot {
   known: Known | null
-  /** One writer at a time within the process: fibers queue here instead of racing each other at the log. */
+  /** One writer at a time within the process: fibers wait here instead of causing conflicts in the log. */
   readonly turn: Effect.Semaphore
 }
 
 /**
- * A conflict means that somebody else got on, so the next try comes at once; when many writers keep getting in
- * between, they are waited out with a little chance in it, so that they do not stay in step.
+ * After a conflict, another writer has made progress: the first three retries come at once. Later ones wait a growing,
+ * random time, because many writers compete.
  */
-const conflictPause = Schedule.recurs(3).pipe(
+const conflictDelay = Schedule.recurs(3).pipe(
   Schedule.andThen(
     Schedule.exponential("1 millis", 1.5).pipe(
       Schedule.union(Schedule.spaced("50 millis")),
@@ -98,12 +101,12 @@ const conflictPause = Schedule.recurs(3).pipe(
   ),
 )
 
-/** So often in a row, others cannot be faster by chance: the log contradicts itself. */
+/** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
 
 /**
- * A store that cannot answer now is asked three times (reference design 3). A write keeps its commit id, since the
- * first may have got through and only its answer been lost.
+ * Tries an operation on a store up to three times, because many failures are transient. A write keeps its batch id: if
+ * the first attempt was written and only its answer was lost, the retry writes nothing.
  */
 export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
@@ -114,14 +117,31 @@ export const retryTransient = <A, E extends { readonly _tag: string }>(
     schedule: Schedule.jittered(Schedule.exponential("50 millis")),
   })
 
-/** After these, a state is as small as it gets: the moment to keep it. */
+/** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
 const isLandmark = (event: Event): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
 
-/** Handles the sessions of a log, keeping the states of the `capacity` most recently used ones. */
+/**
+ * Makes the access to the sessions of a log.
+ *
+ * @param log the store
+ * @param options `capacity`: how many states to cache, of the most recently used sessions; 1,000 by default
+ *
+ * @example
+ * ```ts
+ * import { EventLog, Session } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sessions = Session.make(yield* EventLog.EventLog)
+ *   const { total, coveredTo } = yield* sessions.load("chat-1")
+ *   return { total, coveredTo }
+ * })
+ * ```
+ */
 export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const slots = new Map<string, Slot>()
 
@@ -140,9 +160,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const events: Sessions["events"] = (session, options) => readEvents(log, session, options)
 
   /**
-   * Folds what comes after a state. It reads from the last event on that is in it: if another one stands there, or
-   * none, the session was deleted and perhaps begun anew, and what is known of it is void. So it is when an event
-   * takes back what is in the state already.
+   * Folds the events after a state. It reads from the last event of the state on. If that event is missing or belongs to
+   * another batch, the session was deleted and perhaps started again: the result is `null`. It is also `null` if a new
+   * event changes something that is already in the state. Then the session must be folded from its first event.
    */
   const readOn = ({ state, batchId }: Known, toVersion?: number): Effect.Effect<Known | null, SessionError> =>
     log
@@ -183,15 +203,15 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   const history: Sessions["history"] = (session) => retryTransient(historyOf(session, reader(session)))
 
-  /** The history of a session up to a version, with more events behind it. */
-  const historyWith = (session: string, toVersion: number, more: ReadonlyArray<RecordedEvent>) =>
+  /** The history of a session up to a version, followed by more events. */
+  const historyWith = (session: string, to: number, more: ReadonlyArray<RecordedEvent>) =>
     retryTransient(
       historyOf(session, () => Stream.concat(events(session, { toVersion }), Stream.fromIterable(more))),
     )
 
   const unknown = (session: string): Known => ({ state: empty(session), batchId: null })
 
-  /** A snapshot that cannot be read costs time, and nothing else. */
+  /** The snapshot of a session. If it cannot be read, the session is folded from its log instead. */
   const loadSnapshot = (session: string) =>
     log.loadSnapshot(session).pipe(
       retryTransient,
@@ -203,7 +223,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       ),
     )
 
-  /** A session from its snapshot, if it has one that is of use up to this version, and from its log. */
+  /** The state from the snapshot, if there is a usable one up to the version, and from the log after it. */
   const open = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
     Effect.gen(function* () {
       const snapshot = yield* loadSnapshot(session)
@@ -246,7 +266,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       Effect.map((queue) => {
         const here = Stream.fromQueue(queue)
         if (log.changes === undefined) return here
-        // A store that cannot tell any more is looked at now and then, as all others are.
+        // If the store stops reporting changes, subscribers still poll, as they do with other stores.
         return Stream.merge(
           here,
           Stream.catchAll(log.changes(session), () => Stream.never),
@@ -254,7 +274,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       }),
     )
 
-  /** Whoever reads may be slower than whoever writes: within one log, a state never replaces a newer one. */
+  /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
   const remember = (slot: Slot, before: Known | null, known: Known): SessionState => {
     if (slot.known === before || slot.known === null || known.state.version >= slot.known.state.version) {
       slot.known = known
@@ -269,9 +289,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       return remember(slot, before, known ?? (yield* open(session)))
     })
 
-  const saveSnapshot = (state: SessionState, commit: string) =>
+  const saveSnapshot = (state: SessionState, batchId: string) =>
     log
-      .saveSnapshot(state.session, Snapshot.take(state, commit))
+      .saveSnapshot(state.session, Snapshot.take(state, batchId))
       .pipe(
         Effect.catchAll((error) =>
           Effect.logWarning("a snapshot was not saved").pipe(
@@ -280,23 +300,23 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         ),
       )
 
-  /** New events as they will stand in the log, behind a state. */
+  /** New events as the log will have them after a state. */
   const recordedAfter = (
-    { session, version }: SessionState,
+    { session, version: before }: SessionState,
     list: ReadonlyArray<Event>,
     { batchId, time }: { readonly batchId: string; readonly time: number },
   ): ReadonlyArray<RecordedEvent> =>
     list.map((event, position) => {
-      const seq = version + 1 + position
-      return { session, version: seq, id: eventId({ batchId, version: seq }), time, event }
+      const version = before + 1 + position
+      return { session, version, id: eventId({ batchId, version }), time, event }
     })
 
-  /** Whether events invalidate earlier ones: then all rows are made again from the log. */
+  /** Whether events invalidate earlier commits: then all summary rows are computed again from the log. */
   const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>
     state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
 
-  /** Appends events behind the state they were decided on. The state after them is `null` if it has to be read again. */
-  const append = ({ state, batchId: after }: Known, list: ReadonlyArray<Event>, batchId: string) =>
+  /** Appends events to the state that they were decided on. The `next` state is `null` if it must be read from the log. */
+  const append = ({ state, batchId: lastBatchId }: Known, list: ReadonlyArray<Event>, batchId: string) =>
     Effect.gen(function* () {
       const { session } = state
       const time = yield* Clock.currentTimeMillis
@@ -307,13 +327,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const summaries: SummaryChanges | undefined = invalidates(state, recorded)
         ? yield* historyWith(session, state.version, recorded).pipe(
             Effect.map(allRows),
-            // An event from before the snapshot is damaged: the rows show as much as is known.
+            // An event before the snapshot is damaged: only the row of the active summary is known.
             Effect.catchTag("DamagedEvent", () => Effect.succeed(activeRow(folded.state))),
           )
         : folded.changes
       const appended = yield* log.append(session, [first, ...rest], {
         expectedVersion: state.version,
-        lastBatchId: after ?? undefined,
+        lastBatchId: lastBatchId ?? undefined,
         batchId,
         ...(summaries === undefined ? {} : { summaries }),
       })
@@ -332,7 +352,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         let known = slot.known ?? unknown(session)
         let decided = step(known.state)
         if (decided.events.length === 0 && cached) {
-          // Nothing would be written, so the log could not say that the state is an old one.
+          // Nothing is appended, and the log cannot report that the cached state is old.
           yield* refresh(session, slot)
           known = slot.known ?? unknown(session)
           decided = step(known.state)
@@ -352,15 +372,15 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
 
       return yield* attempt.pipe(
-        Effect.retry({ while: isConflict, schedule: conflictPause, times: mostConflicts }),
+        Effect.retry({ while: isConflict, schedule: conflictDelay, times: mostConflicts }),
         Effect.catchTag("VersionConflict", ({ message }) => {
-          const reason = `no append succeeded in ${mostConflicts} tries; at the last one: ${message}`
+          const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
           return Effect.fail(new LogError({ operation: "append", session, reason }))
         }),
-        // What has been sent to the log is answered for, also when the caller is interrupted.
+        // An append in progress is finished, even if the caller is interrupted.
         Effect.uninterruptible,
         slot.turn.withPermits(1),
-        // Those who wait get their turn before one who appends in a loop takes it again.
+        // Waiting writers go before one that appends in a loop.
         Effect.zipLeft(Effect.yieldNow()),
       )
     })

@@ -1,6 +1,6 @@
 /**
- * A fold kept on disk, so that opening a session does not read its whole history (law L6). It is only a cache:
- * whatever cannot be read, or was made by another version of the fold, is ignored.
+ * Snapshots: stored states, with which opening a session need not read its whole log. A snapshot never changes the
+ * result of a fold (law L6): a snapshot that is damaged or was made by another fold version is ignored.
  */
 import { Option, Schema } from "effect"
 import { crc32 } from "../event/checksum.js"
@@ -12,7 +12,7 @@ import { Wording } from "../summary/Wording.js"
 import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
-/** Raise it with every change to the fold or to the form of the state: older snapshots are then made anew. */
+/** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
 export const foldVersion = 3
 
 const Count = Schema.NonNegativeInt
@@ -27,7 +27,7 @@ const Entry = Schema.Struct({
   pinned: Schema.Boolean,
 })
 
-/** A sequence is stored as its elements and the position of the first. */
+/** A sequence is stored as its elements and the position of the first one. */
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
   Schema.Struct({ from: Count, items: Schema.Array(item) })
 
@@ -91,7 +91,7 @@ const decodeState = Schema.decodeOption(Schema.parseJson(Stored))
 
 const checksumLength = 8
 
-/** The state as JSON behind its checksum: a damaged snapshot may still be JSON of the right form. */
+/** A checksum and the state as JSON: a damaged snapshot may still be valid JSON that fits the schema. */
 const encode = (state: typeof Stored.Type): string => {
   const json = encodeState(state)
   return crc32(json).toString(16).padStart(checksumLength, "0") + json
@@ -106,7 +106,7 @@ const decode = (data: string): Option.Option<typeof Stored.Type> => {
 
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 
-/** The snapshot of a state whose last event came with this commit. */
+/** The snapshot of a state. `batchId` is the batch id of the last event in it. */
 export const take = (state: SessionState, batchId = ""): Snapshot => ({
   foldVersion,
   version: state.version,
@@ -114,7 +114,7 @@ export const take = (state: SessionState, batchId = ""): Snapshot => ({
   data: encode({ ...state, uncovered: stored(state.uncovered), turnStarts: stored(state.turnStarts) }),
 })
 
-/** The state a snapshot holds; none if this fold cannot use it. */
+/** The state in a snapshot; none if this fold cannot use it. */
 export const restore = (session: string, snapshot: Snapshot): Option.Option<SessionState> => {
   if (snapshot.foldVersion !== foldVersion) return Option.none()
   return decode(snapshot.data).pipe(

@@ -1,8 +1,8 @@
 /**
  * The fold: one pure, total reducer per event.
  *
- * Total means that no log can make it throw. A commit of a compaction that is not the running one changes
- * nothing but the version: the fold itself throws the late finisher's result away.
+ * Total means that no log can make it throw. The commit of a compaction that is not the running one changes only the
+ * version: a compaction that lost its lock cannot commit.
  */
 import { Match } from "effect"
 import type {
@@ -24,12 +24,26 @@ import type { Entry, SessionState } from "./SessionState.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
 import { fits, noFiles } from "../summary/Summary.js"
 
-/** The sequence numbers of commits that later events invalidate. */
+/** The versions of commits that later events invalidate. */
 export type Invalidated = ReadonlySet<number>
 
 const noneInvalidated: Invalidated = new Set()
 
-/** The state after one more event. A commit among the invalidated ones is skipped: it only releases the lock. */
+/**
+ * Computes the state after one more event. It is a pure function and never throws.
+ *
+ * @param state the state before the event
+ * @param recorded the event with version `state.version + 1`
+ * @param invalidated the versions of commits to skip; a skipped commit only releases the lock
+ *
+ * @example
+ * ```ts
+ * import { type EventCodec, Session } from "@memfold/core"
+ *
+ * const stateAfter = (session: string, events: ReadonlyArray<EventCodec.RecordedEvent>) =>
+ *   events.reduce((state, recorded) => Session.evolve(state, recorded), Session.empty(session))
+ * ```
+ */
 export const evolve = (
   state: SessionState,
   recorded: RecordedEvent,
@@ -42,11 +56,24 @@ export const evolve = (
   version: recorded.version,
 })
 
-/** Only what a compaction did can be invalidated, never a message. */
+/** Whether an event is a commit. Only commits can be invalidated, never messages. */
 const isCommit = ({ event }: RecordedEvent): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
-/** The state after all these events. A commit that one of them invalidates is never applied. */
+/**
+ * Computes the state after several events. A commit that a later one of them invalidates is skipped.
+ *
+ * @param state the state before the events
+ * @param events the next events, in order
+ *
+ * @example
+ * ```ts
+ * import { type EventCodec, Session } from "@memfold/core"
+ *
+ * const tokensAfter = (session: string, events: ReadonlyArray<EventCodec.RecordedEvent>) =>
+ *   Session.contextTokens(Session.fold(Session.empty(session), events))
+ * ```
+ */
 export const fold = (state: SessionState, events: ReadonlyArray<RecordedEvent>): SessionState => {
   const invalidated = new Set<number>()
   for (const { event, version } of events) {
@@ -58,8 +85,8 @@ export const fold = (state: SessionState, events: ReadonlyArray<RecordedEvent>):
 }
 
 /**
- * Whether an event changes what is already in the state: it invalidates a commit, or erases a message. The state no
- * longer has the messages that the commit covered, so the session has to be folded from its start.
+ * Whether an event changes something that is already in the state: it invalidates a commit, or erases a message. Then the
+ * session must be folded from its first event, because the state no longer has the messages that the commit covered.
  */
 export const requiresReplay = (state: SessionState, { event }: RecordedEvent): boolean =>
   (event._tag === "MessageRedacted" || event._tag === "SummaryInvalidated") &&
@@ -74,7 +101,7 @@ const released: Reducer = (state, { event }) =>
     ? { ...state, running: null, failures: null }
     : state
 
-/** Leaving an event out does not compile. */
+/** The reducer of each event. A missing event is a compile error. */
 const reducerOf = Match.typeTags<AnyEvent>()({
   MessageAppended:
     (event): Reducer =>
@@ -119,7 +146,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (event): Reducer =>
     (state) =>
       factRemoved(state, event),
-  // Its words are gone from the events before this one.
+  // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,
   SessionCleared:
     (): Reducer =>
@@ -134,7 +161,7 @@ const reducerOf = Match.typeTags<AnyEvent>()({
 const messageAppended = (
   state: SessionState,
   { message, tokens }: MessageAppended,
-  at: number,
+  appendTime: number,
 ): SessionState => {
   const index = state.total
   const { structure, group, startsTurn } = Structure.addMessage(state.structure, index, message)
@@ -147,15 +174,15 @@ const messageAppended = (
     group,
     pinned: preamble || message.pinned === true,
   }
-  const said = message.time ?? at
+  const time = message.time ?? appendTime
   const lastPromptIndex = message.role === "assistant" ? state.lastPromptIndex : index
   const { usage } = message
   const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
   return {
     ...state,
     total: index + 1,
-    startTime: state.startTime ?? said,
-    lastMessageTime: said,
+    startTime: state.startTime ?? time,
+    lastMessageTime: time,
     uncovered: state.uncovered.append(entry),
     turnStarts: startsTurn ? state.turnStarts.append(index) : state.turnStarts,
     structure,
@@ -215,7 +242,7 @@ const summaryCommitted = (
 const summarySuperseded = (state: SessionState, { by }: SummarySuperseded): SessionState =>
   state.summary?.id === by ? { ...state, supersededCount: state.supersededCount + 1 } : state
 
-/** A commit that cannot be used: nothing is covered by it, and the messages it stood for stay raw. */
+/** An unusable commit: it covers nothing, and its messages stay uncovered. */
 const damaged = (state: SessionState, commit: SessionState["damaged"][number]): SessionState => ({
   ...state,
   running: null,
@@ -236,7 +263,7 @@ const toolOutputsPruned = (state: SessionState, pruned: ToolOutputsPruned): Sess
   return {
     ...state,
     uncovered: prune(state.uncovered, pruned.outputs),
-    // One that covers nothing came for the sake of this alone.
+    // A compaction that covers nothing only prunes, and ends here.
     ...(running.from === running.to ? { running: null, failures: null } : {}),
     totalAtCommit: state.total,
     reported: null,
@@ -279,7 +306,7 @@ const factsLearned = (
   return { ...state, learnedTo, facts: all.length <= mostFacts ? all : newestOfEach(all) }
 }
 
-/** The newest facts of each layer: many digests must not push out what the user is called. */
+/** The newest facts of each layer: many facts about a scope must not push out the facts about the user. */
 const newestOfEach = (facts: SessionState["facts"]): SessionState["facts"] => {
   const newest = (layer: SessionState["facts"][number]["layer"]) =>
     facts.filter((fact) => fact.layer === layer).slice(-mostFacts)

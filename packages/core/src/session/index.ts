@@ -1,4 +1,4 @@
-/** Sessions as a fold of their log. */
+/** The states of sessions, folded from their logs. */
 export { evolve, fold, requiresReplay } from "./evolve.js"
 export { prunedText } from "./prune.js"
 export { contextTokens, empty, tokensBetween } from "./SessionState.js"

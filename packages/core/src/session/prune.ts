@@ -3,22 +3,33 @@ import type { Message } from "../message/Message.js"
 import { Sequence } from "./Sequence.js"
 import type { Entry } from "./SessionState.js"
 
-/** What is left of an output: its two ends, with the note between them. */
+/**
+ * A shortened tool output: its two ends, with the note between them.
+ *
+ * @param output the whole output; a non-empty one that is no longer than `head + tail` is returned unchanged
+ *
+ * @example
+ * ```ts
+ * import { Session } from "@memfold/core"
+ *
+ * console.log(Session.prunedText("a long output", { head: 6, tail: 0, note: " […]" })) // a long […]
+ * ```
+ */
 export const prunedText = (
   output: string,
   { head, tail, note }: Pick<PrunedOutput, "head" | "tail" | "note">,
 ): string =>
-  // A redacted output is shorter than what is to be left of it.
+  // A redaction may have made the output shorter than the ends to keep.
   head + tail >= output.length && output.length > 0
     ? output
     : output.slice(0, head) + note + (tail === 0 ? "" : output.slice(-tail))
 
-/** A message with one of its outputs pruned, and `metadata.memfold` to say so (reference design 3). */
+/** A message with one of its outputs pruned. `metadata.memfold` has the method and the original length. */
 const withPruned = (message: Message, pruned: PrunedOutput): Message => {
   const part = message.parts[pruned.part]
   if (part?.type !== "tool-result") return message
   const parts = message.parts.with(pruned.part, { ...part, output: prunedText(part.output, pruned) })
-  // An output may be trimmed first and cleared later: it was as long as it was.
+  // An output may be trimmed first and cleared later: keep its first, largest length.
   const before =
     (message.metadata?.["memfold"] as { originalLength?: number } | undefined)?.originalLength ?? 0
   const originalLength = Math.max(before, pruned.originalLength)
@@ -27,13 +38,13 @@ const withPruned = (message: Message, pruned: PrunedOutput): Message => {
   return { ...rest, parts, metadata: { ...message.metadata, memfold } }
 }
 
-/** The raw messages after a pruning: shorter outputs, and every sum of tokens behind them set right. */
-export const prune = (raw: Sequence<Entry>, outputs: ReadonlyArray<PrunedOutput>): Sequence<Entry> => {
+/** The uncovered messages after a pruning: with shortened outputs, and with corrected cumulative tokens after them. */
+export const prune = (uncovered: Sequence<Entry>, outputs: ReadonlyArray<PrunedOutput>): Sequence<Entry> => {
   const byIndex = new Map<number, ReadonlyArray<PrunedOutput>>()
   for (const one of outputs) byIndex.set(one.index, [...(byIndex.get(one.index) ?? []), one])
   let saved = 0
   return Sequence.of(
-    raw.slice().map((entry) => {
+    uncovered.slice().map((entry) => {
       const found = byIndex.get(entry.index) ?? []
       const last = found.at(-1)
       if (last !== undefined) saved += entry.tokens - last.tokens
@@ -45,6 +56,6 @@ export const prune = (raw: Sequence<Entry>, outputs: ReadonlyArray<PrunedOutput>
         cumulativeTokens: entry.cumulativeTokens - saved,
       }
     }),
-    raw.from,
+    uncovered.from,
   )
 }

@@ -1,9 +1,9 @@
 /**
- * The one reader of the log: from stored records to events, and from events to whatever is folded from them.
+ * Reads the log: decodes its records, and folds the events from the first one.
  *
- * Folding goes forward in one pass. An event that invalidates an earlier commit is the exception: the fold has let go
- * of the messages that the commit covered. Then the range is read a second time, and this time the commit is skipped.
- * Two passes are always enough: the second one ends where the first one did, and all invalidations up to there are known.
+ * One pass is enough unless an event invalidates an earlier commit: the state no longer has the messages that the commit
+ * covered. Then a second pass skips the commit. It ends at the same version as the first pass, which has found all
+ * invalidations up to there. A third pass is never needed.
  */
 import { Effect, Either, Stream } from "effect"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
@@ -11,14 +11,29 @@ import type { LogError, LogRecord, ReadOptions, Service as EventLog } from "../l
 import { evolve, type Invalidated, requiresReplay } from "./evolve.js"
 import { empty, type SessionState } from "./SessionState.js"
 
-/** Decodes the record that is expected at `version`. A missing event is an error: nobody knows what it said. */
+/** Decodes the record that is expected at `version`. A missing event is an error, because its content is unknown. */
 export const decodeAt = (version: number, record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
   if (record.version === version) return decode(record)
   const detail = `it is missing, while event ${record.version} is there; restore the log from a backup`
   return Either.left(new DamagedEvent({ session: record.session, version, detail }))
 }
 
-/** The decoded events of a session, in order and without a hole. */
+/**
+ * The decoded events of a session, in order.
+ *
+ * The stream fails with `LogError` if the store fails, and with `DamagedEvent` at an event that is missing or damaged.
+ *
+ * @param options the versions to read, and the order; the whole log, oldest first, by default
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ * import { Stream } from "effect"
+ *
+ * const summariesOf = (log: EventLog.Service, session: string) =>
+ *   Session.readEvents(log, session).pipe(Stream.filter(({ event }) => event._tag === "SummaryCommitted"))
+ * ```
+ */
 export const readEvents = (
   log: Pick<EventLog, "read">,
   session: string,
@@ -29,14 +44,14 @@ export const readEvents = (
     let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
     return log.read(session, options).pipe(
       Stream.mapEffect((record) => {
-        const seq = next ?? record.version
+        const version = next ?? record.version
         next = record.version + step
-        return decodeAt(seq, record)
+        return decodeAt(version, record)
       }),
     )
   })
 
-/** One step of a fold: the state before and after an event, and whatever else is collected on the way. */
+/** Collects something else during a fold, from each event and the states before and after it. */
 export interface Collector<A> {
   readonly start: () => A
   readonly step: (
@@ -46,7 +61,7 @@ export interface Collector<A> {
   ) => A
 }
 
-/** A state, the last event in it, and what was collected on the way. */
+/** A state, the last event in it, and the collected result. */
 export interface Replayed<A> {
   readonly state: SessionState
   readonly last: RecordedEvent | null
@@ -55,7 +70,7 @@ export interface Replayed<A> {
 
 const none: Invalidated = new Set()
 
-/** Reads events from the first one, up to a version if one is given. */
+/** Reads events from the first one, up to a version if it is given (included). */
 export type ReadTo<E, R = never> = (to?: number) => Stream.Stream<RecordedEvent, E, R>
 
 /** Folds the events of a session from its first one. */

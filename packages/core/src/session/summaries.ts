@@ -1,6 +1,6 @@
 /**
- * Every summary a session ever had, and what has become of each. The statuses follow from the states that the fold
- * goes through, and are computed here alone: for `memory.summaries`, for reverting, and for the rows that stores show.
+ * All summaries that a session ever had, with their status. This is the only place that computes a status, from the
+ * states during a fold: for `memory.summaries`, for reverts and for the summary rows in stores.
  */
 import { Effect, type Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
@@ -14,30 +14,32 @@ import type { SessionState, Summary } from "./SessionState.js"
 export type { SummaryStatus } from "../log/EventLog.js"
 
 /**
- * A summary as it was committed, and its status now.
+ * A summary as it was committed, and its present status.
  *
- * - `active`: shown in contexts; at most one of a session
- * - `superseded`: a newer one replaced it, or the session was cleared; it stays readable
- * - `invalid`: unusable or taken back; it counts as never committed
+ * - `active`: part of the context; at most one of a session
+ * - `superseded`: replaced by a newer summary, or by a clear; still readable
+ * - `invalid`: damaged or taken back; it counts as never committed
  */
 export interface SummaryRecord {
   readonly id: string
-  /** The event that committed it. */
+  /** The version of the event that committed it. */
   readonly version: number
   readonly status: SummaryStatus
-  /** The summary that replaced it. */
+  /** The id of the summary that replaced it, if one did. */
   readonly supersededBy: string | null
-  /** It covers the messages `[0, coveredTo)` since the start or the last clear. */
+  /** It covers the messages `[0, coveredTo)`. */
   readonly coveredTo: number
-  /** How many messages there were when it was committed. */
+  /** How many messages the session had when it was committed. */
   readonly total: number
-  /** How many of its segments it took over unchanged from the summary before it. */
+  /** How many of its segments, from the first one, it keeps unchanged from the previous summary. */
   readonly carried: number
   readonly segments: ReadonlyArray<Segment>
+  /** The files that tools read and changed in the messages it covers. */
   readonly files: Files
   readonly wording: Wording
-  /** The text without its heading; empty if it cannot be read any more. */
+  /** The text without its heading; empty if the event is damaged. */
   readonly text: string
+  /** Its tokens in a context, wording included. */
   readonly tokens: number
   /** When it was committed, in milliseconds since the epoch. */
   readonly time: number
@@ -51,7 +53,7 @@ const recordOf = (
 
 const unreadable: Wording = { role: "system", heading: "", between: "", beforeTurnPrefix: "" }
 
-/** The record of a commit that the fold did not use. `last` is the newest summary before it, used or not. */
+/** The record of a commit that the fold did not apply. `last` is the newest summary before it, of any status. */
 const invalidRecord = (
   { event, version, time, id }: RecordedEvent,
   { total }: SessionState,
@@ -69,7 +71,7 @@ const invalidRecord = (
   )
 }
 
-/** What an event did to the summaries: the records it added or changed. */
+/** The records of summaries that an event added or changed. */
 const changesOf = (
   recorded: RecordedEvent,
   { before, after, skipped }: { before: SessionState; after: SessionState; skipped: boolean },
@@ -88,17 +90,19 @@ const changesOf = (
   ]
 }
 
-/** A commit that can be taken back: a summary, or outputs that were pruned without one. */
+/** A commit that can be reverted: of a summary, or of pruned outputs without one (`summary` is `null`). */
 export interface Commit {
+  /** The version of its event. */
   readonly version: number
   readonly summary: string | null
 }
 
-/** The past of a session: its version, its summaries, and the commits since the start or the last clear. */
+/** The history of a session: its version, all its summaries, and the commits since the start or the last clear. */
 export interface History {
   readonly version: number
   /** Oldest first. */
   readonly summaries: ReadonlyArray<SummaryRecord>
+  /** Oldest first. */
   readonly commits: ReadonlyArray<Commit>
 }
 
@@ -114,7 +118,21 @@ const commitsAfter = (
   return event._tag === "ToolOutputsPruned" ? [...commits, { version, summary: null }] : commits
 }
 
-/** The past of a session, from its events. */
+/**
+ * Computes the history of a session from its events.
+ *
+ * @param read reads the events from the first one up to a version; it is called twice if a commit was invalidated
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ *
+ * const historyOf = (log: EventLog.Service, session: string) =>
+ *   Session.historyOf(session, (toVersion) =>
+ *     Session.readEvents(log, session, toVersion === undefined ? {} : { toVersion }),
+ *   )
+ * ```
+ */
 export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Effect<History, E, R> =>
   replay(session, read, {
     start: () => ({ records: new Map<number, SummaryRecord>(), commits: [] as ReadonlyArray<Commit> }),
@@ -132,11 +150,11 @@ export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Eff
     })),
   )
 
-/** A text that grows with every block it takes over. */
+/** Whether a summary keeps blocks of the previous one: its whole text grows with each compaction. */
 const inBlocks = ({ segments, carried }: SummaryRecord): boolean =>
   segments.slice(0, carried).some(({ kind }) => kind === "block")
 
-/** A record as a store shows it. Half a surrogate pair is replaced: other programs read these rows. */
+/** The summary row of a record. Lone surrogates are replaced, because other programs read these rows. */
 const rowOf = (record: SummaryRecord): SummaryRow => {
   const { version, id, status, supersededBy, coveredTo, total, segments, carried, tokens, time } = record
   const own = segments.slice(carried).map(({ text }) => text)
@@ -156,15 +174,18 @@ const rowOf = (record: SummaryRecord): SummaryRow => {
   }
 }
 
-/** The rows of all summaries in a history. */
+/** The rows of all summaries in a history. They replace the stored ones. */
 export const allRows = ({ summaries }: History): SummaryChanges => ({
   replace: true,
   rows: summaries.map(rowOf),
 })
 
 /**
- * The rows for events that were not appended by the engine: a copy, an import. The stream may be read twice, and must
- * end at the same event both times.
+ * Computes the summary rows for events that the engine did not append, as in a copy or an import. Append them together
+ * with the events.
+ *
+ * @param events all events of the session, from the first one; the stream may run twice and must end at the same event
+ * both times
  *
  * @example
  * ```ts
@@ -183,13 +204,13 @@ export const summaryRows = <E, R>(
     allRows,
   )
 
-/** The row of the active summary alone. */
+/** The row of the active summary only. It replaces all stored rows. */
 export const activeRow = ({ summary }: SessionState): SummaryChanges => ({
   replace: true,
   rows: summary === null ? [] : [rowOf(recordOf(summary, "active"))],
 })
 
-/** The state after more events, and how they change the rows; nearly always, they do not. */
+/** The state after more events, and the changes to the summary rows; `undefined` if there are none. */
 export const foldWithRows = (
   state: SessionState,
   events: ReadonlyArray<RecordedEvent>,

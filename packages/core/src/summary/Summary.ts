@@ -15,7 +15,7 @@ export type SegmentKind = typeof SegmentKind.Type
 
 const Index = Schema.NonNegativeInt
 
-/** One segment: its text covers the messages `[from, to)`. */
+/** One segment of a summary: its text covers the messages `[from, to)`. */
 export const Segment = Schema.Struct({
   kind: SegmentKind,
   from: Index,
@@ -31,10 +31,23 @@ export const Files = Schema.Struct({
 })
 export type Files = typeof Files.Type
 
-/** No files. */
+/** A list without files. */
 export const noFiles: Files = { read: [], modified: [] }
 
-/** The end of ranges that follow one another from `start` without a hole or an overlap; `null` if they do not. */
+/**
+ * Checks that ranges follow one another from `start` without a hole or an overlap.
+ *
+ * @param ranges half-open ranges `[from, to)` of message indexes
+ * @param start the message index at which the first range must start
+ * @returns the end of the last range, or `null` if there is a hole or an overlap
+ *
+ * @example
+ * ```ts
+ * import { Summary } from "@memfold/core"
+ *
+ * console.log(Summary.tiles([{ from: 0, to: 4 }, { from: 4, to: 10 }], 0)) // 10
+ * ```
+ */
 export const tiles = (
   ranges: ReadonlyArray<{ readonly from: number; readonly to: number }>,
   start: number,
@@ -48,8 +61,11 @@ export const tiles = (
 }
 
 /**
- * Whether new segments continue an earlier summary: the `carried` segments they keep exist, the new ones follow
- * without a hole up to `coveredTo`, and every text is non-empty. A strategy that drops messages writes no segments.
+ * Whether new segments continue an earlier summary: the first `carried` segments of the earlier summary exist, the new
+ * segments cover the messages after them without a hole up to `coveredTo`, and no text is empty. A strategy that drops
+ * messages writes no segments.
+ *
+ * @param before the segments of the earlier summary; empty if there is none
  */
 export const fits = (
   before: ReadonlyArray<Segment>,
