@@ -137,7 +137,7 @@ const firstWords = (state: SessionState, before: number): number => {
   return before
 }
 
-/** Whether `[from, to)` has a message that is not pinned, so that a summary has something to cover. */
+/** Whether `[from, to)` has a message that is not pinned. */
 const hasWords = (state: SessionState, from: number, to: number): boolean =>
   withoutPinned(state.uncovered.slice(from, to)).length > 0
 
