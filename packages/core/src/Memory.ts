@@ -1,5 +1,5 @@
 /**
- * The memory of conversations, and the whole flow on one page:
+ * The memory of conversations, with the whole flow in one file:
  *
  * ```text
  * append ─► log ─► fold ─► decide ─► start ─► summarize ─► commit
@@ -30,7 +30,32 @@ import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 
-/** Makes a memory of the event log, the summarizer, the token counter and the memory layers in the context. */
+/**
+ * Makes a memory from the event log, the summarizer, the token counter and the memory layers in the context. Its
+ * background work ends with the scope. Most programs use {@link layer}.
+ *
+ * @param options - The strategy, and options with defaults.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * const strategy = Strategy.make({
+ *   name: "short",
+ *   when: Trigger.backlog({ messages: 10 }),
+ *   keep: Keep.lastMessages(20),
+ *   summaryMode: SummaryMode.rolling,
+ * })
+ *
+ * const program = Effect.gen(function* () {
+ *   const memory = yield* Memory.make({ strategy })
+ *   return yield* memory.append("chat-1", Message.user("Hello"))
+ * })
+ *
+ * console.log(await Effect.runPromise(Effect.scoped(Effect.provide(program, InMemoryEventLog.layer))))
+ * ```
+ */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const log = yield* EventLog
   const counter = guarded(yield* TokenCounter)
@@ -74,7 +99,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.gen(function* () {
         yield* checkSession(session)
         const strategy = strategyOf(request)
-        // A context of the past stays as it was, whatever its size.
+        // A context of the past does not change, so there is nothing to wait for.
         const budget =
           request.atVersion === undefined ? yield* schedule.waitForBudget(session, strategy) : undefined
         const state = yield* load(session, request)
@@ -170,6 +195,27 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return service
 })
 
-/** Provides the memory. Compactions in the background end with the layer's scope. */
+/**
+ * A layer that provides the memory. Its background work ends with the layer's scope.
+ *
+ * @param options - The strategy, and options with defaults.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { Layer } from "effect"
+ *
+ * const strategy = Strategy.make({
+ *   name: "short",
+ *   when: Trigger.backlog({ messages: 10 }),
+ *   keep: Keep.lastMessages(20),
+ *   summaryMode: SummaryMode.rolling,
+ * })
+ *
+ * export const live = Memory.layer({ strategy, compaction: "inline" }).pipe(
+ *   Layer.provide(InMemoryEventLog.layer),
+ * )
+ * ```
+ */
 export const layer = (options: Options): Layer.Layer<Memory, never, EventLog> =>
   Layer.scoped(Memory, make(options))

@@ -1,6 +1,6 @@
 /**
- * `@memfold/core`, in the order of the flow: message, event, log, session, policy, summarize, compact, render,
- * and `Memory`, which shows all of it on a page.
+ * The public API of `@memfold/core`, in the order of the flow: message, event, log, session, policy, summarize, compact,
+ * render. `Memory` connects them.
  */
 export * as Message from "./message/Message.js"
 export * as Structure from "./message/Structure.js"

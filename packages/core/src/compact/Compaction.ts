@@ -49,12 +49,20 @@ export const withDefaults = (given: Partial<Settings>): Settings => ({
   backOff: given.backOff ?? "1 minute",
 })
 
-/** Nothing was done: the strategy's reason, a hook's veto, or compaction is off. */
+/** Nothing was done: no compaction was due, a hook vetoed it, or compaction is off. */
 type IdleOutcome =
   | Extract<Decision, { _tag: "Idle" }>
   | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" }
 
-/** How one run of the protocol ended. */
+/**
+ * How a compaction ended.
+ *
+ * - `Idle`: nothing was done, for a reason
+ * - `Committed`: the new summary is active
+ * - `Pruned`: no summary was written; tool outputs were shortened
+ * - `Failed`: the summarizers failed, and the messages stay uncovered; the compaction is retried after a pause
+ * - `Lost`: the lock was lost, to another process or because the session was changed; the result was thrown away
+ */
 export type CompactionOutcome =
   | IdleOutcome
   | {
@@ -66,10 +74,8 @@ export type CompactionOutcome =
       /** The tool outputs that were shortened with it, if any. */
       readonly pruned: ToolOutputsPruned | null
     }
-  /** No summary was written; tool outputs were shortened. */
   | { readonly _tag: "Pruned"; readonly started: CompactionStarted; readonly pruned: ToolOutputsPruned }
   | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
-  /** The lock was lost, to another process or because the session was changed. The result was thrown away. */
   | { readonly _tag: "Lost"; readonly started: CompactionStarted }
 
 /** The parts of an engine that a compaction needs. */
@@ -99,9 +105,9 @@ export const run = (
   Effect.gen(function* () {
     const approved = yield* askHook(dependencies, session, options)
     if ("_tag" in approved) return approved
-    const began = yield* Clock.currentTimeMillis
+    const startedTime = yield* Clock.currentTimeMillis
     const outcome = yield* protocol(dependencies, session, approved)
-    yield* measure(outcome, (yield* Clock.currentTimeMillis) - began)
+    yield* measure(outcome, (yield* Clock.currentTimeMillis) - startedTime)
     const { afterCompaction } = dependencies.hooks
     if (outcome._tag !== "Idle" && afterCompaction !== undefined) {
       yield* runHook(session, () => afterCompaction({ session, outcome }))
@@ -146,13 +152,13 @@ const protocol = (
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const begun = yield* start(dependencies, session, approved)
-      if (begun._tag === "Idle") return begun
-      const { started, plan, before } = begun
+      const lock = yield* start(dependencies, session, approved)
+      if (lock._tag === "Idle") return lock
+      const { started, plan, before } = lock
 
       return yield* restore(writeSummary(dependencies, before, plan, approved)).pipe(
         Effect.matchEffect({
-          onSuccess: (written) => commit(dependencies, begun, written),
+          onSuccess: (written) => commit(dependencies, lock, written),
           onFailure: (error) => fail(dependencies, started, error),
         }),
         // Otherwise the session would stay locked until the lease ends.
@@ -191,7 +197,7 @@ interface Started {
 }
 
 /**
- * The lease of a plan, in milliseconds: the longest time that its work can take, so that no other process takes over a
+ * The lease of a plan, in milliseconds: the longest time that its work can take. Then no other process takes over a
  * compaction that is still at work. It counts each call of each summarizer in the chain, with all retries. At least
  * the setting.
  */
@@ -224,10 +230,10 @@ const start = (
     const { sessions, strategy } = dependencies
     const now = yield* Clock.currentTimeMillis
     const compaction = yield* makeId
-    let begun: Started | null = null
+    let lock: Started | null = null
     const step = (before: SessionState): Step<Started | IdleOutcome> => {
       // An earlier try was stored, and only its answer was lost.
-      if (begun !== null && before.running?.compaction === compaction) return { events: [], answer: begun }
+      if (lock !== null && before.running?.compaction === compaction) return { events: [], answer: lock }
       const decision =
         before === decided?.state ? decided.decision : decide(strategy, before, { now, onDemand })
       if (decision._tag === "Idle") return { events: [], answer: decision }
@@ -240,8 +246,8 @@ const start = (
         leaseUntil: now + leaseMillis(dependencies, before, plan),
         ...range,
       }
-      begun = { _tag: "Started", started, plan, before }
-      return { events: [started], answer: begun }
+      lock = { _tag: "Started", started, plan, before }
+      return { events: [started], answer: lock }
     }
     const { answer } = yield* retryTransient(sessions.transact(session, step, { batchId: compaction }))
     return answer
@@ -272,13 +278,13 @@ const pruneOutputs = (
 /** Commits the summary, if this compaction still has the lock. */
 const commit = (
   { sessions, strategy, counter }: Dependencies,
-  begun: Started,
+  lock: Started,
   { carried, segments, calls, coveredTo, by }: Written,
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
-    const { before, started } = begun
+    const { before, started } = lock
     const summary = yield* makeId
-    const pruned = pruneOutputs(counter, before, begun)
+    const pruned = pruneOutputs(counter, before, lock)
     const { wording } = strategy.context
     const known = before.summary?.files ?? noFiles
     const files =
@@ -335,7 +341,7 @@ const commit = (
 
 /**
  * The number of messages after which a failed compaction is retried before its pause is over: a fast conversation must
- * not outgrow a limit that forces a compaction (reference design 1). A try costs as much as there are uncovered
+ * not outgrow a limit that forces a compaction. A try costs as much as there are uncovered
  * messages, so the number grows with them, and the cost of an append stays the same on average.
  */
 const retryAfter = (failures: number, uncovered: number): number =>

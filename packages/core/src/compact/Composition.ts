@@ -1,6 +1,6 @@
 /**
- * The composition of a new summary: which segments of the one before it stay, and which are to be written. It covers
- * the rolling life cycle of reference design 4, the blocks of design 2 and the split turn of design 3.
+ * The composition of a new summary: which segments of the one before it stay, and which are written. One function covers
+ * rolling summaries, blocks and split turns.
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { SummaryMode } from "../policy/SummaryMode.js"
@@ -31,9 +31,9 @@ const merging = (segments: ReadonlyArray<Segment>, carried: number, part: Planne
 })
 
 /** Composes the summary that a plan asks for. */
-export const compose = (summaryMode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
+export const compose = (mode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
-  if (summaryMode === "drop" || summaryMode === "none") return { carried: segments.length, assignments: [] }
+  if (mode === "drop" || mode === "none") return { carried: segments.length, assignments: [] }
   const prefixes = segments.at(-1)?.kind === "turn-prefix" ? 1 : 0
   const [first, ...others] = plan.parts
   if (first === undefined) return { carried: segments.length, assignments: [] }

@@ -17,7 +17,21 @@ export interface PlannedCompaction {
 /** The answer of a hook: a veto, instructions for the summarizer, or `undefined` to let the plan start as it is. */
 export type HookDecision = { readonly veto: true } | { readonly instructions: string } | undefined
 
-/** Functions of the application that run around each compaction. A hook that throws is ignored, and a warning is logged. */
+/**
+ * Functions of the application that run around each compaction. A hook that throws is ignored, and a warning is logged.
+ *
+ * @example
+ * ```ts
+ * import type { Hooks } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const hooks: Hooks = {
+ *   beforeCompaction: ({ plan }) =>
+ *     Effect.succeed(plan.reason === "idle" ? { instructions: "Keep every order number." } : undefined),
+ *   afterCompaction: ({ session, outcome }) => Effect.log(`${session}: ${outcome._tag}`),
+ * }
+ * ```
+ */
 export interface Hooks {
   /**
    * Runs before each compaction, with the plan that is about to start. If the session changes while the hook runs, the

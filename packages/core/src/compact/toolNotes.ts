@@ -1,6 +1,5 @@
 /**
- * Tool notes: failures and files taken from tool calls word for word (reference design 3). No model writes them, so
- * none can leave them out.
+ * Tool notes: failures and files taken from tool calls word for word. No model writes them, so none can leave them out.
  */
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolResult } from "../message/Message.js"

@@ -3,11 +3,11 @@ import { Clock, Duration, Effect } from "effect"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import { contextTokens } from "../session/SessionState.js"
 
-/** The largest context that is answered at once, and how long to wait for compactions when it is larger. */
+/** The largest context that is returned at once, and how long to wait for compactions if it is larger. */
 export interface Budget {
-  /** In tokens. */
+  /** The largest context, in tokens. */
   readonly tokens: number
-  /** 30 seconds by default. */
+  /** How long to wait; 30 seconds by default. */
   readonly timeout?: Duration.DurationInput
 }
 

@@ -5,21 +5,22 @@ import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
 
-/** A session cannot be begun as a copy: it is there already, or there is nothing to copy. */
+/** A session cannot be forked: it has no events to copy, or the target session exists already. */
 export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
   session: Schema.String,
   detail: Schema.String,
 }) {
+  /** The session and the detail, in words. */
   override get message(): string {
     return `Session "${this.session}" cannot be forked: ${this.detail}`
   }
 }
 
-/** The records up to a version, and to the end of the batch that it is in: half of a batch is no state of a session. */
+/** The records up to a version, and the rest of its batch: a session is never in the middle of a batch. */
 const upTo = (records: ReadonlyArray<LogRecord>, at: number | undefined): ReadonlyArray<LogRecord> => {
   if (at === undefined) return records
-  const commit = records.findLast(({ version }) => version <= at)?.batchId
-  return records.filter((record) => record.version <= at || record.batchId === commit)
+  const batchId = records.findLast(({ version }) => version <= at)?.batchId
+  return records.filter((record) => record.version <= at || record.batchId === batchId)
 }
 
 const copyOf = ({ time, type, schemaVersion: version, data, checksum }: LogRecord): NewRecord => ({
@@ -31,10 +32,10 @@ const copyOf = ({ time, type, schemaVersion: version, data, checksum }: LogRecor
 })
 
 /**
- * What was declared invalid because of a redaction that came after a version: a copy up to there has the summaries as
- * they were left, without their words, and must not go on with them.
+ * The invalidations that later redactions added for summaries up to a version. A copy up to that version contains the
+ * redacted summaries, which have lost their text, so it must contain their invalidations too.
  */
-const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<NewRecord> =>
+const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<NewRecord> =>
   records.flatMap((record) => {
     if (record.version <= to || record.type !== "SummaryInvalidated") return []
     const event = Either.getOrNull(decode(record))?.event
@@ -43,7 +44,7 @@ const wordless = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<
     return redacted ? [copyOf(record)] : []
   })
 
-/** Records as they will be read from a new session. */
+/** Decodes records as they will be read from the new session. */
 const decoded = (
   session: string,
   records: ReadonlyArray<NewRecord>,
@@ -57,8 +58,9 @@ const decoded = (
   )
 
 /**
- * Begins another session with the events of this one up to a version, all or nothing. The two go their own ways from
- * there: sequence numbers, times and summaries are the same, a compaction that ran at that point is not.
+ * Starts another session with the events of this one up to a version, in one atomic append. Versions, times and
+ * summaries are the same in both. A compaction that was running at that version is released in the copy. Returns the
+ * version of the copy.
  */
 export const fork = (
   log: EventLog,
@@ -86,7 +88,7 @@ export const fork = (
               } satisfies CompactionReleased),
             },
           ]
-    const [first, ...rest] = [...copies, ...wordless(all, last.version), ...released]
+    const [first, ...rest] = [...copies, ...laterInvalidations(all, last.version), ...released]
     if (first === undefined) return 0
     const batchId = `fork-${last.batchId}-${last.version}`
     const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
@@ -94,7 +96,7 @@ export const fork = (
       .append(to, [first, ...rest], { expectedVersion: 0, batchId, summaries })
       .pipe(
         Effect.catchTag("VersionConflict", () =>
-          Effect.fail(new CannotFork({ session, detail: `there is a session "${to}" already` })),
+          Effect.fail(new CannotFork({ session, detail: `session "${to}" exists already` })),
         ),
       )
     sessions.notifyChange(to)

@@ -120,7 +120,7 @@ describe("revert", () => {
       }
       expect(yield* Effect.flip(memory.revert("s", { toSummary: 1 as never }))).toMatchObject({
         _tag: "InvalidInput",
-        message: expect.stringContaining('"toSummary" has to be the id of a summary'),
+        message: expect.stringContaining('"toSummary" must be the id of a summary'),
       })
       yield* memory.clear("s")
       expect(yield* Effect.flip(memory.revert("s", { toSummary: first }))).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Forgetting a message (law L15): its words leave the event that brought it in, the summaries that cover it, and the
- * facts that were learned from it. The log stays in order and still verifies.
+ * Redaction: erases a message's text from its event, from the summaries that cover it, and from the facts learned from
+ * it. Afterwards the text is nowhere in the log (law L15), and the log still passes verification.
  */
 import { Clock, Effect, Schema, Stream } from "effect"
 import type {
@@ -19,35 +19,37 @@ import { ofMessage } from "../message/TokenCounter.js"
 import { retryTransient, type SessionError, type Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
 
-/** What stands where something was forgotten. */
+/** The text in place of an erased one. */
 export const redacted = "[redacted]"
 
-/** There is no such message. */
+/** The session has no message with this index. Indexes count from the start or the last clear. */
 export class UnknownMessage extends Schema.TaggedError<UnknownMessage>()("UnknownMessage", {
   session: Schema.String,
   index: Schema.Number,
   total: Schema.Number,
 }) {
+  /** The session, the index and the number of messages, in words. */
   override get message(): string {
     return `Session "${this.session}" has no message ${this.index}: it has ${this.total}, counted from 0`
   }
 }
 
-/** The session holds what this memfold cannot read, and so cannot forget. */
+/** The session has an event of an unknown type, written by a newer memfold. It may contain the text, so nothing was redacted. */
 export class CannotRedact extends Schema.TaggedError<CannotRedact>()("CannotRedact", {
   session: Schema.String,
   version: Schema.Number,
 }) {
+  /** The session, the version of the event, and what to do, in words. */
   override get message(): string {
-    return `Nothing was redacted in session "${this.session}": event ${this.version} was written by a newer memfold and may hold the words; update memfold`
+    return `Nothing was redacted in session "${this.session}": event ${this.version} was written by a newer memfold and may contain the text; update memfold`
   }
 }
 
 /**
- * A part without its words. Calls and results keep their ids, so that pairs stay pairs; what cannot be read here, or
- * lies elsewhere, becomes a note.
+ * A part without its text. Calls and results keep their ids, so they stay pairs. A file becomes a text; reasoning and
+ * opaque parts are removed.
  */
-const withoutWords = (part: Part): ReadonlyArray<Part> => {
+const withoutPartText = (part: Part): ReadonlyArray<Part> => {
   switch (part.type) {
     case "text":
     case "file":
@@ -62,14 +64,14 @@ const withoutWords = (part: Part): ReadonlyArray<Part> => {
   }
 }
 
-/** A message of nothing would be left out by codecs, and with it a turn. */
+/** Adds a text to a message without parts: codecs would leave such a message out, and with it a turn. */
 const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
   parts.length === 0 ? [{ type: "text", text: redacted }] : parts
 
-/** A message without its words; its metadata may hold copies of them, and goes. */
+/** A message without its text, and without its name and metadata, which may have copies of it. */
 const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
   role,
-  parts: noneEmpty(parts.flatMap(withoutWords)),
+  parts: noneEmpty(parts.flatMap(withoutPartText)),
   ...(time === undefined ? {} : { time }),
   ...(pinned === undefined ? {} : { pinned }),
 })
@@ -77,7 +79,7 @@ const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
 const covers = (index: number, range: { readonly from: number; readonly to: number }): boolean =>
   range.from <= index && index < range.to
 
-/** The event as it is to stand in the log; `null` where it has no word of the message. */
+/** The event without the message's text; `null` if it has none of it. */
 const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenCounter): Event | null => {
   switch (event._tag) {
     case "MessageAppended": {
@@ -87,7 +89,7 @@ const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenC
       return { ...event, message, tokens: ofMessage(counter, message) } satisfies MessageAppended
     }
     case "SummaryCommitted": {
-      // Its list of files goes back to the start, whatever its own segments cover.
+      // Its list of files covers everything up to `coveredTo`, including carried segments.
       if (event.coveredTo <= index) return null
       return {
         ...event,
@@ -106,18 +108,18 @@ const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenC
   }
 }
 
-/** What has to be done in the log of a session. */
+/** The changes that a redaction makes to a session's log. */
 interface Changes {
   readonly version: number
   readonly rewritten: ReadonlyArray<RewrittenRecord>
   readonly invalidated: ReadonlyArray<SummaryInvalidated>
-  /** The event that brought the message in; `null` while it has not been seen. */
+  /** The version of the event that appended the message; `null` if there is none. */
   readonly messageVersion: number | null
   readonly total: number
   readonly lastBatchId: string
-  /** The events as they will be once they are rewritten. */
+  /** All events, with the rewritten ones changed. */
   readonly events: ReadonlyArray<RecordedEvent>
-  /** An event that cannot be read by this memfold. */
+  /** The version of the first event of an unknown type; `null` if there is none. */
   readonly unknown: number | null
 }
 
@@ -170,8 +172,8 @@ const changesFor = (
   })
 
 /**
- * Forgets the message at an index, and answers with how many summaries have to be written anew. A compaction that
- * runs meanwhile comes to nothing: it has read what is to be forgotten.
+ * Redacts the message at an index, and returns how many summaries became invalid. A running compaction is released, and
+ * its result will be thrown away, because its summarizer may have read the text.
  */
 export const redact = (
   log: EventLog,
@@ -185,11 +187,11 @@ export const redact = (
     for (;;) {
       const { running, version } = yield* sessions.load(session)
       const changes = yield* changesFor(sessions, counter, session, index)
-      // A compaction that started in between would not be released, and write down what is to be forgotten.
+      // Otherwise, a compaction that started in between would not be released, and could write the text into a summary.
       if (changes.version !== version) continue
       const { messageVersion, invalidated } = changes
       if (messageVersion === null) return yield* new UnknownMessage({ session, index, total: changes.total })
-      // Forgotten already; what was written since has never seen the words.
+      // The message was redacted before, so no later event has its text.
       if (!changes.rewritten.some((one) => one.version === messageVersion)) return { invalidated: 0 }
       if (changes.unknown !== null) return yield* new CannotRedact({ session, version: changes.unknown })
       const time = yield* Clock.currentTimeMillis
@@ -217,7 +219,7 @@ export const redact = (
         }),
       ).pipe(
         Effect.as(true),
-        // Somebody appended meanwhile, perhaps another summary of it.
+        // Another writer appended an event meanwhile, which may be another summary of the message.
         Effect.catchTag("VersionConflict", () => Effect.succeed(false)),
       )
       if (done) {

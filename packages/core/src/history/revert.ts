@@ -3,21 +3,22 @@ import type { Event, SummaryInvalidated } from "../event/Event.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { Commit } from "../session/summaries.js"
 
-/** There is no such summary to go back to. */
+/** The session has no summary with this id to go back to: it does not exist, or it is invalid. */
 export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {
   session: Schema.String,
   summary: Schema.String,
 }) {
+  /** The session and the summary, in words. */
   override get message(): string {
     return `Session "${this.session}" has no summary "${this.summary}" to go back to; list them with summaries`
   }
 }
 
-/** The events that take commits back. */
-const takenBack = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
+/** The events that declare commits invalid. */
+const invalidations = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
   commits.map((commit) => ({ _tag: "SummaryInvalidated", ...commit, reason }))
 
-/** The commits that came after a summary; all of them when there is none to go back to. */
+/** The commits after a summary, or all of them for `null`; `null` if there is no such summary. */
 const after = (commits: ReadonlyArray<Commit>, summary: string | null): ReadonlyArray<Commit> | null => {
   if (summary === null) return commits
   const at = commits.findIndex((commit) => commit.summary === summary)
@@ -25,8 +26,8 @@ const after = (commits: ReadonlyArray<Commit>, summary: string | null): Readonly
 }
 
 /**
- * Goes back to an earlier summary, or to the raw messages (`null`), and answers with how many commits were taken
- * back. They stay in the log as what they are: invalid. A compaction that runs meanwhile comes to nothing.
+ * Goes back to an earlier summary, or to the messages (`null`). Returns how many commits became invalid; they stay in
+ * the log. A running compaction is released, and its result will be thrown away.
  */
 export const revert = (
   sessions: Sessions,
@@ -38,7 +39,7 @@ export const revert = (
   }: {
     readonly toSummary: string | null
     readonly reason: string
-    /** So many messages have to come before anything is compacted by itself again. */
+    /** The number of messages for which automatic compaction is paused; 0 ends a pause. */
     readonly pauseFor: number
   },
 ): Effect.Effect<number, SessionError | UnknownSummary> =>
@@ -48,20 +49,20 @@ export const revert = (
       const gone = after(commits, toSummary)
       if (gone === null) return yield* new UnknownSummary({ session, summary: toSummary ?? "" })
       const { answer } = yield* sessions.transact(session, (state) => {
-        // Somebody has committed since: what is to be taken back is looked up again.
+        // Another writer appended an event since. The commits are read again, because one may have been added.
         if (state.version !== version) return { events: [], answer: false }
         const { running, total, pausedUntil } = state
-        const held: ReadonlyArray<Event> =
+        const paused: ReadonlyArray<Event> =
           pauseFor === 0 && pausedUntil <= total
             ? []
             : [{ _tag: "CompactionPaused", until: pauseFor === 0 ? 0 : total + pauseFor }]
-        // What runs now goes on from the very summary that is taken back.
+        // A running compaction continues the summary that becomes invalid.
         const released: ReadonlyArray<Event> =
           running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
-        return { events: [...released, ...takenBack(gone, reason), ...held], answer: true }
+        return { events: [...released, ...invalidations(gone, reason), ...paused], answer: true }
       })
       if (answer) return gone.length
-      // The state at hand may be the older of the two, and a step that writes nothing is not told so by the log.
+      // The cached state may be older than the history. A step that writes nothing does not refresh it.
       yield* sessions.load(session)
     }
   })

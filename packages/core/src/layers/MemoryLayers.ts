@@ -1,6 +1,5 @@
 /**
- * The port of the memory layers: facts about the user, and about the scope that the session belongs to (reference
- * design 2). Facts are learned from each turn when it has ended. The facts that matter to the current message are
+ * The port of the memory layers: facts about the user, and about the scope that the session belongs to. Facts are learned from each turn when it has ended. The facts that matter to the current message are
  * recalled into each context.
  *
  * A failing layer loses no message, and fails no append and no context (law L8). `@memfold/layers` has an
@@ -39,11 +38,13 @@ export class LayersError extends Schema.TaggedError<LayersError>()("LayersError"
   operation: Schema.Literal("learn", "recall", "facts", "retire", "forget"),
   detail: Schema.String,
 }) {
+  /** The operation, the session and the detail, in words. */
   override get message(): string {
     return `The memory layers failed at ${this.operation} for session "${this.session}": ${this.detail}`
   }
 }
 
+/** An implementation of memory layers. */
 export interface Service {
   /**
    * Learns from turns, and returns the facts that belong in the session's own log. Facts that belong elsewhere, it
@@ -59,11 +60,26 @@ export interface Service {
     state: SessionState,
     fact: { readonly id: string; readonly reason: string },
   ) => Effect.Effect<boolean, LayersError>
-  /** Erases the facts that were learned from a message and are kept outside the session's log (law L15). */
+  /**
+   * Deletes the facts learned from a redacted message that are kept outside the session's log. After a redaction, the
+   * text must not be in any fact (law L15).
+   */
   readonly forgetMessage: (state: SessionState, index: number) => Effect.Effect<void, LayersError>
 }
 
-/** The memory layers in use; `null`, which means none, unless provided. */
+/**
+ * The memory layers in use. The default is `null`: no layers.
+ *
+ * @example
+ * ```ts
+ * import { MemoryLayers } from "@memfold/core"
+ * import { Layer } from "effect"
+ *
+ * declare const mine: MemoryLayers.Service
+ *
+ * export const layers = Layer.succeed(MemoryLayers.MemoryLayers, mine)
+ * ```
+ */
 export class MemoryLayers extends Context.Reference<MemoryLayers>()("@memfold/core/MemoryLayers", {
   defaultValue: (): Service | null => null,
 }) {}

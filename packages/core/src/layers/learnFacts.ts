@@ -34,7 +34,7 @@ const redactedBetween = (
     Stream.filterMap(({ event }) =>
       event._tag === "MessageRedacted" ? Option.some(event.version) : Option.none(),
     ),
-    Stream.flatMap((seq) => sessions.events(session, { fromVersion: seq, toVersion: seq })),
+    Stream.flatMap((version) => sessions.events(session, { fromVersion: version, toVersion: version })),
     Stream.filterMap(({ event }) =>
       event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
     ),
@@ -75,7 +75,7 @@ export const learnFacts = (
     for (;;) {
       const { answer, state: now } = yield* sessions.transact(session, (now) => {
         const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
-        // The session was cleared, or deleted and begun anew: these turns are gone.
+        // The session was cleared, or deleted and started again: these turns are gone.
         if (now.clears !== state.clears || now.startTime !== state.startTime) return nothing("gone")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
         if (now.learnedTo > state.learnedTo) return nothing("overtaken")

@@ -37,7 +37,7 @@ const currentMessage = ({ structure, uncovered }: SessionState): Message | null 
 }
 
 /**
- * The memory sections of a context, user memory before scope memory (reference design 2). There are none when the
+ * The memory sections of a context, user memory before scope memory. There are none when the
  * layers fail or take too long: a context never fails because of them (law L8).
  *
  * @param until - Leaves out facts learned after this time, in milliseconds since the epoch.

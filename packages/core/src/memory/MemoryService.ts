@@ -23,24 +23,25 @@ import type { InvalidInput } from "./input.js"
 /** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
 export type MemoryError = InvalidInput | SessionError
 
-/** The messages have the indexes `[from, to)`, and are stored at this version of the session. */
+/** The result of an append: the messages have the indexes `[from, to)`. */
 export interface AppendedMessages {
   readonly from: number
   readonly to: number
+  /** The version of the session after the append. */
   readonly version: number
   /** The idempotency key had been used before, and nothing was written. The range is that of the first append. */
   readonly duplicate: boolean
 }
 
-/** For an operation that can read the past. */
+/** Options of operations that can read the past. */
 export interface AtVersionOptions {
-  /** A version of the session; the newest by default. */
+  /** The version of the session to read, 0 or more; the newest by default. */
   readonly atVersion?: number
 }
 
-/** For one request. The session does not remember it. */
+/** Options for one request. The session does not remember them. */
 export interface StrategyOptions {
-  /** Used instead of the memory's strategy. */
+  /** The strategy to use instead of the memory's own. */
   readonly strategy?: Strategy | undefined
 }
 
@@ -84,15 +85,17 @@ export interface Options extends Partial<Settings> {
 /** The operations of a memory. */
 export interface Service {
   /**
-   * Appends messages, all or none. With an idempotency key in `commit`, a retry after a lost answer is applied once
-   * (law L12). A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
+   * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12). A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
    */
   readonly append: (
     session: string,
     messages: Message | ReadonlyArray<Message>,
     options?: StrategyOptions & { readonly idempotencyKey?: string },
   ) => Effect.Effect<AppendedMessages, MemoryError>
-  /** The messages to send to a model, with their layout: now, or as they were at a version. */
+  /**
+   * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
+   * result says how the context met the memory's budget, if it has one.
+   */
   readonly context: (
     session: string,
     options?: AtVersionOptions & StrategyOptions,
@@ -128,7 +131,8 @@ export interface Service {
   ) => Effect.Effect<CompactionOutcome, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
-   * paused until `hold` more messages have come (20 by default). Returns how many compactions were taken back.
+   * paused until `pauseFor` more messages have come (20 by default, 0 to not pause). Returns how many compactions were
+   * taken back. Fails with `UnknownSummary` if there is no such summary.
    */
   readonly revert: (
     session: string,
@@ -143,8 +147,8 @@ export interface Service {
     options?: StrategyOptions,
   ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
   /**
-   * Starts the session `to` as a copy of this one, now or at a version. Returns the version of the copy. It fails if
-   * there is a session `to` already.
+   * Starts the session `to` as a copy of this one, now or at a version. Returns the version of the copy. Fails with
+   * `CannotFork` if `to` exists already or this session has no events.
    */
   readonly fork: (
     session: string,
@@ -155,6 +159,9 @@ export interface Service {
    * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it
    * (law L15). Those summaries become invalid: the messages that they covered are uncovered, and are compacted again
    * when the strategy finds them due. Returns how many summaries became invalid.
+   *
+   * Fails with `UnknownMessage` if there is no message with this index, with `CannotRedact` if the log has events of a
+   * newer memfold, and with `LayersError` if the facts of the memory layers could not be deleted.
    *
    * Messages from before a clear have no index any more: delete the session to erase them. Backups of the store still
    * have the text.

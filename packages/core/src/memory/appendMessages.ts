@@ -62,11 +62,11 @@ export const describeAppend = ({
 const rangeOf = (
   sessions: Sessions,
   session: string,
-  commit: string,
+  batchId: string,
   { fromVersion, version }: Pick<AppendResult, "fromVersion" | "version">,
 ): Effect.Effect<Range | null, SessionError> =>
   sessions.events(session, { fromVersion, toVersion: version }).pipe(
-    Stream.filter((recorded) => batchIdOf(recorded) === commit),
+    Stream.filter((recorded) => batchIdOf(recorded) === batchId),
     Stream.filterMap(({ event }) =>
       event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
     ),

@@ -1,4 +1,4 @@
-/** Checks of what callers pass in. They run before anything is read or written. */
+/** Checks of arguments. They run before anything is read or written. */
 import { Effect, Either, ParseResult, Schema } from "effect"
 import { Message } from "../message/Message.js"
 
@@ -7,6 +7,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   session: Schema.String,
   detail: Schema.String,
 }) {
+  /** The session, if it is valid, and what is wrong, in words. */
   override get message(): string {
     return this.session === "" ? this.detail : `Session "${this.session}": ${this.detail}`
   }
@@ -38,7 +39,7 @@ export const checkMessages = (
       onRight: Effect.succeed,
       onLeft: (error) => {
         const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? []
-        const detail = `message ${path.map(String).join(".")} does not fit the form of a message; nothing was appended`
+        const detail = `message ${path.map(String).join(".")} is not a valid message; nothing was appended`
         return Effect.fail(new InvalidInput({ session, detail }))
       },
     }),
@@ -53,10 +54,12 @@ export const checkSession = (session: unknown): Effect.Effect<string, InvalidInp
       )
 
 /** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
-export const checkIdempotencyKey = (session: string, commit: unknown): Effect.Effect<void, InvalidInput> =>
-  typeof commit === "string" && commit.trim() !== "" && commit.isWellFormed()
+export const checkIdempotencyKey = (session: string, key: unknown): Effect.Effect<void, InvalidInput> =>
+  typeof key === "string" && key.trim() !== "" && key.isWellFormed()
     ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: "A commit id has to be a text that is not empty" }))
+    : Effect.fail(
+        new InvalidInput({ session, detail: "An idempotency key must be a text that is not empty" }),
+      )
 
 /** A message index, a number of messages, or a version. */
 export const checkCount = (
@@ -66,9 +69,9 @@ export const checkCount = (
 ): Effect.Effect<void, InvalidInput> =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
     ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be a whole number, 0 or more` }))
+    : Effect.fail(new InvalidInput({ session, detail: `"${name}" must be a whole number, 0 or more` }))
 
-/** The id of a summary. Whether there is such a summary is found out later. */
+/** The id of a summary. The operation checks later whether the summary exists. */
 export const checkSummary = (
   session: string,
   name: string,
@@ -76,4 +79,4 @@ export const checkSummary = (
 ): Effect.Effect<void, InvalidInput> =>
   typeof summary === "string"
     ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: `"${name}" has to be the id of a summary, a text` }))
+    : Effect.fail(new InvalidInput({ session, detail: `"${name}" must be the id of a summary, a text` }))

@@ -14,7 +14,7 @@ export const readState = (
   Effect.gen(function* () {
     yield* checkSession(session)
     if (at === undefined) return yield* sessions.load(session)
-    yield* checkCount(session, "at", at)
+    yield* checkCount(session, "atVersion", at)
     return yield* sessions.stateAt(session, at)
   })
 

@@ -9,13 +9,13 @@ const milliseconds = MetricBoundaries.exponential({ start: 1, factor: 2, count: 
 
 /** Messages appended to a log. */
 export const messagesAppended = Metric.counter("memfold_messages_appended", {
-  description: "Messages that became durable",
+  description: "Messages appended to a log",
   incremental: true,
 })
 
-/** Appends whose idempotency key had been used before, so that nothing was written. */
+/** Appends whose idempotency key had been used before. They wrote nothing. */
 export const duplicateAppends = Metric.counter("memfold_appends_duplicate", {
-  description: "Appends with a commit id that had been applied before",
+  description: "Appends with an idempotency key that had been used before",
   incremental: true,
 })
 

@@ -15,8 +15,8 @@ export interface SubscribeOptions {
 
 /**
  * The events of a session: the stored ones, then new ones as they come, each once and in order. There is no gap
- * between the two, because every read continues after the last event delivered. If the session is deleted and begun
- * anew, its events are delivered from the new start.
+ * between the two, because every read continues after the last event delivered. If the session is deleted and started
+ * again, its events are delivered from version 1 on.
  */
 export const subscribe = (
   sessions: Sessions,
@@ -39,13 +39,13 @@ export const subscribe = (
           }),
         )
       /**
-       * Reads on from the last event delivered. If another event stands in its place, or none, the session was deleted
-       * and perhaps begun anew.
+       * Reads on from the last event delivered. If that version now has another event or none, the session was deleted
+       * and perhaps started again.
        */
       const readOn = Stream.suspend(() => {
         const start = next
         const before = last
-        // Before the first event, there is nothing to tell one log from another by.
+        // Before the first event, one log cannot be told from another.
         if (before === null) return delivered(sessions.events(session, { fromVersion: start }))
         let goesOn = false
         const rest = sessions.events(session, { fromVersion: start - 1 }).pipe(
@@ -53,13 +53,13 @@ export const subscribe = (
           delivered,
           Stream.filter(({ version }) => version >= start),
         )
-        const anew = Stream.suspend(() => {
+        const restarted = Stream.suspend(() => {
           if (goesOn) return Stream.empty
           next = 1
           last = null
           return delivered(sessions.events(session))
         })
-        return Stream.concat(rest, anew)
+        return Stream.concat(rest, restarted)
       })
       const ticks = Stream.tick(pollInterval)
       return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => readOn, { concurrency: 1 }))

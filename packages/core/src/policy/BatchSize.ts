@@ -1,23 +1,51 @@
-/** How much of the backlog goes at once, oldest first. */
+/**
+ * The batch size: how much of the backlog one compaction takes, from the oldest message on.
+ */
 import type { PolicyInput } from "./PolicyInput.js"
 
-/** Says up to where a compaction reaches, as a message index; never beyond the tail's start. */
+/** The batch size of a strategy: {@link all}, {@link messages}, {@link turns}, or your own. */
 export interface BatchSize {
-  readonly to: (view: PolicyInput, tailFrom: number) => number
+  /**
+   * Returns the message index where a compaction ends; `input.coveredTo` or less means that nothing is compacted.
+   * `tailFrom` is the index where the tail starts. A larger result is cut to it, because the tail is never compacted.
+   */
+  readonly to: (input: PolicyInput, tailFrom: number) => number
 }
 
-/** The whole backlog. */
-export const all: BatchSize = { to: (_view, tailFrom) => tailFrom }
+/** The whole backlog. This is the default. */
+export const all: BatchSize = { to: (_input, tailFrom) => tailFrom }
 
-/** At most the oldest `count` messages of it. */
+/**
+ * At most the oldest `count` messages of the backlog.
+ *
+ * @param count - A number of messages, 1 or more.
+ *
+ * @example
+ * ```ts
+ * import { BatchSize } from "@memfold/core"
+ *
+ * export const batchSize = BatchSize.messages(20)
+ * ```
+ */
 export const messages = (count: number): BatchSize => ({
-  to: (view, tailFrom) => Math.min(tailFrom, view.coveredTo + count),
+  to: (input, tailFrom) => Math.min(tailFrom, input.coveredTo + count),
 })
 
-/** Exactly the oldest `count` rounds, or nothing while there are fewer. */
+/**
+ * Exactly the oldest `count` complete turns of the backlog, or nothing while there are fewer.
+ *
+ * @param count - A number of turns, 1 or more.
+ *
+ * @example
+ * ```ts
+ * import { BatchSize } from "@memfold/core"
+ *
+ * export const batchSize = BatchSize.turns(3)
+ * ```
+ */
 export const turns = (count: number): BatchSize => ({
-  to: (view, tailFrom) => {
-    const to = view.completeTurns >= count ? view.turnStart(count) : view.coveredTo
-    return to <= tailFrom ? to : view.coveredTo
+  to: (input, tailFrom) => {
+    const to = input.completeTurns >= count ? input.turnStart(count) : input.coveredTo
+    return to <= tailFrom ? to : input.coveredTo
   },
 })

@@ -1,41 +1,86 @@
 /**
- * What stays: where the tail begins. The tail is never compacted (law L2); the engine moves its start back to
- * the nearest group boundary, so that a tail may be longer than asked for, never shorter.
+ * Keep rules: they say where the tail starts. The tail is never compacted (law L2). The engine moves its start back to
+ * the nearest group boundary, so a tail can be longer than the rule asks for, but never shorter.
  */
 import type { PolicyInput } from "./PolicyInput.js"
 
-/** Says where the tail begins, as a message index. */
+/** The keep rule of a strategy: one of this module, or your own. */
 export interface Keep {
+  /** The rule in words, for people. */
   readonly describe: string
-  readonly from: (view: PolicyInput) => number
+  /** Returns the message index where the tail starts. Below `coveredTo`, the tail has every uncovered message. */
+  readonly from: (input: PolicyInput) => number
 }
 
-/** The newest `count` messages. */
+/**
+ * Keeps the newest `count` messages.
+ *
+ * @param count - A number of messages, 0 or more.
+ *
+ * @example
+ * ```ts
+ * import { Keep } from "@memfold/core"
+ *
+ * export const keep = Keep.lastMessages(20)
+ * ```
+ */
 export const lastMessages = (count: number): Keep => ({
   describe: `the last ${count} messages`,
-  from: (view) => view.total - count,
+  from: (input) => input.total - count,
 })
 
-/** The newest messages that together take at most `tokens` tokens. */
+/**
+ * Keeps the newest messages that together take at most `tokens` tokens.
+ *
+ * @param tokens - A number of tokens, 0 or more.
+ *
+ * @example
+ * ```ts
+ * import { Keep } from "@memfold/core"
+ *
+ * export const keep = Keep.lastTokens(4_000)
+ * ```
+ */
 export const lastTokens = (tokens: number): Keep => ({
   describe: `the last ${tokens} tokens`,
-  from: (view) => view.startOfLastTokens(tokens),
+  from: (input) => input.startOfLastTokens(tokens),
 })
 
-/** The newest `count` complete rounds, and the one that is not complete yet; everything while there are fewer. */
+/**
+ * Keeps the newest `count` complete turns and the turn that is not complete yet. While there are fewer, it keeps
+ * every uncovered message.
+ *
+ * @param count - A number of turns, 0 or more.
+ *
+ * @example
+ * ```ts
+ * import { Keep } from "@memfold/core"
+ *
+ * export const keep = Keep.lastTurns(2)
+ * ```
+ */
 export const lastTurns = (count: number): Keep => ({
   describe: `the last ${count} rounds`,
-  from: (view) => Math.min(view.turnStart(view.completeTurns - count), view.openTurn),
+  from: (input) => Math.min(input.turnStart(input.completeTurns - count), input.openTurn),
 })
 
-/** The newest round, from its user message on, or what is left of it when its beginning is in the summary. */
+/** Keeps the newest turn, from its user message on. If a summary covers its start, it keeps the rest of the turn. */
 export const currentTurn: Keep = {
   describe: "the current round",
-  from: (view) => view.currentTurn,
+  from: (input) => input.currentTurn,
 }
 
-/** Whatever any of them keeps. */
+/**
+ * Keeps every message that at least one of the rules keeps.
+ *
+ * @example
+ * ```ts
+ * import { Keep } from "@memfold/core"
+ *
+ * export const keep = Keep.all(Keep.currentTurn, Keep.lastTokens(4_000))
+ * ```
+ */
 export const all = (...keeps: ReadonlyArray<Keep>): Keep => ({
   describe: keeps.map((keep) => keep.describe).join(" and "),
-  from: (view) => Math.min(view.total, ...keeps.map((keep) => keep.from(view))),
+  from: (input) => Math.min(input.total, ...keeps.map((keep) => keep.from(input))),
 })

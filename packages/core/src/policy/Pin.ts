@@ -1,16 +1,20 @@
 /**
- * Which messages are pinned as they come in: shown verbatim for ever, whether covered or not. The leading system
- * messages are pinned anyhow, and so is what the caller marks. It is written into the log with the message.
+ * Pin rules: which messages are pinned when they are appended. A pinned message is always shown verbatim, even when a
+ * summary covers it. The leading system messages and the messages that the caller marks are pinned without a rule.
  */
 import type { Message } from "../message/Message.js"
 import type { Structure } from "../message/Structure.js"
 
-/** Decides for a message that is about to be appended where groups and rounds stand like this. */
+/** The pin rule of a strategy. */
 export interface Pin {
+  /**
+   * Returns whether to pin a message that is about to be appended. `before` has the turn and the open calls before it.
+   * The answer is stored with the message and does not change when the strategy changes.
+   */
   readonly pins: (message: Pick<Message, "role" | "name">, before: Structure) => boolean
 }
 
-/** The first message of the user's: what the conversation is about. */
+/** Pins the first user message, which usually states what the conversation is about. */
 export const firstUserMessage: Pin = {
   pins: ({ role }, { turn }) => role === "user" && turn === null,
 }

@@ -1,46 +1,47 @@
 /**
- * What a policy may look at: positions, counts and times of a session, never the texts. Every question is
- * answered in constant or logarithmic time, however long the history or the tail is.
+ * The input of policies: positions, counts and times of a session, but no texts. Every value takes constant or
+ * logarithmic time, even for a long history or tail.
  */
 import { turnComplete } from "../message/Structure.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween } from "../session/SessionState.js"
 
-/** A session as a policy sees it. All positions are message indices. */
+/** A session as policies see it. All positions are message indexes. */
 export interface PolicyInput {
   /** The number of messages. */
   readonly total: number
-  /** Coverage: `[0, coveredTo)` is in the summary, `[coveredTo, total)` is raw. */
+  /** The summary covers `[0, coveredTo)`; the messages `[coveredTo, total)` are uncovered. */
   readonly coveredTo: number
-  /** Milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number
-  /** When the last compaction ended well; before the first, when the session's first message came. */
+  /** When the last compaction succeeded; before the first one, when the first message was appended. In milliseconds. */
   readonly lastCompactionTime: number
+  /** When the newest message was appended, in milliseconds since the epoch. */
   readonly lastMessageTime: number
-  /** The tokens the next context takes. */
+  /** The tokens that the next context takes. */
   readonly contextTokens: number
-  /** The tokens of the raw messages in `[from, to)`. */
+  /** The tokens of the uncovered messages in `[from, to)`. */
   readonly tokens: (from: number, to: number) => number
-  /** The earliest raw position from which the messages to the end take at most this many tokens. */
+  /** The first uncovered position from which all messages to the end take at most this many tokens. */
   readonly startOfLastTokens: (tokens: number) => number
-  /** The complete rounds among the raw messages. */
+  /** The number of complete turns among the uncovered messages. */
   readonly completeTurns: number
-  /** The complete rounds that end at or before a position. */
+  /** The number of those turns that end at or before a position. */
   readonly completeTurnsTo: (position: number) => number
-  /** Where the n-th raw round starts, counted from 0; `coveredTo` before the first, `total` beyond the last. */
+  /** Where the n-th uncovered turn starts, counted from 0: `coveredTo` if `n` is negative, `total` if there are fewer. */
   readonly turnStart: (n: number) => number
   /**
-   * Where the newest round starts, complete or not; `coveredTo` when its beginning is in the summary, `total` when
-   * there is none.
+   * Where the newest turn starts, complete or not: `coveredTo` if the summary covers its start, `total` if there is
+   * no turn.
    */
   readonly currentTurn: number
-  /** The same of a round that is not complete yet; `total` when the newest one is. */
+  /** Like `currentTurn`, but `total` if the newest turn is complete. */
   readonly openTurn: number
-  /** The tool calls that wait for their results. */
+  /** The number of tool calls without a result. */
   readonly openCalls: number
 }
 
-/** The view on a state at a time. */
+/** Makes the input for a state at a time in milliseconds since the epoch. */
 export const make = (state: SessionState, now: number): PolicyInput => {
   const { turnStarts, total, coveredTo } = state
   const { turn } = state.structure
@@ -57,7 +58,7 @@ export const make = (state: SessionState, now: number): PolicyInput => {
     tokens: (from, to) => tokensBetween(state, from, to),
     startOfLastTokens: (tokens) => {
       const end = state.uncovered.last?.cumulativeTokens ?? 0
-      // The first entry such that everything from it on fits: what stands before it is small enough to leave out.
+      // The first entry from which the rest fits.
       return state.uncovered.firstWhere((entry) => end - (entry.cumulativeTokens - entry.tokens) <= tokens)
     },
     completeTurns: turns,

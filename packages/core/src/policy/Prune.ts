@@ -1,8 +1,8 @@
 /**
- * Which outputs of tools are shortened in messages that stay raw (reference design 3). The log keeps them whole.
+ * Pruning: which tool outputs are shortened in uncovered messages. The log keeps them whole.
  *
- * It happens together with a compaction and never in between: contexts stay prefixes of each other, and provider
- * prompt caches keep hitting (law L13).
+ * Outputs are only shortened together with a compaction. Between two compactions, each context is a prefix of the next
+ * (law L13), so provider prompt caches keep hitting.
  */
 import type { PrunedOutput } from "../event/Event.js"
 import { results } from "../message/Message.js"
@@ -11,25 +11,35 @@ import { clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
-/** One rule: outputs longer than `above` characters, in messages older than `keep` keeps, are cut down. */
+/** A rule that shortens long tool outputs in messages before the tail of `keep`. Make one with {@link softTrim} or {@link hardClear}. */
 export interface Prune {
+  /** How outputs are shortened; stored with each of them. */
   readonly method: PrunedOutput["method"]
-  /** The newest messages, whose outputs stay whole. */
+  /** Which messages keep their outputs whole. */
   readonly keep: Keep
+  /** Shortens outputs of more than this many characters. */
   readonly above: number
-  /** How many characters of its beginning and of its end are left. */
+  /** How many characters of the start (`head`) and of the end (`tail`) stay. */
   readonly head: number
   readonly tail: number
 }
 
-/** Amounts of characters are whole numbers; what is none counts as none. */
+/** A number of characters, as a whole number; a negative one or `NaN` counts as 0. */
 const whole = (amount: number): number => (amount > 0 ? Math.floor(amount) : 0)
 
 /**
- * Leaves the two ends of long outputs, and says how much is missing between them.
+ * Keeps the start and the end of long outputs, with a note between them that says how much was cut.
  *
- * - `keep`: whose outputs stay whole
- * - `above` (4,000 characters), `head` (1,500) and `tail` (1,500): as in OpenClaw, which the reference names
+ * @param options - `keep`: which messages keep their outputs whole. `above`: shortens outputs of more than this many
+ *   characters (4,000). `head`, `tail`: how many characters of the start and of the end stay (1,500 each). All three
+ *   are 0 or more.
+ *
+ * @example
+ * ```ts
+ * import { Keep, Prune } from "@memfold/core"
+ *
+ * export const prune = [Prune.softTrim({ keep: Keep.lastTurns(2), above: 8_000 })]
+ * ```
  */
 export const softTrim = (options: {
   readonly keep: Keep
@@ -41,7 +51,22 @@ export const softTrim = (options: {
   return { method: "soft-trim", above: whole(above), head: whole(head), tail: whole(tail), ...rest }
 }
 
-/** Leaves a note in place of outputs longer than `above` characters (200). */
+/**
+ * Replaces long outputs with a note that says how much was cut.
+ *
+ * @param options - `keep`: which messages keep their outputs. `above`: replaces outputs of more than this many
+ *   characters (200).
+ *
+ * @example
+ * ```ts
+ * import { Keep, Prune } from "@memfold/core"
+ *
+ * export const prune = [
+ *   Prune.softTrim({ keep: Keep.lastTurns(2) }),
+ *   Prune.hardClear({ keep: Keep.lastTurns(10) }),
+ * ]
+ * ```
+ */
 export const hardClear = (options: { readonly keep: Keep; readonly above?: number }): Prune => ({
   method: "hard-clear",
   above: 200,
@@ -50,23 +75,23 @@ export const hardClear = (options: { readonly keep: Keep; readonly above?: numbe
   tail: 0,
 })
 
-/** What stands in a context where something was cut out. */
+/** The note in place of `cut` characters of an output. */
 export const note = (method: Prune["method"], cut: number): string =>
   method === "hard-clear"
     ? `[Old tool output cleared: ${cut} characters]`
     : `\n[… ${cut} characters of tool output cut …]\n`
 
-/** A tool output to shorten. The compaction counts the tokens its message takes afterwards. */
+/** A tool output to shorten. The compaction adds the tokens that its message takes afterwards. */
 export type PlannedPrune = Omit<PrunedOutput, "tokens">
 
-/** The outputs that the rules shorten, in the messages from index `from` on. Where several rules fit, the last one applies. */
+/** The outputs that the rules shorten in the messages from index `from` on. If several rules match, the last one applies. */
 export const planPruning = (
   rules: ReadonlyArray<Prune>,
   state: SessionState,
-  view: PolicyInput,
+  input: PolicyInput,
   from: number,
 ): ReadonlyArray<PlannedPrune> => {
-  const before = rules.map((rule) => clampToBoundary(state, rule.keep.from(view)))
+  const before = rules.map((rule) => clampToBoundary(state, rule.keep.from(input)))
   return withoutPinned(state.uncovered.slice(from, Math.max(from, ...before))).flatMap((entry) => {
     const rule = rules.findLast((_rule, position) => entry.index < (before[position] ?? 0))
     if (rule === undefined || results(entry.message).length === 0) return []
@@ -78,12 +103,12 @@ export const planPruning = (
 }
 
 /**
- * How an output is cut down by a rule; `null` where that would not make it shorter. Nor is less cut out than a note
- * may take: that is all there is between the ends of what was cut before.
+ * How a rule shortens an output; `null` if it would not become shorter. At least as many characters are cut as the
+ * longest note has. Otherwise an output that was shortened before would be shortened again by its own note.
  */
 const cutOf = (output: string, rule: Prune): Omit<PlannedPrune, "index" | "part"> | null => {
   if (output.length <= rule.above) return null
-  // Never between the two halves of a surrogate pair.
+  // A cut never divides a surrogate pair.
   const head = isHighSurrogate(output, rule.head - 1) ? rule.head - 1 : rule.head
   const splitsPair = rule.tail > 0 && isHighSurrogate(output, output.length - rule.tail - 1)
   const tail = splitsPair ? rule.tail - 1 : rule.tail

@@ -1,25 +1,41 @@
 /**
- * When the tail alone is too large: its first part is summarized as a turn prefix, the rest stays (reference
- * design 3). Without it, a session whose only user message is followed by a huge turn could never be compacted.
+ * Split turns: if the tail alone is too large, its first part is summarized as a turn prefix and the rest stays.
+ * Without this rule, a session that is one huge turn could never be compacted.
  */
 
-/** A tail that is too large: how many messages it has, and how many tokens they take together. */
+/** A tail that is too large: its number of messages, and the tokens that they take together. */
 export interface Tail {
   readonly messages: number
   readonly tokens: number
 }
 
-/** All of it in tokens. */
+/** The rule that splits tails. Make one with {@link tailAbove}. */
 export interface Split {
-  /** A tail is split that takes more than this, together with what is pinned before it: neither can be summarized. */
+  /**
+   * Splits a tail that takes more than this many tokens together with the pinned messages before it. They count because
+   * they cannot be summarized either.
+   */
   readonly above: number
-  /** At most so much of its beginning, but its first group at least, becomes the prefix; the newest group stays. */
+  /**
+   * Returns how many tokens from the start of the tail become the prefix, at most. The first group always becomes part
+   * of the prefix, and the newest group always stays.
+   */
   readonly prefix: (tail: Tail) => number
 }
 
 /**
- * A split of tails above `above` tokens (with what is pinned before them), whose prefix takes at most `prefix` tokens:
- * always, or depending on it.
+ * Splits tails that are too large.
+ *
+ * @param above - The largest tail that is not split, in tokens; the pinned messages before it count too.
+ * @param options - `prefix`: how many tokens become the prefix at most, as a number or computed from the tail.
+ *
+ * @example
+ * ```ts
+ * import { Split } from "@memfold/core"
+ *
+ * export const fixed = Split.tailAbove(16_000, { prefix: 8_000 })
+ * export const half = Split.tailAbove(16_000, { prefix: ({ tokens }) => tokens / 2 })
+ * ```
  */
 export const tailAbove = (
   above: number,

@@ -145,7 +145,7 @@ describe("a family of strategies", () => {
     )
     expect(wrong({ file: { contextSize: 0 } })).toMatch(/^contextSize: .*\(in the settings file\)$/s)
     expect(wrong({ file, request: { contextSize: 0 } })).toMatch(/^contextSize: [^(]*$/s)
-    expect(wrong({ file: [] })).toBe("a settings file has to hold a JSON object")
+    expect(wrong({ file: [] })).toBe("a settings file must have a JSON object")
     expect(wrong({ request: { colour: "blue" }, file })).toContain('no setting "colour"')
     expect(wrong({ environment: { SIZED_TAIL: "9", SIZED_CONTEXT: "9" } })).toContain(
       "smaller than the context",

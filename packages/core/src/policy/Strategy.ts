@@ -1,6 +1,6 @@
 /**
- * A strategy: when to compact, what stays, how much goes, and how it is folded. It is data and pure functions;
- * the engine does the rest, the same for every strategy.
+ * Strategies: when to compact, what stays, how much goes at once, and how the summary is written. A strategy is data
+ * and pure functions. The engine does everything else, in the same way for every strategy.
  */
 import { Either, ParseResult, Schema } from "effect"
 import type { Wording } from "../summary/Wording.js"
@@ -14,37 +14,46 @@ import type { Split } from "./Split.js"
 import { all as wholeBacklog, type BatchSize } from "./BatchSize.js"
 import type { Trigger } from "./Trigger.js"
 
-/** How a strategy wants its contexts to look. */
+/** How contexts are rendered. */
 export interface ContextStyle {
-  /** The summary as a message. */
+  /** The wording of the summary as a message: heading, separators and role. */
   readonly wording: Wording
   /**
-   * At most so many raw messages in a context. It bites only while compaction is off or failing; what is left
-   * out is named in the layout as a gap.
+   * The most uncovered messages in a context; no limit by default. It only matters while compaction is off or failing.
+   * The layout has the messages that are left out as a `gap`.
    */
   readonly maxMessages?: number
 }
 
-/** A memory policy. Make one with {@link make}. */
+/** A memory policy. Make one with {@link make}, or a family with settings with {@link define}. */
 export interface Strategy {
-  /** A name for the log and for people. */
+  /** A name for people; recorded with each compaction. */
   readonly name: string
+  /** When a compaction is due. */
   readonly when: Trigger
+  /** Which newest messages stay verbatim: the tail. */
   readonly keep: Keep
+  /** How much of the backlog one compaction takes. */
   readonly batchSize: BatchSize
+  /** How the summary is written. */
   readonly summaryMode: SummaryMode
+  /** When and where a tail that is too large is split. Without it, the tail is never split. */
   readonly split?: Split
-  /** What is pinned as it comes in. */
+  /** Which messages are pinned when they are appended. */
   readonly pin?: Pin
-  /** Which tool outputs are shortened along with a compaction. Where several rules fit, the last one holds. */
+  /** Which tool outputs a compaction shortens. If several rules match, the last one applies. */
   readonly prune?: ReadonlyArray<Prune>
-  /** What is noted down from tool calls as they are compacted. */
+  /** Which failures and files are noted from tool calls when they are compacted. */
   readonly toolNotes?: ToolNotes
+  /** How contexts are rendered. */
   readonly context: ContextStyle
 }
 
 /**
- * Composes a strategy. `batchSize` defaults to the whole backlog, the wording to `[Conversation Summary]`.
+ * Makes a strategy.
+ *
+ * @param options - The parts of the strategy. `batchSize` is the whole backlog by default, and the heading of the
+ *   summary is `[Conversation Summary]`.
  *
  * @example
  * ```ts
@@ -70,46 +79,53 @@ export const make = (
   context: { wording: conversationSummary, ...options.context },
 })
 
-/** A setting is missing, unknown, or out of its range. */
+/** A setting is unknown or out of range. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", {
   strategy: Schema.String,
   detail: Schema.String,
 }) {
+  /** The strategy and the setting, in words. */
   override get message(): string {
     return `Strategy "${this.strategy}": ${this.detail}`
   }
 }
 
 /**
- * Where settings come from; of several that name a setting, the first here has it. What none of them names has its
- * default.
+ * The sources of settings. If several sources have a setting, the first one in this order wins: request, file,
+ * environment. A setting in none of them has its default.
  */
 export interface Sources {
-  /** What was asked for: in camelCase, in snake_case, or by an alias. A name nobody knows is an error. */
+  /** The settings of a request, in camelCase, in snake_case, or by an alias. An unknown name is an error. */
   readonly request?: Readonly<Record<string, unknown>> | undefined
   /**
-   * A settings file, parsed: its section for this strategy, where the definition names one and the file has it, or
-   * the whole of it. Names nobody knows are passed over, since files outlive the programs that wrote them.
+   * A parsed settings file. The definition's section is used if the file has it, and the whole file otherwise. Unknown
+   * names are ignored, because files outlive the programs that wrote them.
    */
   readonly file?: unknown
-  /** Environment variables, where the definition names some. */
+  /** The environment variables; only those that the definition names are used. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-/**
- * A family of strategies with settings: a function from settings to a strategy, and what a settings file or a
- * command line needs to know about it.
- */
+/** A family of strategies: a function from settings to a strategy, with ways to read settings from outside. */
 export interface Definition<Settings> {
+  /**
+   * Makes a strategy; settings that are missing have their defaults.
+   *
+   * @throws SettingsError for a setting that is unknown or out of range.
+   */
   (settings?: Partial<Settings>): Strategy
+  /** The name of the family. */
   readonly strategyName: string
-  /** The names of the settings, with their defaults. */
+  /** The settings with their defaults. */
   readonly defaults: Settings
-  /** Whether a name, in whatever spelling, is one of the settings. */
+  /** Whether a name is a setting: in camelCase, in snake_case, or as an alias. */
   readonly knows: (name: string) => boolean
-  /** Reads settings of unknown origin: those of a request alone. */
+  /** Makes a strategy from unchecked settings. Returns a `SettingsError` for one that is unknown or out of range. */
   readonly decode: (settings: Readonly<Record<string, unknown>>) => Either.Either<Strategy, SettingsError>
-  /** Reads settings from all sources there are. A value out of range is an error that says where it came from. */
+  /**
+   * Makes a strategy from the settings of all sources. Returns a `SettingsError` for a value that is out of range, which
+   * names its source, and for an unknown name in the request.
+   */
   readonly resolve: (sources: Sources) => Either.Either<Strategy, SettingsError>
 }
 
@@ -119,34 +135,60 @@ const camelCase = (name: string): string =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The object at a path; the whole one when there is nothing there. */
+/** The object at a path; the whole file if there is no object. */
 const sectionOf = (file: Readonly<Record<string, unknown>>, path: ReadonlyArray<string>) => {
   let found: unknown = file
   for (const name of path) found = isObject(found) ? found[name] : undefined
   return isObject(found) ? found : file
 }
 
-/** In a file, `null` is how a setting is left out; none of them has it as a value. */
-const said = (section: Readonly<Record<string, unknown>>) =>
+/** Removes settings that are `null`: no setting has that value, and files use it to leave a setting out. */
+const withoutNulls = (section: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(section).filter(([, value]) => value !== null))
 
-/** Environment variables are text; what reads as a number is one. */
+/** The value of an environment variable: a number if it reads as one, otherwise the text. */
 const ofText = (text: string): unknown =>
   text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text
 
 /**
- * Defines a family of strategies. Called with settings out of range, it throws a {@link SettingsError}: that is
- * a mistake in a program; `decode` and `resolve` are for settings that come from outside.
+ * Defines a family of strategies with settings. Use `decode` or `resolve` of the result for settings that come from
+ * outside: they return errors, while calling the result with a wrong setting throws.
+ *
+ * @param options - The name, the settings as a schema, where else settings may come from, and a function that makes a
+ *   strategy from settings.
+ *
+ * @example
+ * ```ts
+ * import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { Schema } from "effect"
+ *
+ * export const Short = Strategy.define({
+ *   name: "short",
+ *   settings: Schema.Struct({
+ *     keepMessages: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 20 }),
+ *   }),
+ *   environment: { SHORT_KEEP: "keepMessages" },
+ *   make: ({ keepMessages }) =>
+ *     Strategy.make({
+ *       name: "short",
+ *       when: Trigger.backlog({ messages: 10 }),
+ *       keep: Keep.lastMessages(keepMessages),
+ *       summaryMode: SummaryMode.rolling,
+ *     }),
+ * })
+ *
+ * console.log(Short({ keepMessages: 8 }).name, Short.resolve({ environment: { SHORT_KEEP: "30" } }))
+ * ```
  */
 export const define = <Settings extends object, Encoded>(options: {
   readonly name: string
-  /** Every setting has a default, so that `{}` is valid. */
+  /** The schema of the settings. Every setting needs a default: `{}` must be valid. */
   readonly settings: Schema.Schema<Settings, Encoded>
-  /** Other names of settings, in camelCase. */
+  /** Other names of settings, in camelCase, each with the setting's name. */
   readonly aliases?: Readonly<Record<string, string>>
-  /** Where a settings file has the settings, as a path of names. */
+  /** The path of names to the settings in a settings file. */
   readonly section?: ReadonlyArray<string>
-  /** The environment variables that set something, each with the setting's name. */
+  /** The environment variables that are read, each with the setting's name. */
   readonly environment?: Readonly<Record<string, string>>
   readonly make: (settings: Settings) => Strategy
 }): Definition<Settings> => {
@@ -160,7 +202,7 @@ export const define = <Settings extends object, Encoded>(options: {
     const alias = Object.hasOwn(aliases, camel) ? aliases[camel] : undefined
     return names.find((known) => known === (alias ?? camel))
   }
-  /** The settings that are known, under their own names. */
+  /** The known settings, under their own names. */
   const known = (given: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => {
@@ -174,14 +216,14 @@ export const define = <Settings extends object, Encoded>(options: {
     if (unknown !== undefined) {
       return refuse(`there is no setting "${unknown}"; allowed: ${names.join(", ")}`)
     }
-    if (!isObject(file)) return refuse("a settings file has to hold a JSON object")
+    if (!isObject(file)) return refuse("a settings file must have a JSON object")
     const fromEnvironment = Object.entries(options.environment ?? {}).flatMap(([variable, setting]) => {
       const text = environment[variable]
       return text === undefined || text.trim() === "" ? [] : [[setting, ofText(text)] as const]
     })
     const sources = [
       ["the environment", Object.fromEntries(fromEnvironment)],
-      ["the settings file", known(said(sectionOf(file, options.section ?? [])))],
+      ["the settings file", known(withoutNulls(sectionOf(file, options.section ?? [])))],
       ["the request", known(request)],
     ] as const
     return Either.mapBoth(parse(Object.assign({}, ...sources.map(([, settings]) => settings))), {

@@ -1,111 +1,213 @@
 /**
- * When to compact. A trigger only says *whether*; what stays and how much goes are separate questions.
+ * Triggers: when a compaction is due. What stays and how much goes are decided by `Keep` and `BatchSize`.
  */
 import { Duration } from "effect"
 import type { PolicyInput } from "./PolicyInput.js"
 
-/** What a trigger sees: the session, and where its tail begins. Between `coveredTo` and there lies the backlog. */
+/** The input of a trigger. The backlog is the messages `[coveredTo, tailFrom)`. */
 export interface TriggerInput extends PolicyInput {
+  /** The message index where the tail starts. */
   readonly tailFrom: number
 }
 
+/**
+ * The trigger of a strategy: one of this module, or your own.
+ *
+ * @example
+ * ```ts
+ * import type { Trigger } from "@memfold/core"
+ *
+ * // Due when no tool call is open and the backlog has 10 messages.
+ * export const mine: Trigger.Trigger = {
+ *   due: ({ openCalls, tailFrom, coveredTo }) => (openCalls === 0 && tailFrom - coveredTo >= 10 ? "mine" : null),
+ * }
+ * ```
+ */
 export interface Trigger {
-  /** Answers with the reason to compact now, or `null`. */
-  readonly due: (view: TriggerInput) => string | null
+  /** Returns the reason to compact now, which is recorded with the compaction, or `null` if it is not due. */
+  readonly due: (input: TriggerInput) => string | null
   /**
-   * From when on it is due if nobody says anything until then, in milliseconds since the epoch; `null` if time brings
-   * nothing about. It is a time of the session's, and does not move with `now`. A memory that compacts in the background
-   * looks at the session again at that time. A trigger without it is found due by appends and by `compactDue` alone.
+   * Returns when the trigger becomes due if no message comes before, in milliseconds since the epoch; `null` if it
+   * never becomes due by time alone. The result must not depend on `now`, or the time would never come. A memory that
+   * compacts in the background checks the session again at that time. Without `dueTime`, only appends and `compactDue`
+   * find the trigger due.
    */
-  readonly dueTime?: (view: TriggerInput) => number | null
+  readonly dueTime?: (input: TriggerInput) => number | null
 }
 
-/** An amount of messages, tokens or complete rounds. Of several, any one reached is enough. */
+/** An amount of messages, tokens or complete turns. If several are given, reaching one of them is enough. */
 export interface Amount {
+  /** A number of messages. */
   readonly messages?: number
+  /** A number of tokens. */
   readonly tokens?: number
+  /** A number of complete turns. */
   readonly turns?: number
 }
 
-const reached = (amount: Amount, view: PolicyInput, to: number): boolean =>
-  to - view.coveredTo >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
-  view.tokens(view.coveredTo, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
-  view.completeTurnsTo(to) >= (amount.turns ?? Number.POSITIVE_INFINITY)
+const reached = (amount: Amount, input: PolicyInput, to: number): boolean =>
+  to - input.coveredTo >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
+  input.tokens(input.coveredTo, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
+  input.completeTurnsTo(to) >= (amount.turns ?? Number.POSITIVE_INFINITY)
 
-/** The backlog (neither covered nor in the tail) has reached the amount. */
+/**
+ * Due when the backlog has reached the amount. The backlog is the messages that are neither covered nor in the tail.
+ *
+ * @param amount - How much has to be in the backlog.
+ * @param reason - The reason that is recorded with the compaction.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.backlog({ messages: 20, tokens: 4_000 })
+ * ```
+ */
 export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
-  due: (view) => (reached(amount, view, view.tailFrom) ? reason : null),
-})
-
-/** All raw messages together, the tail included, have reached the amount. */
-export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
-  due: (view) => (reached(amount, view, view.total) ? reason : null),
-})
-
-/** The next context takes more than this many tokens. */
-export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
-  due: (view) => (view.contextTokens > tokens ? reason : null),
+  due: (input) => (reached(amount, input, input.tailFrom) ? reason : null),
 })
 
 /**
- * Something is in the backlog, and so much time has passed since the last compaction ended (before the first:
- * since the first message).
+ * Due when all uncovered messages, including the tail, have reached the amount.
+ *
+ * @param amount - How much has to be uncovered.
+ * @param reason - The reason that is recorded with the compaction.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.uncovered({ turns: 7 })
+ * ```
+ */
+export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
+  due: (input) => (reached(amount, input, input.total) ? reason : null),
+})
+
+/**
+ * Due when the next context takes more than this many tokens.
+ *
+ * @param tokens - The largest context that is not due. Use the model's window less the room for its answer.
+ * @param reason - The reason that is recorded with the compaction.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.contextAbove(100_000)
+ * ```
+ */
+export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
+  due: (input) => (input.contextTokens > tokens ? reason : null),
+})
+
+/**
+ * Due when the backlog is not empty and this much time has passed since the last successful compaction. Before the
+ * first one, the time counts from the first message.
+ *
+ * @param duration - Milliseconds, or a duration such as `"15 minutes"`.
+ * @param reason - The reason that is recorded with the compaction.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.any(Trigger.backlog({ messages: 12 }), Trigger.cooldown("15 minutes"))
+ * ```
  */
 export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {
-    due: (view) =>
-      view.tailFrom > view.coveredTo && view.now - view.lastCompactionTime >= millis ? reason : null,
-    dueTime: (view) => (view.tailFrom > view.coveredTo ? view.lastCompactionTime + millis : null),
+    due: (input) =>
+      input.tailFrom > input.coveredTo && input.now - input.lastCompactionTime >= millis ? reason : null,
+    dueTime: (input) => (input.tailFrom > input.coveredTo ? input.lastCompactionTime + millis : null),
   }
 }
 
 /**
- * Something is in the backlog, and nobody has said anything for so long.
+ * Due when the backlog is not empty and no message has come for this long.
  *
- * No message brings this about. A memory that compacts in the background keeps the time for the sessions it has
- * written to; for those that a stopped process left behind, call `compactDue` now and then, from a nightly job.
+ * A memory that compacts in the background sets a timer for each session that it has written to. For the sessions of a
+ * stopped process, call `compactDue` regularly, for instance from a nightly job.
+ *
+ * @param duration - Milliseconds, or a duration such as `"8 hours"`.
+ * @param reason - The reason that is recorded with the compaction.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.idle("8 hours")
+ * ```
  */
 export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
   const millis = Duration.toMillis(duration)
   return {
-    due: (view) =>
-      view.tailFrom > view.coveredTo && view.now - view.lastMessageTime >= millis ? reason : null,
-    dueTime: (view) => (view.tailFrom > view.coveredTo ? view.lastMessageTime + millis : null),
+    due: (input) =>
+      input.tailFrom > input.coveredTo && input.now - input.lastMessageTime >= millis ? reason : null,
+    dueTime: (input) => (input.tailFrom > input.coveredTo ? input.lastMessageTime + millis : null),
   }
 }
 
-/** No tool call waits for its result. With {@link all}, it keeps another trigger from going off within one. */
+/**
+ * Due when every tool call has its result. Combine it with {@link all}, so another trigger does not fire between a
+ * call and its result.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.all(Trigger.contextAbove(100_000), Trigger.callsAnswered)
+ * ```
+ */
 export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0 ? "calls-answered" : null) }
 
-/** The first of them that is due gives the reason. */
+/**
+ * Due when at least one of the triggers is. The reason is that of the first one that is due.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.any(Trigger.backlog({ messages: 200 }), Trigger.idle("8 hours"))
+ * ```
+ */
 export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
-  due: (view) => {
+  due: (input) => {
     for (const trigger of triggers) {
-      const reason = trigger.due(view)
+      const reason = trigger.due(input)
       if (reason !== null) return reason
     }
     return null
   },
-  dueTime: (view) => {
-    const times = triggers.flatMap((trigger) => trigger.dueTime?.(view) ?? [])
-    const later = times.filter((time) => time > view.now)
+  dueTime: (input) => {
+    const times = triggers.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
+    const later = times.filter((time) => time > input.now)
     return later.length === 0 ? null : Math.min(...later)
   },
 })
 
-/** Due when every one of them is. The reasons are joined with `+`. */
+/**
+ * Due when all of the triggers are; never due without triggers. The reasons are joined with `+`.
+ *
+ * @example
+ * ```ts
+ * import { Trigger } from "@memfold/core"
+ *
+ * export const when = Trigger.all(Trigger.backlog({ messages: 20 }), Trigger.idle("10 minutes"))
+ * ```
+ */
 export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
-  due: (view) => {
-    const reasons = triggers.map((trigger) => trigger.due(view))
+  due: (input) => {
+    const reasons = triggers.map((trigger) => trigger.due(input))
     return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
   },
-  dueTime: (view) => {
-    const waitsFor = triggers.filter((trigger) => trigger.due(view) === null)
-    const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(view) ?? [])
+  dueTime: (input) => {
+    const waitsFor = triggers.filter((trigger) => trigger.due(input) === null)
+    const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
     return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
   },
 })
 
-/** Never by itself; compaction on demand still works. */
+/** Never due. `compact` still compacts on demand. */
 export const never: Trigger = { due: () => null }

@@ -1,6 +1,6 @@
 /**
- * The decision: from a strategy, a state and a time to a plan, or to the reason why there is none. Pure, and in
- * constant time; only a plan itself costs what it folds.
+ * The decision: whether a compaction is due for a state at a time, and its plan. The functions are pure. A decision
+ * takes constant time while nothing is due; making a plan takes time in proportion to the messages it compacts.
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -13,20 +13,32 @@ import {
 } from "../session/SessionState.js"
 import { type PlannedPrune, planPruning } from "./Prune.js"
 import type { Strategy } from "./Strategy.js"
-import * as View from "./PolicyInput.js"
+import * as Input from "./PolicyInput.js"
 
-/** What a compaction is to do: fold `[from, to)`, in these parts, and shorten these outputs. */
+/** The plan of a compaction: summarize the messages `[from, to)` and shorten tool outputs. */
 export interface Plan {
+  /** The reason of the trigger; `"demand"` for a compaction on demand. */
   readonly reason: string
   readonly from: number
+  /** The end of the range; the same as `from` if only tool outputs are shortened. */
   readonly to: number
-  /** Where the policy's tail began. `to` is beyond it only when the tail was split. */
+  /** The message index where the tail starts. `to` is greater only if the tail is split. */
   readonly tailFrom: number
+  /** The segments to write, with the messages that each one covers. */
   readonly parts: ReadonlyArray<PlannedPart>
+  /** The tool outputs to shorten. */
   readonly prune: ReadonlyArray<PlannedPrune>
 }
 
-/** A plan, or why nothing is to be done now. */
+/**
+ * A plan, or why there is none.
+ *
+ * - `not-due`: the trigger does not fire
+ * - `nothing-to-take`: no message can be compacted and no tool output shortened
+ * - `running`: another compaction has the lock
+ * - `backing-off`: the wait after a failed compaction is not over
+ * - `held`: automatic compaction is paused after a revert
+ */
 export type Decision =
   | { readonly _tag: "Due"; readonly plan: Plan }
   | {
@@ -36,13 +48,30 @@ export type Decision =
 
 const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason })
 
-/** Options of a decision. `demanded` skips trigger and back-off: somebody asked for a compaction by hand. */
+/** Options of a decision. */
 export interface DecideOptions {
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number
+  /** Ignores the trigger, the wait after a failure, and the pause after a revert. */
   readonly onDemand?: boolean
 }
 
-/** What the strategy says about this state now. */
+/**
+ * Decides whether a compaction is due. A memory calls it after each append; call it yourself to see in advance what a
+ * strategy would do.
+ *
+ * @example
+ * ```ts
+ * import { Memory, Policy, type Strategy } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const preview = (strategy: Strategy.Strategy, session: string) =>
+ *   Effect.gen(function* () {
+ *     const memory = yield* Memory.Memory
+ *     return Policy.decide(strategy, yield* memory.state(session), { now: Date.now() })
+ *   })
+ * ```
+ */
 export const decide = (
   strategy: Strategy,
   state: SessionState,
@@ -55,22 +84,22 @@ export const decide = (
 
   if (state.total < state.pausedUntil && !onDemand) return idle("paused")
 
-  const view = View.make(state, now)
-  const tailFrom = clampToBoundary(state, strategy.keep.from(view))
-  const reason = onDemand ? "demand" : strategy.when.due({ ...view, tailFrom })
+  const input = Input.make(state, now)
+  const tailFrom = clampToBoundary(state, strategy.keep.from(input))
+  const reason = onDemand ? "demand" : strategy.when.due({ ...input, tailFrom })
   if (reason === null) return idle("not-due")
 
   const from = state.coveredTo
   const words = firstWords(state, tailFrom)
-  const asked = strategy.summaryMode === "none" ? from : strategy.batchSize.to(view, tailFrom)
-  // If anything goes, the first group with words in it goes, however little was asked for: a group larger than
-  // that, or a stretch of pinned messages, must not be in the way for ever.
+  const asked = strategy.summaryMode === "none" ? from : strategy.batchSize.to(input, tailFrom)
+  // If anything is compacted, at least the first group with unpinned messages is. Otherwise a group larger than the
+  // batch size, or a run of pinned messages, would block compaction for ever.
   const least = Math.min(boundaryAfter(state, words + 1), tailFrom)
   const historyTo = asked > from ? Math.max(Math.min(clampToBoundary(state, asked), tailFrom), least) : from
-  const split = strategy.summaryMode === "none" ? null : splitPoint(strategy, state, view, tailFrom)
+  const split = strategy.summaryMode === "none" ? null : splitPoint(strategy, state, input, tailFrom)
   const to = split ?? historyTo
   const covers = to > from && (to > tailFrom || words < to)
-  const prune = planPruning(strategy.prune ?? [], state, view, covers ? to : from)
+  const prune = planPruning(strategy.prune ?? [], state, input, covers ? to : from)
   if (!covers) {
     return prune.length === 0
       ? idle("nothing-to-take")
@@ -82,8 +111,8 @@ export const decide = (
 }
 
 /**
- * When to decide again although no message has come: when a lease ends, a failed compaction may be retried, or a
- * trigger's time comes. In milliseconds since the epoch; `null` where only a message can change the decision. In
+ * When to decide again if no message comes: when a lease ends, a failed compaction may be retried, or a trigger becomes
+ * due by time. Returns milliseconds since the epoch, or `null` if only a message can change the decision. It takes
  * constant time.
  */
 export const nextCheck = (strategy: Strategy, state: SessionState, now: number): number | null => {
@@ -93,12 +122,12 @@ export const nextCheck = (strategy: Strategy, state: SessionState, now: number):
     return failures.retryTime
   const { when } = strategy
   if (state.total < state.pausedUntil || when.dueTime === undefined) return null
-  const view = View.make(state, now)
-  const at = when.dueTime({ ...view, tailFrom: clampToBoundary(state, strategy.keep.from(view)) })
+  const input = Input.make(state, now)
+  const at = when.dueTime({ ...input, tailFrom: clampToBoundary(state, strategy.keep.from(input)) })
   return at !== null && at > now ? at : null
 }
 
-/** The first raw message before a position that is not shown verbatim anyhow; the position if there is none. */
+/** The first uncovered message before a position that is not pinned; the position if there is none. */
 const firstWords = (state: SessionState, before: number): number => {
   for (let index = state.coveredTo; index < before;) {
     const end = Math.min(boundaryAfter(state, index + 1), before)
@@ -108,11 +137,11 @@ const firstWords = (state: SessionState, before: number): number => {
   return before
 }
 
-/** Whether there is anything in `[from, to)` for a summary to say. */
+/** Whether `[from, to)` has a message that is not pinned. */
 const hasWords = (state: SessionState, from: number, to: number): boolean =>
   withoutPinned(state.uncovered.slice(from, to)).length > 0
 
-/** The parts of a plan: what lies before the tail, and the split-off beginning of the tail. */
+/** The parts of a plan: the messages before the tail, and the first part of a split tail. */
 const partsOf = (
   kind: "history" | "block",
   { from, to, tailFrom, words }: Pick<Plan, "from" | "to" | "tailFrom"> & { readonly words: number },
@@ -126,25 +155,25 @@ const partsOf = (
     : [{ kind: "turn-prefix", from, to }]
 }
 
-/** Where a tail that is too large is cut; `null` if it is not, is one group, or has only pinned ones to give. */
+/** Where to split the tail; `null` if it is small enough, is a single group, or its first part is pinned. */
 const splitPoint = (
   { split }: Strategy,
   state: SessionState,
-  view: View.PolicyInput,
+  input: Input.PolicyInput,
   tailFrom: number,
 ): number | null => {
   if (split === undefined) return null
-  const tail = view.tokens(tailFrom, view.total)
-  // The total less what can be summarized (reference design 3): what is pinned stays beside the tail, too.
+  const tail = input.tokens(tailFrom, input.total)
+  // Pinned messages stay in the context beside the tail, so they count too.
   const pinned = [...state.pinned, ...pinnedGroups(state.uncovered.slice(state.coveredTo, tailFrom))]
   if (pinned.reduce((sum, entry) => sum + entry.tokens, tail) <= split.above) return null
-  const prefix = split.prefix({ messages: view.total - tailFrom, tokens: tail })
-  const before = view.tokens(state.coveredTo, tailFrom)
+  const prefix = split.prefix({ messages: input.total - tailFrom, tokens: tail })
+  const before = input.tokens(state.coveredTo, tailFrom)
   const start =
     (state.uncovered.at(state.coveredTo)?.cumulativeTokens ?? 0) -
     (state.uncovered.at(state.coveredTo)?.tokens ?? 0)
   const full = state.uncovered.firstWhere((entry) => entry.cumulativeTokens - start - before > prefix)
-  // A first group above that goes all the same: one huge message must not keep a turn from being compacted.
+  // The first group is taken even if it is larger: one huge message must not block the compaction of its turn.
   const first = boundaryAfter(state, tailFrom + 1)
   const cut = clampToBoundary(state, Math.min(Math.max(full, first), boundaryBefore(state, state.total - 1)))
   return hasWords(state, tailFrom, cut) ? cut : null

@@ -4,7 +4,7 @@ import { addMessage } from "../message/Structure.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Strategy } from "./Strategy.js"
 
-/** The events of an append: each message in its place, and pinned where the strategy says so. */
+/** The events of an append: each message with its index, its tokens, and the pin of the strategy's rule. */
 export const messageEvents = (
   { pin }: Strategy,
   before: SessionState,

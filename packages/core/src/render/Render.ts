@@ -1,9 +1,9 @@
 /**
- * From a state to the messages a model is sent, with a layout that says what each part is.
+ * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, user memory, scope memory, the summary, raw messages, the current message. Between two compactions each
- * context is a prefix of the next (law L13), so that provider prompt caches keep hitting. What the memory layers
- * recall is the exception, since it follows the question.
+ * The order is: pinned messages, user memory, scope memory, the summary, uncovered messages, the current message.
+ * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Only
+ * the sections of the memory layers change in between, since they depend on the current message.
  */
 import type { Message } from "../message/Message.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
@@ -12,15 +12,16 @@ import { pairResults } from "./pairResults.js"
 import * as Wording from "../summary/Wording.js"
 
 /**
- * What a part of the context is.
+ * The kind of a section.
  *
- * - `pinned`: messages shown verbatim for ever
- * - `user-memory` and `scope-memory`: what the memory layers recalled; their range is empty
+ * - `pinned`: pinned messages
+ * - `user-memory` and `scope-memory`: facts from the memory layers; their range is empty
  * - `summary`: the active summary, for the messages in its range
- * - `raw`: messages as they were said; `current`: the newest message, when it is the user's
- * - `gap`: raw messages that a cap leaves out
- * - `open`: an unfinished group of tool calls with all that followed it, left out until its results are in or the
- *   next user message gives them up
+ * - `raw`: uncovered messages, word for word
+ * - `current`: the newest message, if it is a user message
+ * - `gap`: uncovered messages that the strategy's `maxMessages` leaves out
+ * - `open`: a group whose tool calls are open, with every message after it. It is left out until the results have come
+ *   or the next user message closes the calls.
  */
 export type SectionName =
   | "pinned"
@@ -32,7 +33,7 @@ export type SectionName =
   | "gap"
   | "open"
 
-/** One part of a context. Its range counts messages; `tokens` is what it takes (0 for what is left out). */
+/** A section of a context: the messages `[from, to)` and the tokens they take, 0 if they are left out. */
 export interface Section {
   readonly section: SectionName
   readonly from: number
@@ -40,14 +41,16 @@ export interface Section {
   readonly tokens: number
 }
 
-/** Messages ready for a provider's codec, their layout, and the tokens they take together. */
+/** The next messages for a model. A codec turns them into the provider's format. */
 export interface Context {
   readonly messages: ReadonlyArray<Message>
+  /** The sections, in the order of the messages. */
   readonly layout: ReadonlyArray<Section>
+  /** The tokens of all sections together. */
   readonly tokens: number
 }
 
-/** Neighbouring entries as sections: one for each unbroken range. */
+/** One section for each unbroken range of entries. */
 const sections = (section: SectionName, entries: ReadonlyArray<Entry>): ReadonlyArray<Section> => {
   const found: Array<{ section: SectionName; from: number; to: number; tokens: number }> = []
   for (const entry of entries) {
@@ -63,8 +66,8 @@ const sections = (section: SectionName, entries: ReadonlyArray<Entry>): Readonly
 }
 
 /**
- * How far the system prompt reaches: the leading pinned system messages, before anything is in a summary. One that
- * calls a tool, which none should, is no part of it: its group goes on.
+ * The end of the system prompt: the leading pinned system messages, as long as no summary covers them. A system message
+ * with a tool call does not belong to it, because its group may go on.
  */
 const preambleEnd = (state: SessionState, openFrom: number): number => {
   const { uncovered, coveredTo } = state
@@ -75,7 +78,7 @@ const preambleEnd = (state: SessionState, openFrom: number): number => {
   return boundaryBefore(state, end)
 }
 
-/** The summary as a message; none where a strategy drops messages without a word. */
+/** The summary as a message; `null` if it has no text, as with summary mode `drop`. */
 export const summaryMessage = (summary: NonNullable<SessionState["summary"]>): Message | null => {
   const text = Wording.write(summary.wording, summary)
   return text === "" ? null : { role: summary.wording.role, parts: [{ type: "text", text }] }
@@ -88,7 +91,7 @@ export interface MemorySection {
   readonly tokens: number
 }
 
-/** Says on the first message kept raw what was compacted before it (reference design 3). No codec sends it on. */
+/** Adds metadata about the compaction to the first uncovered message. Codecs do not send it. */
 const marked = (messages: ReadonlyArray<Message>, state: SessionState): ReadonlyArray<Message> => {
   const { summary, coveredTo } = state
   const [first, ...others] = messages
@@ -106,10 +109,26 @@ const marked = (messages: ReadonlyArray<Message>, state: SessionState): Readonly
 }
 
 /**
- * The context of a state.
+ * Renders the context of a state.
  *
- * No orphan is ever sent (law L5): results stand right after the calls they answer, a call that died is
- * answered with a note, and a result that answers no call becomes a note of the user's.
+ * A context has no tool call without a result and no result without a call (law L5): each result comes right after its
+ * call, an interrupted call gets a note as its result, and a result without a call becomes a user message.
+ *
+ * @param state - The state of a session.
+ * @param style - `maxMessages`: the most uncovered messages to show; the newest group is always shown.
+ * @param memory - Sections with facts from memory layers.
+ *
+ * @example
+ * ```ts
+ * import { Memory, Render } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const contextOf = (session: string) =>
+ *   Effect.gen(function* () {
+ *     const memory = yield* Memory.Memory
+ *     return Render.render(yield* memory.state(session), { maxMessages: 50 })
+ *   })
+ * ```
  */
 export const render = (
   state: SessionState,
@@ -119,7 +138,7 @@ export const render = (
   const { coveredTo, total, structure, summary } = state
   const openFrom = structure.open?.from ?? total
   const preambleTo = preambleEnd(state, openFrom)
-  // The newest group is shown however small the cap is: without it there would be nothing to answer.
+  // The newest group is always shown: without it, the model would have nothing to answer.
   const newest = Math.max(openFrom > coveredTo ? boundaryBefore(state, openFrom - 1) : coveredTo, preambleTo)
   const cap = style.maxMessages ?? Number.POSITIVE_INFINITY
   const shownFrom = Math.min(boundaryAfter(state, Math.max(preambleTo, total - cap)), newest, openFrom)
@@ -130,7 +149,7 @@ export const render = (
   const last = shown.at(-1)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
-  const said = summary === null ? null : summaryMessage(summary)
+  const summarized = summary === null ? null : summaryMessage(summary)
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
@@ -138,7 +157,12 @@ export const render = (
     ...(summary === null
       ? []
       : [
-          { section: "summary" as const, from: 0, to: coveredTo, tokens: said === null ? 0 : summary.tokens },
+          {
+            section: "summary" as const,
+            from: 0,
+            to: coveredTo,
+            tokens: summarized === null ? 0 : summary.tokens,
+          },
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...sections("uncovered", earlier),
@@ -149,7 +173,7 @@ export const render = (
     messages: [
       ...pairResults(pinned),
       ...memory.map(({ message }) => message),
-      ...(said === null ? [] : [said]),
+      ...(summarized === null ? [] : [summarized]),
       ...marked(pairResults(shown), state),
     ],
     layout,

@@ -1,13 +1,13 @@
 /**
- * Puts every tool result right behind the call it answers, which providers insist on and conversations do not
- * always keep (law L5).
+ * Puts every tool result right after its call. Providers require that order, but conversations do not always have it
+ * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls } from "../message/Message.js"
 import { answeredCall } from "../message/Structure.js"
 import type { Entry } from "../session/SessionState.js"
 
-/** What the model reads where a call was never answered. */
+/** The result that the model gets for a call without one. */
 export const noResult = "(No result: the call was interrupted.)"
 
 const lateResult = (result: ToolResult): Message => ({
@@ -20,7 +20,7 @@ interface Asked {
   readonly answers: Array<{ readonly result: ToolResult; readonly message: Message }>
 }
 
-/** The messages of whole groups, ready to be sent. */
+/** The messages of whole groups, in the order that providers require. */
 export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
   const out: Array<Message> = []
   let start = 0
@@ -58,7 +58,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
       else answer.answers.push({ result: part, message })
     }
     if (others.length > 0 || message.parts.length === 0) {
-      // Without its results, what a tool message says besides them is no tool message any more.
+      // The other parts of a tool message cannot stay in it: a tool message may only have results.
       const role = message.role === "tool" ? "user" : message.role
       out.push({ ...message, role, parts: others })
     }

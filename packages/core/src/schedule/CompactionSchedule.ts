@@ -41,6 +41,7 @@ export interface Parts extends Omit<Dependencies, "strategy"> {
   readonly shutdown: Duration.DurationInput
 }
 
+/** Runs learning and compacting for a memory, when the mode says so. */
 export interface CompactionSchedule {
   /**
    * Checks a state that was just written, and starts the work that is due or sets the timer for it. It returns at once,

@@ -1,6 +1,6 @@
 /**
  * Runs work for sessions in the background, at once or at a given time: at most one run per session in this process.
- * (Between processes, the log's lock sees to that.) A session that is to be checked while its work runs is checked
+ * (Between processes, the log's lock ensures that.) A session that is to be checked while its work runs is checked
  * again when the run ends (law L11).
  */
 import {
@@ -18,6 +18,7 @@ import { detached } from "./detached.js"
 import { sleepUntil } from "./sleepUntil.js"
 import { TimerQueue } from "./TimerQueue.js"
 
+/** Runs work for sessions in the background, at most one run per session at a time. */
 export interface Scheduler<Request> {
   /**
    * Starts the work for a session, and returns at once. If it runs already, it runs once more afterwards, with the

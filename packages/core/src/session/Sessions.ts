@@ -206,7 +206,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** The history of a session up to a version, followed by more events. */
   const historyWith = (session: string, to: number, more: ReadonlyArray<RecordedEvent>) =>
     retryTransient(
-      historyOf(session, () => Stream.concat(events(session, { toVersion }), Stream.fromIterable(more))),
+      historyOf(session, () => Stream.concat(events(session, { toVersion: to }), Stream.fromIterable(more))),
     )
 
   const unknown = (session: string): Known => ({ state: empty(session), batchId: null })

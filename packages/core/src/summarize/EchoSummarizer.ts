@@ -1,15 +1,15 @@
 /**
- * A summarizer for tests, and for reading what a policy does: the summary is the range it covers.
- *
- * Coverage, loss and duplication can then be asserted on the text alone.
+ * A summarizer for tests: the text of a summary is the range of messages that it covers. Tests can check coverage, loss
+ * and duplication on that text.
  */
 import { Effect } from "effect"
 import type { Service } from "./Summarizer.js"
 
 /**
- * The echo summarizer: `[0,12)` for the messages 0 to 11, including whatever a summary so far covered.
+ * Makes the echo summarizer. It writes `[0,12)` for the messages 0 to 11, including those that the previous summary
+ * covered.
  *
- * The text takes a few tokens; with messages shorter than that, it is refused as not smaller like any other.
+ * The text takes a few tokens. Like any other, it is refused as not smaller if the messages are even shorter.
  *
  * @example
  * ```ts

@@ -10,9 +10,9 @@
  *   later statement. It can lose a fact in plain words, stated once among many similar sentences. Where that matters,
  *   use a model (`@memfold/summarizer-ai`), or pin the message.
  *
- * How it works, one file each in `extractive/`: messages and the summary so far become sources with pieces
- * (`sources`, `digest`), counts say what each piece is worth (`salience`, `facts`), and a greedy cover picks
- * those that add most (`select`).
+ * How it works, with one file each in `extractive/`: messages and the summary so far are divided into sources with
+ * pieces (`sources`, `digest`), statistics weigh each piece (`salience`, `facts`), and a greedy cover picks the pieces
+ * that add most (`select`).
  */
 import { Effect, Schema } from "effect"
 import { estimate } from "../message/estimate.js"
@@ -29,9 +29,11 @@ import type { Request, Service } from "./Summarizer.js"
 import { SummarizerError } from "./Summarizer.js"
 
 /**
- * - `maxTokens`: upper bound of the text, in estimated tokens; at least 32, 800 by default
- * - `share`: how much of what is new may be kept, more than 0 and at most 0.9; 0.3 by default. The summary so far
- *   counts in full until `maxTokens` is reached, and a few sentences may keep more than their share.
+ * The options of the extractive summarizer, as a schema.
+ *
+ * - `maxTokens`: the most tokens of a summary, estimated; at least 32, 800 by default
+ * - `share`: the share of the new messages to keep, above 0 and at most 0.9; 0.3 by default. The summary so far counts
+ *   in full until `maxTokens` is reached, and a few sentences may keep more than their share.
  */
 export const Options = Schema.Struct({
   maxTokens: Schema.optionalWith(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32)), { default: () => 800 }),
@@ -39,13 +41,14 @@ export const Options = Schema.Struct({
     default: () => 0.3,
   }),
 })
+/** The options of the extractive summarizer; all have defaults. */
 export type Options = typeof Options.Encoded
 
-/** How many more tokens are chosen than fit, since the estimate of a whole differs from the sum of its parts. */
+/** Chooses more tokens than fit by this factor, since the estimate of a whole text differs from the sum of its parts. */
 const surplus = 1.2
 
-/** The same, computed once for each argument. */
-const remembered = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
+/** The same function, computed once for each argument. */
+const memoized = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
   const known = new Map<A, number>()
   return (of) => {
     const value = known.get(of) ?? compute(of)
@@ -75,14 +78,14 @@ const largest = (most: number, fits: (size: number) => boolean): number => {
   return low
 }
 
-/** The beginning of what was said, for a budget that holds no whole sentence. */
+/** The start of the first text of a source, for a budget that holds no whole sentence. */
 const beginning = (source: Source, limit: number): string => {
-  const said = source.pieces.find((piece) => piece.text !== "")?.text ?? "…"
+  const text = source.pieces.find((piece) => piece.text !== "")?.text ?? "…"
   const label = `- ${source.label}: `
   for (const [line, least] of [
-    // A label with next to nothing behind it says nothing.
-    [label + said, label.length + Math.min(4, said.length)],
-    [said, 2],
+    // The label is left out if at most three characters would follow it.
+    [label + text, label.length + Math.min(4, text.length)],
+    [text, 2],
   ] as const) {
     const length = largest(line.length, (size) => estimate(clip(line, size)) <= limit)
     if (length >= least) return clip(line, length)
@@ -101,8 +104,8 @@ const summarize = (request: Request, size: Size): string => {
   const chosen = select(
     salience(sources, request.instructions ?? ""),
     {
-      piece: remembered((piece: Piece) => estimate(piece.text)),
-      label: remembered((source: Source) => estimate(`- ${source.label}: \n`)),
+      piece: memoized((piece: Piece) => estimate(piece.text)),
+      label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
     },
     limit * surplus,
   )
@@ -113,26 +116,27 @@ const summarize = (request: Request, size: Size): string => {
 }
 
 /**
- * The extractive summarizer.
+ * Makes the extractive summarizer.
  *
- * The text is a list of quotations in the order of the conversation, with "…" where something between them was
- * left out, the tools that were called, and the day (UTC) where it changes and the messages carry a time:
+ * The summary is a list of quotations in the order of the conversation. It has "…" where text between them is left out,
+ * the tools that were called, and the day (UTC) where it changes, if the messages have times:
  *
  * ```text
  * - 2026-03-02 user: My order KX-4471 has not arrived. … I am allergic to nuts.
  * - tool track_parcel(KX-4471) failed: 504 upstream timed out
  * ```
  *
- * Every quotation stays on its line, whatever is in it. Reasoning is not quoted. Of a long tool output (over
- * 2,000 characters), only the start, the end and lines that report trouble are read; of a longer message (over
- * 20,000), the start and the end. `instructions` of a request make the words they contain weigh more; that is all
- * they can do here.
+ * Every quotation is on one line. Reasoning is not quoted. Of a tool output above 2,000 characters, only the start, the
+ * end and lines that report failures are read; of a message above 20,000 characters, the start and the end. The
+ * `instructions` of a request only give more weight to the words they contain.
  *
- * Merging: the lines of the summary so far, in this form or any other, compete with what is new, with a slight
- * advantage that is smaller for the oldest. So facts outlast chatter, repetitions disappear, and the text stays
- * within `maxTokens` however often it is merged.
+ * In a merge, the lines of the summary so far compete with the new messages. They have a slight advantage, which is
+ * smaller for the oldest lines. So facts outlast chatter, repetitions disappear, and the text stays within `maxTokens`
+ * after any number of merges.
  *
- * Fails with `not-smaller` where nothing shorter can be said. Throws a `ParseError` for options out of range.
+ * A call fails with the reason `not-smaller` if no shorter text can be written.
+ *
+ * @throws ParseError for options that are out of range.
  *
  * @example
  * ```ts
@@ -172,7 +176,7 @@ export const make = (options: Options = {}): Service => {
               new SummarizerError({
                 session: request.session,
                 reason: "not-smaller",
-                detail: `nothing shorter than the ${request.replacesTokens} tokens of ${request.messages.length} message(s) can be said; compact more of them at once`,
+                detail: `cannot write less than the ${request.replacesTokens} tokens of ${request.messages.length} message(s); compact more of them at once`,
               }),
             )
       }),

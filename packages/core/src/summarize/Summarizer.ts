@@ -1,36 +1,50 @@
 /**
- * The port that turns messages into a summary. It is called outside every lock and transaction; whatever it
- * does, no message is lost and no append fails (law L8).
+ * The port of summarizers. They are called outside every lock and transaction. A failing summarizer loses no message
+ * and fails no append (law L8).
  */
 import { type Effect, Schema } from "effect"
 import type { Message } from "../message/Message.js"
 import type { SegmentKind } from "../summary/Summary.js"
 
-/** One call: write a summary of `kind` that covers `[from, to)`. */
+/** A call of a summarizer: write a text that covers the messages `[from, to)`. */
 export interface Request {
   readonly session: string
+  /** The kind of segment to write. */
   readonly kind: SegmentKind
-  /** Where the finished text starts to cover; earlier than the messages when `previous` is merged into it. */
+  /** The message index where the coverage of the text starts. It is before `messagesFrom` if `previous` is merged. */
   readonly from: number
+  /** The message index where the coverage of the text ends. */
   readonly to: number
-  /** The summary so far, to be merged; absent for a fresh one. It covers `[from, messagesFrom)`. */
+  /** The summary so far, to merge the messages into; `undefined` for a new one. It covers `[from, messagesFrom)`. */
   readonly previous: string | undefined
-  /** The messages to fold in, `[messagesFrom, to)` without the pinned ones, in order. */
+  /** The messages to summarize, in order: `[messagesFrom, to)` without the pinned ones. */
   readonly messages: ReadonlyArray<Message>
+  /** The message index of the first new message. */
   readonly messagesFrom: number
-  /** The tokens of all that is replaced (`previous` and `messages`); the result has to be smaller. */
+  /** The tokens of `previous` and `messages` together. The result must be smaller. */
   readonly replacesTokens: number
-  /** What the caller wants watched, for a compaction asked for with instructions. */
+  /** The instructions of a compaction on demand, or of a hook. */
   readonly instructions: string | undefined
 }
 
-/** A summary as it came back. `finish: "length"` says that the model was cut off; such a text is refused. */
+/** The answer of a summarizer. */
 export interface Result {
   readonly text: string
+  /** How the model ended: `length` if it was cut off, `refused` if it declined. Both count as failures. */
   readonly finish?: "stop" | "length" | "refused"
 }
 
-/** Why a summarizer failed; the text never contains what was said in the conversation. */
+/**
+ * A call of a summarizer failed. The text never quotes the conversation.
+ *
+ * - `unavailable`: it could not be called, or it threw; retried
+ * - `timeout`: no answer in time; retried
+ * - `empty`: the answer has no text
+ * - `truncated`: the model was cut off
+ * - `refused`: the model declined
+ * - `not-smaller`: the text is not smaller than the input
+ * - `too-large`: the summary so far leaves no room for new messages
+ */
 export class SummarizerError extends Schema.TaggedError<SummarizerError>()("SummarizerError", {
   session: Schema.String,
   reason: Schema.Literal(
@@ -44,30 +58,55 @@ export class SummarizerError extends Schema.TaggedError<SummarizerError>()("Summ
   ),
   detail: Schema.String,
 }) {
+  /** The session, the reason and the detail, in words. */
   override get message(): string {
     return `The summarizer failed for session "${this.session}" (${this.reason}): ${this.detail}`
   }
 }
 
-/** The port: a name for the log, the size of its own window, and the call. */
+/**
+ * A summarizer.
+ *
+ * @example
+ * ```ts
+ * import { Prompt, type Summarizer } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * declare const callModel: (system: string, user: string) => Promise<string>
+ *
+ * export const mine: Summarizer.Service = {
+ *   name: "mine",
+ *   maxInputTokens: 100_000,
+ *   summarize: (request) => {
+ *     const { system, user } = Prompt.forRequest(request)
+ *     return Effect.map(
+ *       Effect.promise(() => callModel(system, user)),
+ *       (text) => ({ text }),
+ *     )
+ *   },
+ * }
+ * ```
+ */
 export interface Service {
+  /** A name; recorded with each summary. */
   readonly name: string
-  /** Tokens one call may take in; a larger input comes in chunks, each merged into the text before it. */
+  /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
   readonly maxInputTokens?: number
+  /** Writes a summary. If it throws, that counts as the failure `unavailable`. */
   readonly summarize: (request: Request) => Effect.Effect<Result, SummarizerError>
-  /** Who is asked in its place when it fails, after all its tries. */
+  /** The summarizer to call instead when this one has failed after all retries. */
   readonly fallback?: Service
 }
 
 /**
- * A chain of summarizers: each is asked when the one before it has failed, whatever the failure was. What the earlier
- * ones have finished of a long input is kept, and each gets pieces of the size it can take.
+ * Makes a chain of summarizers: each one is called when the one before it has failed, for any reason. Finished parts of
+ * a long input are kept, and each summarizer gets input that fits its own window.
  *
  * @example
  * ```ts
  * import { ExtractiveSummarizer, Summarizer } from "@memfold/core"
  *
- * const withNet = (model: Summarizer.Service, smaller: Summarizer.Service) =>
+ * const withFallbacks = (model: Summarizer.Service, smaller: Summarizer.Service) =>
  *   Summarizer.withFallback(model, smaller, ExtractiveSummarizer.make())
  * ```
  */
@@ -81,6 +120,6 @@ export const withFallback = (first: Service, ...others: ReadonlyArray<Service>):
   }
 }
 
-/** A summarizer and all its fallbacks, in the order they are asked. */
+/** A summarizer and all its fallbacks, in the order in which they are called. */
 export const chain = (summarizer: Service): ReadonlyArray<Service> =>
   summarizer.fallback === undefined ? [summarizer] : [summarizer, ...chain(summarizer.fallback)]

@@ -1,24 +1,24 @@
-/** How long a summary may become. */
+/** The token budget of a summary. */
 import { estimate } from "../message/estimate.js"
 import type { Request } from "./Summarizer.js"
 
-/** An upper bound in tokens, and how much of what is new may be kept, from 0 to 1. */
+/** The most tokens of a summary, and the share of the new messages to keep, from 0 to 1. */
 export interface Size {
   readonly maxTokens: number
   readonly share: number
 }
 
-/** A few sentences cannot be shortened to a third and still say anything: up to this many tokens may stay … */
+/** A few sentences cannot be shortened to a third and stay useful, so up to this many tokens may be kept … */
 const least = 96
-/** … but no more than this share of what is new. */
+/** … but at most this share of the new messages. */
 const most = 0.6
 
 /**
- * The tokens a summary may take: the size of the summary so far, plus a share of what is new, up to the upper
- * bound, and always less than all that is replaced.
+ * The most tokens that a summary may take: the size of the summary so far plus a share of the new messages. It is at
+ * most `maxTokens`, and always less than the input.
  *
- * The summary so far counts in full. Were it to shrink by the same share at each merge, a memory of many small
- * merges would forget almost everything: 30 % of 30 % of 30 %.
+ * The summary so far counts in full. If it shrank by the share at each merge, many small merges would forget almost
+ * everything: 30 % of 30 % of 30 %.
  */
 export const budget = (request: Request, { maxTokens, share }: Size): number => {
   const replaced = Math.max(0, Math.floor(request.replacesTokens))

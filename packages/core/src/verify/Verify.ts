@@ -1,8 +1,8 @@
 /**
- * Checks a stored log against the laws that can be seen in it: L1 to L5, L7 and L12, that every event can be
- * decoded, and that sequence numbers and message indices have no holes.
+ * Verification: checks a stored log against the laws that can be checked in a log. It also checks that every event can
+ * be decoded, and that versions and message indexes have no holes.
  *
- * It folds the log once and keeps the state and the commit ids, so logs of any length can be checked.
+ * It reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
 import { Effect, Either, Option, Stream } from "effect"
 import type {
@@ -23,7 +23,21 @@ import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
 
-/** What a finding is about: a law of the design, or the form of the log itself. */
+/**
+ * The rule that a finding breaks: a law, or a rule for the form of the log.
+ *
+ * - `L1`: a session has exactly one active summary after the first commit
+ * - `L2`: the tail is never compacted
+ * - `L3`: coverage has no holes and never moves back, except by a revert, a clear or an invalidation
+ * - `L4`: every message is either covered or uncovered
+ * - `L5`: no boundary cuts a group, and no context has a call without its result or a result without its call
+ * - `L7`: at most one compaction runs at a time
+ * - `L12`: a batch is applied once
+ * - `decodable`: every event can be decoded
+ * - `contiguous`: versions and message indexes have no holes
+ * - `prunable`: a pruned tool output exists in an uncovered message
+ * - `snapshot`: the snapshot is the folded state of the log
+ */
 export type Rule =
   | "L1"
   | "L2"
@@ -37,16 +51,18 @@ export type Rule =
   | "prunable"
   | "snapshot"
 
-/** Something in a log that must not be there. */
+/** A violation of a rule in a session's log. */
 export interface Finding {
   readonly session: string
-  /** The event at which it shows. */
+  /** The version of the event where the violation was found. */
   readonly version: number
+  /** The rule that is broken. */
   readonly rule: Rule
+  /** The violation in words. */
   readonly detail: string
 }
 
-/** A finding, and the summaries that could not be used when it was made and had not been declared invalid yet. */
+/** A finding, and the damaged summaries that had not been declared invalid by then. */
 interface Found {
   readonly finding: Finding
   readonly damaged: SessionState["damaged"]
@@ -56,29 +72,52 @@ interface Progress {
   readonly state: SessionState
   readonly version: number
   readonly batchId: string
-  /** Whether every event stood in its place and could be read; if not, the state is made up in part. */
+  /** Whether no event was missing or damaged so far; otherwise the state has placeholders. */
   readonly whole: boolean
-  /** Shared by all steps of one check: copying it at each event would make a check quadratic. */
-  readonly commits: Set<string>
+  /** The batch ids so far. All steps share one set, since copying it for each event would take quadratic time. */
+  readonly batches: Set<string>
   readonly started: CompactionStarted | null
-  /** The summary that a commit replaced and that has not been marked superseded yet. */
+  /** The summary that a commit replaced, until it is marked superseded. */
   readonly unmarked: string | null
-  /** Shared likewise. */
+  /** Shared by all steps, too. */
   readonly findings: Array<Found>
-  /** The events that later ones declare invalid: what was wrong with them has been dealt with. */
+  /** The versions of events that later ones declare invalid. Their findings are resolved. */
   readonly invalidated: Set<number>
 }
 
 type Problem = readonly [rule: Rule, detail: string]
 
-/** A session may be written to while it is looked at; where it is begun anew meanwhile, there is nothing to say. */
+/**
+ * Compares the end of the log with the store's versions before and after reading, since the session may be in use. If it
+ * was deleted and started again meanwhile, nothing can be compared.
+ */
 const versionProblem = (end: number, before: number, after: number): ReadonlyArray<Problem> => {
   if (after < before || (before <= end && end <= after)) return []
   const version = end < before ? before : after
   return [["contiguous", `the store says that the session is at version ${version}, its log ends at ${end}`]]
 }
 
-/** The findings of one session; none when all is well. It may be in use meanwhile. */
+/**
+ * Verifies a session. Returns its findings; an empty list means that no rule is broken. The session may be in use.
+ *
+ * Fails with a `LogError` if the store cannot be read.
+ *
+ * @param log - The store.
+ * @param name - The id of the session.
+ *
+ * @example
+ * ```ts
+ * import { EventLog, Verify } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const report = Effect.gen(function* () {
+ *   const log = yield* EventLog.EventLog
+ *   for (const finding of yield* Verify.session(log, "chat-1")) {
+ *     console.log(`event ${finding.version}, ${finding.rule}: ${finding.detail}`)
+ *   }
+ * })
+ * ```
+ */
 export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   Effect.gen(function* () {
     const before = yield* log.version(name)
@@ -89,7 +128,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
       version: 0,
       batchId: "",
       whole: true,
-      commits: new Set(),
+      batches: new Set(),
       started: null,
       unmarked: null,
       findings: [],
@@ -101,7 +140,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
         const next = step(progress, record, decoded)
         return Effect.tap(
           Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
-            ? Effect.map(foldAnew(log, name, record.version), (state) => ({ ...next, state }))
+            ? Effect.map(foldUpTo(log, name, record.version), (state) => ({ ...next, state }))
             : Effect.succeed(next),
           (reached) =>
             Effect.sync(() => {
@@ -113,41 +152,36 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     const after = yield* log.version(name)
     return [
       ...findings(end, end.version, versionProblem(end.version, before, after)),
-      ...end.findings.filter((found) => !dealtWith(found, end)).map(({ finding }) => finding),
+      ...end.findings.filter((found) => !resolved(found, end)).map(({ finding }) => finding),
       ...findings(end, end.version, [...unmarkedProblem(end), ...contextProblems(end.state)]),
-      // A snapshot may know what is missing in the log, and nothing tells what it should be.
+      // If events are missing or damaged, the folded state has placeholders, and the snapshot may be right.
       ...(Option.isSome(snapshot) && (atSnapshot ?? end).whole
         ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot?.state ?? null))
         : []),
     ]
   })
 
-/** A snapshot of this fold is what the log folds to at its version (law L6). It costs no data when it is not. */
+/** A snapshot of the current fold must equal the state that the log folds to at its version (law L6). */
 const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
   if (snapshot.foldVersion !== foldVersion) return none
   return state !== null && take(state, snapshot.batchId).data === snapshot.data
     ? none
-    : [
-        [
-          "snapshot",
-          "the snapshot is not what the log folds to; it is ignored or made anew by memfold repair",
-        ],
-      ]
+    : [["snapshot", "the snapshot differs from the folded state of the log; memfold repair replaces it"]]
 }
 
 /**
- * Whether a finding is about what has been declared invalid since. So is what follows from a damaged summary: whoever
- * wrote it had it in memory, and went on from it.
+ * Whether a finding is resolved: its event was declared invalid later. A finding that follows from damaged summaries is
+ * resolved together with them: their writer had them in memory, and continued from them.
  */
-const dealtWith = ({ finding, damaged }: Found, { invalidated }: Progress): boolean =>
+const resolved = ({ finding, damaged }: Found, { invalidated }: Progress): boolean =>
   invalidated.has(finding.version) ||
   ((finding.rule === "L1" || finding.rule === "L3") &&
     damaged.length > 0 &&
     damaged.every(({ version }) => invalidated.has(version)))
 
-/** The state at an event that takes back an earlier one: without what was taken back. */
-const foldAnew = (log: EventLog, name: string, toVersion: number): Effect.Effect<SessionState, LogError> =>
-  log.read(name, { toVersion }).pipe(
+/** The state at an event that declares an earlier one invalid. The log is folded again without the invalid event. */
+const foldUpTo = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
+  log.read(name, { toVersion: to }).pipe(
     Stream.filterMap((record) => Either.getRight(decode(record))),
     Stream.runCollect,
     Effect.map((events) => fold(empty(name), [...events])),
@@ -166,7 +200,7 @@ const step = (
   decoded: Either.Either<RecordedEvent, DamagedEvent>,
 ): Progress => {
   const sequence = sequenceProblems(progress, record)
-  progress.commits.add(record.batchId)
+  progress.batches.add(record.batchId)
   const inPlace = record.version === progress.version + 1 && Either.isRight(decoded)
   const seen = {
     ...progress,
@@ -182,7 +216,7 @@ const step = (
   return Either.match(decoded, {
     onLeft: ({ detail }) => {
       report([["decodable", detail]])
-      // One message more, whatever it said: what follows is checked in its own place.
+      // A placeholder for the message keeps the indexes of later messages right.
       return record.type === "MessageAppended" ? { ...seen, state: withMissing(seen.state, 1, record) } : seen
     },
     onRight: (recorded) => {
@@ -209,7 +243,7 @@ const step = (
   })
 }
 
-/** A state with empty messages in place of so many that cannot be read; beyond reason, they are not made up. */
+/** A state with empty placeholders for missing messages; none for more than 100,000, since such an index is itself damaged. */
 const withMissing = (
   state: SessionState,
   count: number,
@@ -235,14 +269,14 @@ const sequenceProblems = (progress: Progress, { version, batchId }: LogRecord): 
   ...(version === progress.version + 1
     ? []
     : [["contiguous", `event ${version} follows event ${progress.version}`] as const]),
-  ...(batchId !== progress.batchId && progress.commits.has(batchId)
-    ? [["L12", `commit "${batchId}" was applied a second time`] as const]
+  ...(batchId !== progress.batchId && progress.batches.has(batchId)
+    ? [["L12", `batch "${batchId}" was applied a second time`] as const]
     : []),
 ]
 
 const none: ReadonlyArray<Problem> = []
 
-/** The problems of one event, given what was before it and the state after it. */
+/** The problems of an event, with the summary that is to be marked superseded next. */
 const eventProblems = (
   before: Progress,
   { event, time }: RecordedEvent,
@@ -335,20 +369,20 @@ const commitProblems = (
   const problems: Array<Problem> = []
   if (coveredTo < state.coveredTo)
     problems.push(["L3", `coverage moves back from ${state.coveredTo} to ${coveredTo}`])
-  // Less than planned is what could be finished before a summarizer failed.
+  // A summary may cover less than planned, if a summarizer failed midway, but never more.
   if (coveredTo > started.to)
     problems.push(["L3", `it covers up to ${coveredTo}, the plan was ${started.to}`])
   if (coveredTo <= state.total && cutsGroup(state, coveredTo))
     problems.push(["L5", `its end ${coveredTo} cuts a group`])
   const segments = after.summary?.segments ?? []
-  // What was dropped without a word is covered by no segment.
+  // With summary mode `drop`, no segment covers the dropped messages.
   if (written.length > 0 && tiles(segments, 0) !== coveredTo) {
     problems.push(["L3", `its segments do not cover [0,${coveredTo}) without a hole`])
   }
   if (after.uncovered.length !== after.total - after.coveredTo) {
     problems.push([
       "L4",
-      `${after.uncovered.length} raw messages in place of ${after.total - after.coveredTo}`,
+      `${after.uncovered.length} uncovered messages instead of ${after.total - after.coveredTo}`,
     ])
   }
   return problems

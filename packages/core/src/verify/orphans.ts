@@ -2,8 +2,18 @@ import type { Message } from "../message/Message.js"
 import { calls, results } from "../message/Message.js"
 
 /**
- * What a provider would refuse in these messages: calls whose results do not follow at once, and results that
- * answer none of the calls before them. Empty for every context memfold renders (law L5).
+ * Finds orphans, which providers refuse: tool calls whose results do not follow at once, and tool results without a call
+ * before them. Contexts that memfold renders have none (law L5). Use it in tests of your own contexts.
+ *
+ * @param messages - The messages of a context.
+ * @returns One sentence for each orphan, without text of the conversation.
+ *
+ * @example
+ * ```ts
+ * import { Message, orphans } from "@memfold/core"
+ *
+ * console.log(orphans([Message.user("Hello")])) // []
+ * ```
  */
 export const orphans = (messages: ReadonlyArray<Message>): ReadonlyArray<string> => {
   const found: Array<string> = []

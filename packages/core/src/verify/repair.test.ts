@@ -49,7 +49,7 @@ describe("repair", () => {
         expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["snapshot"])
         const again = yield* Memory.make(manual)
         expect(yield* again.context("s")).toEqual(yield* memory.context("s"))
-        expect((yield* Repair.repair(log, "s")).mended).toEqual(["made the snapshot anew"])
+        expect((yield* Repair.repair(log, "s")).mended).toEqual(["replaced the snapshot"])
         expect(yield* Verify.session(log, "s")).toEqual([])
       }
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),

@@ -1,7 +1,7 @@
 /**
- * Mends what can be mended in a stored session without losing anything: summaries are declared invalid, so that they
- * are written anew, snapshots are made anew, locks of engines that are gone are given back. A damaged message cannot
- * be mended: its words are nowhere else.
+ * Repairs a stored session as far as possible without losing data: damaged summaries are declared invalid and written
+ * again by the next compaction, wrong snapshots are replaced, and expired locks are released. A damaged message cannot
+ * be repaired, because the log has the only copy of its text.
  */
 import { Clock, Effect, Either, Option, Stream } from "effect"
 import type { Event } from "../event/Event.js"
@@ -10,15 +10,17 @@ import { make, type Sessions } from "../session/Sessions.js"
 import { foldVersion, take } from "../session/Snapshot.js"
 import { type Finding, session as verify } from "./Verify.js"
 
-/** What was done for a session, in words, and what is left as it was found. */
+/** The result of a repair. */
 export interface Repair {
   readonly session: string
+  /** The repairs, one sentence each. */
   readonly mended: ReadonlyArray<string>
+  /** The findings that could not be repaired. */
   readonly left: ReadonlyArray<Finding>
 }
 
-/** Appends what declares damage dealt with; nothing where the session cannot be folded. */
-const mendLog = (sessions: Sessions, session: string) =>
+/** Declares damaged summaries invalid and releases an expired lock. Returns the repairs in words. */
+const repairLog = (sessions: Sessions, session: string) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const { answer } = yield* sessions.transact(session, ({ damaged, running }) => {
@@ -35,9 +37,10 @@ const mendLog = (sessions: Sessions, session: string) =>
         })),
       ]
       const done = [
-        ...(abandoned === null ? [] : ["gave back the lock of a compaction that nobody ended"]),
+        ...(abandoned === null ? [] : ["released the expired lock of a compaction"]),
         ...damaged.map(
-          ({ version }) => `declared the damaged summary of event ${version} invalid; it is written anew`,
+          ({ version }) =>
+            `declared the damaged summary of event ${version} invalid; the next compaction writes a new one`,
         ),
       ]
       return { events, answer: done }
@@ -45,8 +48,13 @@ const mendLog = (sessions: Sessions, session: string) =>
     return answer
   })
 
-/** Makes the snapshot anew when it is not what the log folds to. */
-const mendSnapshot = (log: EventLog, sessions: Sessions, session: string, findings: ReadonlyArray<Finding>) =>
+/** Replaces the snapshot if it differs from the folded state of the log. */
+const repairSnapshot = (
+  log: EventLog,
+  sessions: Sessions,
+  session: string,
+  findings: ReadonlyArray<Finding>,
+) =>
   Effect.gen(function* () {
     const stored = yield* log.loadSnapshot(session)
     const wrong = findings.some(({ rule }) => rule === "snapshot")
@@ -57,19 +65,39 @@ const mendSnapshot = (log: EventLog, sessions: Sessions, session: string, findin
       .pipe(Stream.runHead)
     if (Option.isNone(last)) return []
     yield* log.saveSnapshot(session, take(state, last.value.batchId))
-    return ["made the snapshot anew"]
+    return ["replaced the snapshot"]
   })
 
-/** Repairs one session. */
+/**
+ * Repairs a session, and verifies it afterwards. It appends events and never changes stored ones. If the session cannot
+ * be folded at all, nothing is repaired.
+ *
+ * Fails with a `LogError` if the store cannot be read or written.
+ *
+ * @param log - The store.
+ * @param session - The id of the session.
+ *
+ * @example
+ * ```ts
+ * import { EventLog, Repair } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const repaired = Effect.gen(function* () {
+ *   const log = yield* EventLog.EventLog
+ *   const { mended, left } = yield* Repair.repair(log, "chat-1")
+ *   console.log(mended, left)
+ * })
+ * ```
+ */
 export const repair = (log: EventLog, session: string): Effect.Effect<Repair, LogError> =>
   Effect.gen(function* () {
     const found = yield* verify(log, session)
-    // A snapshot may be older than the damage, and hide it.
+    // Snapshots are not used here: one that was taken before the damage would hide it.
     const sessions = make({ ...log, loadSnapshot: () => Effect.succeed(Option.none()) })
     const mended = yield* Effect.either(
       Effect.gen(function* () {
-        const inLog = yield* mendLog(sessions, session)
-        return [...inLog, ...(yield* mendSnapshot(log, sessions, session, found))]
+        const inLog = yield* repairLog(sessions, session)
+        return [...inLog, ...(yield* repairSnapshot(log, sessions, session, found))]
       }),
     )
     if (Either.isLeft(mended) && mended.left._tag === "LogError") return yield* mended.left
