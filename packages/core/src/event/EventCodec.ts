@@ -129,7 +129,7 @@ export const decodeWith =
         data = step(data)
       }
     } catch {
-      return damaged(`its data cannot be read as ${record.type} of schema version ${record.schemaVersion}`)
+      return damaged(`its data is not readable as ${record.type} of schema version ${record.schemaVersion}`)
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
     return Either.match(decodeEvent({ ...data, _tag: record.type }), {

@@ -91,7 +91,7 @@ export type Usage = typeof Usage.Type
  * - `pinned`: always show the message verbatim, covered by a summary or not. The leading system messages are always
  *   pinned
  * - `usage`: the token counts that the provider reported; they replace the estimate
- * - `metadata`: your own data, stored with the message and not sent to a model
+ * - `metadata`: further data stored with the message: your own, and the provider fields that codecs need to encode it again
  */
 export const Message = Schema.Struct({
   role: Role,

@@ -83,7 +83,7 @@ export interface SessionState {
   readonly total: number
   /** The active summary covers the messages `[0, coveredTo)`; 0 without a summary. */
   readonly coveredTo: number
-  /** How many turns start in `[0, coveredTo)`. The name is that of the session-memory design, which counts rounds. */
+  /** How many turns start in `[0, coveredTo)`. */
   readonly compressedThroughRound: number
   /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
   readonly startTime: number | null
