@@ -11,7 +11,7 @@ const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 
 export const answerWithin = ({ timeout, waitReplicas }: Options): Duration.Duration =>
   Duration.sum(timeout ?? "5 seconds", waitReplicas?.timeout ?? Duration.zero)
 
-/** Resolves after so many milliseconds; does not keep the process alive. */
+/** Resolves after a number of milliseconds; does not keep the process alive. */
 export const late = (millis: number): Promise<null> =>
   new Promise((resolve) => setTimeout(resolve, millis, null).unref())
 
