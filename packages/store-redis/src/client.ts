@@ -112,10 +112,10 @@ export const opened = (
       })
       // Whatever its settings, the client ends when sentinels announce a new master while it asks them for the master.
       client.on("end", () => {
-        const anew = () => {
+        const reconnect = () => {
           if (!closing) client.connect().catch(() => undefined)
         }
-        setTimeout(anew, pause(1)).unref()
+        setTimeout(reconnect, pause(1)).unref()
       })
       return client
     })
