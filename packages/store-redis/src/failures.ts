@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 const start = "start it, or check the address and the network"
-const retryLater = "try again when it is available"
+const retryLater = "try again when it has settled"
 
 /** Reasons that may pass, by the codes of Redis and Node and the client's names. Each follows the server's name. */
 const passing: Readonly<Record<string, string>> = {

@@ -223,7 +223,7 @@ const present = fc.oneof(
   { weight: 300, arbitrary: fc.constant(true) },
 )
 
-/** So many messages of a piece can be left out. */
+/** How many messages of a piece can be left out. */
 const optional = 6
 
 const wholePiece: fc.Arbitrary<Piece> = fc.oneof(

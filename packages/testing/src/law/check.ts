@@ -83,11 +83,11 @@ const detailOf = (error: unknown): string =>
       : `${error.name}: ${error.message}\n${error.stack?.split("\n").slice(1, 4).join("\n") ?? ""}`
     : String(error)
 
-/** So many inputs that do not end are waited for; after them, none is made smaller any more. */
+/** How many inputs that do not end are waited for. After them, shrinking stops. */
 const mostHanging = 3
 
 /**
- * A property each of whose runs ends: after so many milliseconds it has failed. A run that
+ * A property whose runs have a time limit in milliseconds. A run that exceeds it has failed; one that
  * hangs is left behind.
  */
 const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
