@@ -6,7 +6,7 @@ import type { Event, MemoryLayers, Session } from "@memfold/core"
 type State = Pick<Session.SessionState, "session" | "startTime" | "clears">
 type Range = Pick<MemoryLayers.CompletedTurns, "from" | "to">
 
-/** The session since its start or last clear. Message indexes begin anew after a clear, so it is part of the id. */
+/** The session since its start or last clear. Message indexes start again at 0 after a clear, so the number of clears is part of the id. */
 export const origin = ({ session, startTime, clears }: State): string =>
   `${startTime ?? 0}.${clears}.${session}`
 

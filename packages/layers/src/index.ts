@@ -1,5 +1,5 @@
 /**
- * Memory layers for `@memfold/core`: what is known of the user and of the scope, learned after each round and
+ * Memory layers for `@memfold/core`: what is known of the user and of the scope, learned after each turn and
  * recalled by relevance to the current message (reference design 2).
  */
 export { layer, make } from "./Layers.js"

@@ -160,9 +160,7 @@ export const targetOf = (options: Options): Effect.Effect<Target, EventLog.LogEr
     )
     const inCluster = options.cluster !== undefined || given?.settings.get("cluster") === "true"
     if (inCluster && options.sentinel !== undefined) {
-      return yield* refused(
-        "the store is said to be a cluster and to be watched by sentinels; name one of them",
-      )
+      return yield* refused("the options name both a cluster and sentinels; give one of them")
     }
     const nodes = (
       options.sentinel === undefined

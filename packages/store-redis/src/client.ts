@@ -11,7 +11,7 @@ const pause = (times: number): number => Math.min(25 * 2 ** Math.min(times, 6), 
 export const answerWithin = ({ timeout, waitReplicas }: Options): Duration.Duration =>
   Duration.sum(timeout ?? "5 seconds", waitReplicas?.timeout ?? Duration.zero)
 
-/** Resolves after so many milliseconds; does not keep the process alive. */
+/** Resolves after a number of milliseconds; does not keep the process alive. */
 export const late = (millis: number): Promise<null> =>
   new Promise((resolve) => setTimeout(resolve, millis, null).unref())
 
@@ -112,10 +112,10 @@ export const opened = (
       })
       // Whatever its settings, the client ends when sentinels announce a new master while it asks them for the master.
       client.on("end", () => {
-        const anew = () => {
+        const reconnect = () => {
           if (!closing) client.connect().catch(() => undefined)
         }
-        setTimeout(anew, pause(1)).unref()
+        setTimeout(reconnect, pause(1)).unref()
       })
       return client
     })

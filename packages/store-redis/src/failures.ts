@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 const start = "start it, or check the address and the network"
-const settle = "try again when it has settled"
+const retryLater = "try again when it has settled"
 
 /** Reasons that may pass, by the codes of Redis and Node and the client's names. Each follows the server's name. */
 const passing: Readonly<Record<string, string>> = {
@@ -25,15 +25,15 @@ const passing: Readonly<Record<string, string>> = {
   EAI_AGAIN: `has a name that is not known; ${start}`,
   ETIMEDOUT: `does not answer; ${start}`,
   TIMEOUT: `does not answer in time; ${start}`,
-  LOADING: `is still loading its data; ${settle}`,
-  BUSY: `is busy with another program's script; ${settle}`,
-  UNKILLABLE: `is busy with another program's script; ${settle}`,
-  MASTERDOWN: `is a replica that has lost its master; ${settle}`,
-  CLUSTERDOWN: `does not serve this part of its data: a master is down and no replica has taken over; ${settle}`,
-  TRYAGAIN: `is moving this session to another server; ${settle}`,
-  ASK: `is moving this session to another server; ${settle}`,
-  MOVED: `has moved this session to another server; ${settle}`,
-  SENTINEL: `is not known to any sentinel that answers; ${settle}`,
+  LOADING: `is still loading its data; ${retryLater}`,
+  BUSY: `is busy with another program's script; ${retryLater}`,
+  UNKILLABLE: `is busy with another program's script; ${retryLater}`,
+  MASTERDOWN: `is a replica that has lost its master; ${retryLater}`,
+  CLUSTERDOWN: `does not serve this part of its data: a master is down and no replica has taken over; ${retryLater}`,
+  TRYAGAIN: `is moving this session to another server; ${retryLater}`,
+  ASK: `is moving this session to another server; ${retryLater}`,
+  MOVED: `has moved this session to another server; ${retryLater}`,
+  SENTINEL: `is not known to any sentinel that answers; ${retryLater}`,
   READONLY: "is a replica, and takes no writes; name its master, a cluster, or sentinels",
   NOREPLICAS: "takes no writes, since too few replicas follow it (min-replicas-to-write); bring them back",
 }

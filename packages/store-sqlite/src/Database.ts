@@ -149,7 +149,7 @@ const waitingForLock =
       schedule: Schedule.jittered(Schedule.spaced("5 millis")).pipe(Schedule.upTo(millis)),
     })
 
-/** After so many milliseconds of appends in a row, timers and sockets get a turn. */
+/** After this many milliseconds of appends in a row, timers and sockets get a turn. */
 const longestRun = 2
 
 /** Opens a database file, and creates its tables if it is new. It is closed with the scope. */
@@ -298,7 +298,7 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         // Appends write the same pages again and again. A larger write-ahead log (16 MB) copies them to the file less
         // often.
         yield* run("PRAGMA wal_autocheckpoint = 4000")
-        // Overwrites deleted data with zeros, so that a redacted message does not stay on a free page.
+        // Overwrites deleted data with zeros, or a redacted message would stay on a free page.
         yield* run("PRAGMA secure_delete = ON")
       }
       return isNew

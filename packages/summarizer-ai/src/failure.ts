@@ -2,8 +2,8 @@ import type { AiError } from "@effect/ai"
 import { Summarizer } from "@memfold/core"
 
 /**
- * What happened and what to do. Descriptions, bodies and causes of the provider are left out, because they may
- * repeat the prompt, and with it what was said.
+ * Says what failed and what to do. Descriptions, bodies and causes of the provider are left out, because they may repeat
+ * the prompt and with it the conversation.
  */
 const detail = (error: AiError.AiError): string => {
   const where = `${error.module}.${error.method}`
@@ -31,6 +31,6 @@ const advice = (status: number): string => {
   return "it is tried again later"
 }
 
-/** A provider's error as the summarizer's: `unavailable`, without anything of the conversation. */
+/** A provider's error as a `SummarizerError` with the reason `unavailable`, without text of the conversation. */
 export const unavailable = (session: string, error: AiError.AiError): Summarizer.SummarizerError =>
   new Summarizer.SummarizerError({ session, reason: "unavailable", detail: detail(error) })

@@ -8,13 +8,15 @@ import { Effect, Layer, Schema } from "effect"
 import { unavailable } from "./failure.js"
 
 /**
- * - `name`: written into the log with every summary; "ai" by default. Name the model if you change it now and then.
- * - `maxInputTokens`: tokens of conversation one call may take in. Larger inputs come in chunks, each merged into
- *   the text before it. Leave room in the model's window for the instructions (about 600 tokens), a head line for
+ * Options of the summarizer.
+ *
+ * - `name`: recorded in the log with every summary; "ai" by default. Use the model's name if you change models.
+ * - `maxInputTokens`: the maximum of conversation tokens in one call, from 1,000. Larger inputs are sent in chunks,
+ *   each merged into the text before it. Leave room in the model's window for the instructions (about 600 tokens), a head line for
  *   each message (about 15) and the answer. Without it, everything is sent in one call.
- * - `maxTokens`: the length asked for; 1,500 by default. The model may exceed it: set the limit of its output in
- *   its own settings, well above. A cut-off text is refused.
- * - `instructions`: said to the model with every request, for instance what matters in your field
+ * - `maxTokens`: the length the prompt asks for, in tokens, from 32; 1,500 by default. The model may exceed it: set the
+ *   output limit in the model's own settings, well above. A cut-off text is refused.
+ * - `instructions`: added to every prompt, for example what matters in your field
  */
 export const Options = Schema.Struct({
   name: Schema.optionalWith(Schema.NonEmptyTrimmedString, { default: () => "ai" }),
@@ -24,7 +26,7 @@ export const Options = Schema.Struct({
 })
 export type Options = typeof Options.Encoded
 
-/** How a text ended, in the words of the port; `undefined` where the provider does not say. */
+/** The provider's finish reason as the summarizer's; `undefined` if the provider names none. */
 const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] => {
   switch (reason) {
     case "stop":
@@ -33,7 +35,7 @@ const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] =>
     case "length":
     case "pause":
       return "length"
-    // A model that calls a tool instead of writing has not done what it was asked.
+    // A model that calls a tool has not written a summary.
     case "content-filter":
     case "tool-calls":
       return "refused"
@@ -47,8 +49,8 @@ const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] =>
 /**
  * A summarizer over the `LanguageModel` in the context.
  *
- * Errors of the provider become a `SummarizerError` with the reason `unavailable`; the conversation goes on with
- * its raw messages, and the compaction is tried again later. Retries and timeouts are the memory's settings, not
+ * Errors of the provider become a `SummarizerError` with the reason `unavailable`; the conversation
+ * continues with uncovered messages, and the compaction is tried again later. Retries and timeouts are the memory's settings, not
  * this summarizer's. Options out of range are a defect (a `ParseError`), found when the effect runs.
  *
  * @example
@@ -95,7 +97,7 @@ export const make = (
   })
 
 /**
- * The summarizer as a layer, for `Memory.layer`: put it in with `Layer.provide`, and the model's layer into it.
+ * The summarizer as a layer. Provide it to `Memory.layer` with `Layer.provide`, and provide the model's layer to it.
  *
  * @example
  * ```ts

@@ -12,20 +12,20 @@ import { nameOf, type StrategyPropertiesOptions, type Subject } from "./strategy
 import { strategyProperties } from "./strategy/strategyProperties.js"
 
 /**
- * How a suite is run.
+ * Options of a suite.
  *
- * - `seed`, `path`: of a report, to see its counterexample again
- * - `timeout` (60,000): milliseconds that each law may take; shortly before, it reports what it has found by then
- * - `timeLimit` (10,000): milliseconds that a law may take with one input
- * - `skip`: laws that are left out, by title (`L5: …`) or number (`L5`), each with the reason; the report shows it. A
- *   name that names no law fails.
+ * - `seed`, `path`: the values of a report, to find its counterexample again
+ * - `timeout` (60,000): the limit for each law in milliseconds; shortly before it, the law reports its findings
+ * - `timeLimit` (10,000): the limit for one input in milliseconds
+ * - `skip`: laws to skip, by title (`L5: …`) or number (`L5`), each with the reason, which the report shows; a name
+ *   without a law is a `TypeError`
  */
 export interface SuiteOptions extends Pick<CheckOptions, "seed" | "path" | "timeLimit"> {
   readonly timeout?: number | undefined
   readonly skip?: Readonly<Record<string, string>> | undefined
 }
 
-/** Registers laws as tests under a name. */
+/** Registers laws as tests under a name. Throws a `TypeError` if `skip` names no law. */
 export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteOptions = {}): void => {
   const { skip = {}, timeout = 60_000, seed, path, timeLimit } = options
   const matches = (law: Law) => Object.keys(skip).find((key) => key === law.id || key === title(law))
@@ -46,7 +46,7 @@ export const lawSuite = (name: string, laws: ReadonlyArray<Law>, options: SuiteO
 }
 
 /**
- * Registers the laws of strategies for a strategy of yours.
+ * Registers the laws of strategies as tests of your strategy.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export const strategyLaws = <Settings>(
   lawSuite(`${nameOf(subject, options.name)}: a strategy`, strategyProperties(subject, options), options)
 
 /**
- * Registers the laws of stores for a store of yours.
+ * Registers the laws of stores as tests of your store.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export const eventLogLaws = (
 ): void => lawSuite(`${options.name}: an event log`, eventLogProperties(options), options)
 
 /**
- * Registers the laws of whole memories, over a store of yours or with strategies of yours.
+ * Registers the laws of whole memories as tests, over your store or with your strategies.
  *
  * @example
  * ```ts

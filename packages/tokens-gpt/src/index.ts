@@ -8,9 +8,9 @@ import { splitLongRuns } from "./split.js"
 /** `o200k_base` is the vocabulary of GPT-4o and later models, `cl100k_base` that of GPT-4 and GPT-3.5 Turbo. */
 export type Encoding = "o200k_base" | "cl100k_base"
 
-/** What to count with. */
+/** Options of {@link gpt} and {@link layer}. */
 export interface Options {
-  /** Default: `o200k_base`. */
+  /** The vocabulary to count with; `o200k_base` by default. */
   readonly encoding?: Encoding
 }
 
@@ -26,7 +26,7 @@ const encodings: Readonly<Record<Encoding, () => Promise<{ readonly countTokens:
 const plainText = { disallowedSpecial: new Set<string>() }
 
 /**
- * Loads a vocabulary and makes a counter of it; the vocabulary is loaded once for all counters.
+ * Loads a vocabulary and returns a counter that uses it. The vocabulary is loaded once for all counters.
  *
  * The count is what gpt-tokenizer gives, for every text without a run of more than 512 letters, punctuation
  * characters or white space. A longer run, which ordinary text does not have, is counted in pieces, because
@@ -36,7 +36,7 @@ const plainText = { disallowedSpecial: new Set<string>() }
  * Special tokens in a text are counted as the plain text they are, and a lone surrogate as U+FFFD, which is what
  * it becomes in UTF-8. The count never throws.
  *
- * Rejects with a `RangeError` if there is no such encoding.
+ * @throws RangeError if there is no such encoding (the promise rejects)
  *
  * @example
  * ```ts
@@ -59,8 +59,8 @@ export const gpt = async (options: Options = {}): Promise<TokenCounter.Service> 
 }
 
 /**
- * Provides the counter of {@link gpt} in place of the estimate. The layer has no error: that the vocabulary cannot
- * be loaded is a defect of the installation.
+ * Provides the counter of {@link gpt} in place of the estimate. The layer has no error: a vocabulary that
+ * cannot be loaded is a defect.
  *
  * @example
  * ```ts

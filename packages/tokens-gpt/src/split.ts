@@ -1,5 +1,5 @@
 /**
- * Keeps the tokenizer out of the one case it is slow in.
+ * Cuts texts where the tokenizer would be slow.
  *
  * A byte-pair tokenizer first cuts a text into words, runs of punctuation and white space, and then merges pairs
  * inside each piece. gpt-tokenizer 4 takes time for that which grows with the square of the piece or faster: half a

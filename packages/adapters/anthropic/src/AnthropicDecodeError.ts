@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * A message that is no Messages API message. Says where and what is allowed there, never what was said.
+ * The input is no message of the Messages API. The error has the place and what is allowed there, never the content.
  *
  * - `index`: the position in the list, from zero; absent for a single message, for the `system` field, or when
  *   the list itself is wrong

@@ -210,7 +210,7 @@ const decodeAt = (
   })
 
 /**
- * One message of a request, or a whole response. A user message that has tool results gives a tool message
+ * Decodes one message of a request, or a whole response; a wrong one is an `AnthropicDecodeError`. A user message that has tool results gives a tool message
  * with all of them, followed by a user message if there is more in it; every other message gives one.
  *
  * - `input` becomes JSON text and comes back as the same object; in a result the first text is the output and
@@ -254,11 +254,10 @@ const decodeSystemField = (
 }
 
 /**
- * A conversation: the messages, or an object with `system` and `messages` (a whole request may be given; its
- * other fields are no part of the conversation). The first message that is wrong fails the whole.
+ * Decodes a conversation: a list of messages, or an object with `system` and `messages`, like a whole request, whose other
+ * fields are ignored. The first wrong message gives an `AnthropicDecodeError` for the whole.
  *
- * Results that do not stand first in their message are moved there, where the API wants them, and an empty
- * list as `system` is the same as none.
+ * Results are moved to the front of their message, as the API requires. An empty list as `system` equals none.
  *
  * @example
  * ```ts

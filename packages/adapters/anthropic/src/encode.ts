@@ -7,14 +7,16 @@ import { toInput } from "./input.js"
 import type { AnthropicConversation } from "./wire.js"
 
 /**
+ * Options of {@link encodeMessages}.
+ *
  * - `extraFields`: whether unknown fields that a message had when it was decoded are sent back (`"send"`, the
- *   default) or left out (`"omit"`). Codec.Fields that only a response has are never sent.
+ *   default) or left out (`"omit"`). Fields that only a response has are never sent.
  */
 export interface EncodeOptions {
   readonly extraFields?: "send" | "omit"
 }
 
-/** Where a part stands: in which kind of message, and at which index there. */
+/** The role and the form of the message that a part belongs to. */
 interface Context {
   readonly role: Message.Role
   readonly form: Form
@@ -147,7 +149,7 @@ const systemOf = (messages: ReadonlyArray<Message.Message>): { readonly system?:
 }
 
 /**
- * Messages for a Messages API request. `decodeMessages` reads the same messages back (law L16).
+ * Encodes messages for a Messages API request. `decodeMessages` gives the same messages back (L16: codecs lose nothing).
  *
  * - system messages are hoisted into `system`, wherever they stand, except those that were decoded from among
  *   the messages

@@ -1,6 +1,6 @@
 /**
- * What codecs of providers share: telling what is wrong with a message without quoting it, and keeping the fields
- * of a message that a codec does not know, so that decoding what was encoded gives the same messages (law L16).
+ * Helpers of codecs: describing what is wrong with a message without quoting it, and keeping the fields that a codec does
+ * not know. With these fields, encoding and decoding again gives the same messages (L16: codecs lose nothing).
  */
 export { agrees, type Fields, isFields, rest, restore } from "./fields.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"

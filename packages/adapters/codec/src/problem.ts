@@ -1,6 +1,6 @@
 /**
- * Schema failures told in a few words: where, what kind of value stands there, and what may stand there. The
- * value itself is never shown, because it is somebody's conversation.
+ * Describes schema failures: where, which kind of value was found, and what is allowed. The value itself is never shown,
+ * because it is part of a conversation.
  */
 import { Either, Option, type ParseResult, Schema, SchemaAST } from "effect"
 import { isFields } from "./fields.js"
@@ -19,7 +19,7 @@ interface Place {
   readonly actual?: { readonly value: unknown }
 }
 
-/** What kind of value this is, without saying which. */
+/** The kind of a value ("a list", "a string"), without the value. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return "null"
   if (Array.isArray(value)) return "a list"
@@ -38,7 +38,7 @@ const locate = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>)
         .flat()
         .map((one) => locate(one as ParseResult.ParseIssue, path))
         .reduce(deeper)
-      // Of a union's members the one that got furthest is meant; if none got anywhere, all of them are.
+      // Of a union, report the member that matched deepest; if none matched at all, the whole union.
       return SchemaAST.isUnion(issue.ast) && inside.path.length === path.length
         ? { path, expected: issue.ast, actual: { value: issue.actual } }
         : inside
@@ -83,7 +83,7 @@ const told = (ast: SchemaAST.AST): string =>
     }
   })
 
-/** The failure a schema reported, as a {@link Problem}. */
+/** A schema's parse error as a {@link Problem}. */
 export const problemOf = (error: ParseResult.ParseError): Problem => {
   const { path, expected, actual } = locate(error.issue, [])
   const at = written(path)
@@ -100,8 +100,8 @@ export const problemOf = (error: ParseResult.ParseError): Problem => {
 }
 
 /**
- * Checks whether an input is a message: an object with one of the roles, that fits the role's schema. It gives
- * the input itself, so that checking copies nothing and drops nothing.
+ * Makes a check of unknown input: it must be an object with one of the roles, and fit that role's schema. The check
+ * returns the input itself, so nothing is copied or dropped, or a {@link Problem}.
  */
 export const checkMessage = <Wire>(
   schemas: Readonly<Record<string, Schema.Schema.AnyNoContext>>,

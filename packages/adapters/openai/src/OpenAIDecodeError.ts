@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * A message that is no Chat Completions message. Says where and what is allowed there, never what was said.
+ * The input is no Chat Completions message. The error has the place and what is allowed there, never the content.
  *
  * - `index`: the position in the list, from zero; absent for a single message or when the list itself is wrong
  * - `path`: the field, like `tool_calls[0].function.name`; empty for the whole message

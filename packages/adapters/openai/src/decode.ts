@@ -151,7 +151,7 @@ const decodeAt = (
   })
 
 /**
- * One Chat Completions message. Every message gives exactly one.
+ * Decodes one Chat Completions message into exactly one message; a wrong one is an `OpenAIDecodeError`.
  *
  * - `content: null` beside tool calls gives no text part, `content: ""` an empty one; both come back as they were
  * - `developer` is a system message and `function` a tool message; the role on the wire is remembered
@@ -167,7 +167,8 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, Op
   decodeAt(input, undefined)
 
 /**
- * A list of Chat Completions messages, as `decodeMessage` reads each. The first that is wrong fails the list.
+ * Decodes a list of Chat Completions messages, each as {@link decodeMessage} does. The first wrong message gives an
+ * `OpenAIDecodeError` for the whole list.
  *
  * @example
  * ```ts

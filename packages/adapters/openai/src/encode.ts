@@ -6,6 +6,8 @@ import { formOf, type Form } from "./form.js"
 import type { OpenAIMessage } from "./wire.js"
 
 /**
+ * Options of {@link encodeMessage} and {@link encodeMessages}.
+ *
  * - `extraFields`: whether fields of a message that the API does not document are sent back, as many
  *   compatible servers want (`"send"`, the default), or left out for a server that refuses them (`"omit"`).
  */
@@ -145,7 +147,7 @@ const spokenMessage = (
 }
 
 /**
- * The Chat Completions messages of one memfold message: mostly one. A message with several tool results
+ * Encodes one memfold message as Chat Completions messages: usually one. A message with several tool results
  * (Anthropic has such) gives one `tool` message for each; one with nothing that OpenAI can carry gives none.
  *
  * Left out are: reasoning that did not come in an OpenAI message, opaque parts of other providers, files where
@@ -168,8 +170,8 @@ export const encodeMessage = (
 }
 
 /**
- * Messages for a Chat Completions request. `decodeMessages` reads the same messages back (law L16); see
- * {@link encodeMessage} for what OpenAI cannot carry.
+ * Encodes messages for a Chat Completions request. `decodeMessages` gives the same messages back (L16: codecs lose
+ * nothing), except for the content that OpenAI cannot carry: see {@link encodeMessage}.
  *
  * @example
  * ```ts

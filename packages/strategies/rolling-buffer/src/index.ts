@@ -1,5 +1,6 @@
 /**
- * The summary memory of reference design 5: a buffer of recent messages, and one rolling summary before it.
+ * Four strategies that keep a buffer of recent messages. Older messages become one rolling summary, or are dropped.
+ * `RollingBuffer` follows one of the five reference designs (docs/conformance.md, design 5).
  */
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
@@ -9,14 +10,19 @@ const Settings = Schema.Struct({
 })
 
 /**
- * The setting of a rolling buffer.
+ * The setting of {@link RollingBuffer}.
  *
- * - `bufferSize` (4): so many of the newest messages stay raw when it compacts
+ * - `bufferSize` (4): how many of the newest messages stay uncovered after a compaction; an integer from 1
  */
 export type RollingBufferSettings = typeof Settings.Type
 
 /**
- * With more than twice `bufferSize` raw messages, folds all but the newest `bufferSize` into the summary.
+ * Keeps the newest messages verbatim and one rolling summary of all older ones. A compaction is due when more than
+ * `2 × bufferSize` messages are uncovered; it covers all but the newest `bufferSize`, or a few fewer when the boundary
+ * would cut a group of tool calls.
+ *
+ * `RollingBuffer(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
+ * `RollingBuffer.decode(input)` reads unknown input and returns an `Either`.
  *
  * @example
  * ```ts
@@ -44,10 +50,13 @@ const size = (fallback: number) =>
   Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
 
 /**
- * The window memory that reference design 5 names beside its own: exactly the newest messages, nothing before them,
- * and no model.
+ * Keeps the newest messages and drops older ones from contexts, without a summary and without a model. The log keeps
+ * every message.
  *
- * - `windowSize` (20): so many messages, or a few more where the cut would fall into a group of tool calls
+ * - `windowSize` (20): how many messages stay, an integer from 1; a few more when the boundary would cut a group of
+ *   tool calls
+ *
+ * Throws a `SettingsError` on a setting out of range.
  *
  * @example
  * ```ts
@@ -68,14 +77,17 @@ export const Window = Strategy.define({
     }),
 })
 
-/** The messages that fit, and the newest one however large it is: that is what is to be answered. */
+/** The newest messages that fit. The very newest stays even if it is larger, because the model has to answer it. */
 const recent = (tokens: number) => Keep.all(Keep.lastTokens(tokens), Keep.lastMessages(1))
 
 /**
- * The token buffer memory that reference design 5 names beside its own: the newest messages that fit, nothing before
- * them, and no model.
+ * Keeps the newest messages that fit into a number of tokens and drops older ones from contexts, without a summary and
+ * without a model. The log keeps every message.
  *
- * - `maxTokens` (2,000): the tokens of the messages that stay; the newest one stays even if it has more
+ * - `maxTokens` (2,000): how many tokens the kept messages may have together, an integer from 1; the newest message
+ *   stays even if it has more
+ *
+ * Throws a `SettingsError` on a setting out of range.
  *
  * @example
  * ```ts
@@ -97,10 +109,12 @@ export const TokenBuffer = Strategy.define({
 })
 
 /**
- * The summary buffer memory that reference design 5 names beside its own: the newest messages that fit, word for
- * word, and one rolling summary of all before them.
+ * Keeps the newest messages that fit into a number of tokens verbatim, and one rolling summary of all older ones.
  *
- * - `maxTokens` (2,000): the tokens of the messages that stay raw; the newest one stays even if it has more
+ * - `maxTokens` (2,000): how many tokens the uncovered messages may have together, an integer from 1; the newest
+ *   message stays even if it has more
+ *
+ * Throws a `SettingsError` on a setting out of range.
  *
  * @example
  * ```ts

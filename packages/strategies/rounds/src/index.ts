@@ -1,5 +1,7 @@
 /**
- * The A/B rounds of reference design 2: keep A rounds raw, fold the oldest B rounds into a block of their own.
+ * A strategy that keeps A turns verbatim and compacts the oldest B turns into a block of their own. It follows one of
+ * the five reference designs (docs/conformance.md, design 2), which calls turns rounds; the package name and the
+ * settings keep that design's names.
  */
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "@memfold/core"
 import { Schema } from "effect"
@@ -10,20 +12,19 @@ const positive = (fallback: number) =>
 const Settings = Schema.Struct({ fullContextTurns: positive(4), cachedContextTurns: positive(3) })
 
 /**
- * The settings of A/B rounds. A round is a user message and all that follows it up to the next one.
+ * The settings of {@link Rounds}. A turn is a user message and everything up to the next one.
  *
- * - `fullContextTurns` (4), called A: so many rounds stay raw at least
- * - `cachedContextTurns` (3), called B: so many rounds become one block
+ * - `fullContextTurns` (4), called A: how many complete turns always stay uncovered; an integer from 1
+ * - `cachedContextTurns` (3), called B: how many turns become one block; an integer from 1
  */
 export type RoundsSettings = typeof Settings.Type
 
 /**
- * When A + B complete rounds are uncompressed, compacts exactly the oldest B of them. Below that, everything is
- * raw.
+ * Compacts the oldest B turns into one block when A + B complete turns are uncovered. Older blocks are never rewritten.
  *
- * `Rounds.resolve` reads the settings as the reference's program does: what a request asks for, then
- * `agent.contextWindow` of a settings file, then `PRIZM_FULL_CONTEXT_TURNS` and `PRIZM_CACHED_CONTEXT_TURNS` in the
- * environment, then the defaults.
+ * `Rounds(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
+ * `Rounds.resolve` reads each setting from the first place that has it: the request, `agent.contextWindow` of a
+ * settings file, `PRIZM_FULL_CONTEXT_TURNS` and `PRIZM_CACHED_CONTEXT_TURNS` in the environment, the defaults.
  *
  * @example
  * ```ts
@@ -37,7 +38,7 @@ export const Rounds = Strategy.define({
   name: "rounds",
   settings: Settings,
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },
-  // Where the program of the reference keeps its settings: the file `agent-tools.json`, and the environment.
+  // The program of the reference design keeps its settings in the file `agent-tools.json` and in the environment.
   section: ["agent", "contextWindow"],
   environment: {
     PRIZM_FULL_CONTEXT_TURNS: "fullContextTurns",

@@ -1,5 +1,6 @@
 /**
- * The sliding window of reference design 1: keep the newest messages raw, compact what is older in batches.
+ * A strategy that keeps the newest messages verbatim and compacts older ones in batches. It follows one of the five
+ * reference designs (docs/conformance.md, design 1).
  */
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Duration, Schema } from "effect"
@@ -22,19 +23,24 @@ const Settings = Schema.Struct({
 )
 
 /**
- * The settings of a sliding window.
+ * The settings of {@link SlidingWindow}: integers from 1, `tailKeepSize` from 0.
  *
- * - `contextSize` (75): at most so many history messages in a context
- * - `tailKeepSize` (40): the newest messages, never compacted; smaller than `contextSize`
- * - `compressionWindowSize` (12): compact when so many messages have piled up before the tail
- * - `compressionCooldownSec` (900): with anything before the tail, compact after so many seconds all the same
- * - `compressionHardLimit` (30): compact when so many have piled up, named apart from the window
+ * - `contextSize` (75): the maximum of uncovered messages in a context; it takes effect only while compactions are off
+ *   or failing
+ * - `tailKeepSize` (40): how many of the newest messages are never compacted; smaller than `contextSize`
+ * - `compressionWindowSize` (12): compact when the backlog has this many messages
+ * - `compressionCooldownSec` (900): compact a smaller backlog this many seconds after the last compaction, or after
+ *   the first message
+ * - `compressionHardLimit` (30): compact when the backlog has this many messages, with a reason of its own in the log
  */
 export type SlidingWindowSettings = typeof Settings.Type
 
 /**
- * Compacts `[through, total - tailKeepSize)` when `compressionWindowSize` messages are in it, or some are and
- * the cooldown has passed.
+ * Keeps the newest `tailKeepSize` messages verbatim and one rolling summary of all older ones. A compaction is due when
+ * the backlog `[coveredTo, total - tailKeepSize)` has `compressionWindowSize` messages, or when it has any and the
+ * cooldown has passed.
+ *
+ * `SlidingWindow(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
  *
  * @example
  * ```ts

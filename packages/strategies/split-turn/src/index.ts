@@ -1,6 +1,7 @@
 /**
- * The token threshold and split turn of reference design 3: compact when the context fills its window, and when
- * the current turn alone is too large for it, summarize the turn's beginning apart from the history.
+ * A strategy for agents: it compacts when the context fills a share of the model's window. If the current turn alone is
+ * too large to keep, it summarizes the first part of the turn separately from the history. It follows one of the five
+ * reference designs (docs/conformance.md, design 3).
  */
 import { SummaryMode, Keep, ToolNotes, Prune, Split, Strategy, BatchSize, Trigger } from "@memfold/core"
 import { Schema } from "effect"
@@ -31,37 +32,40 @@ const Settings = Schema.Struct({
 )
 
 /**
- * The settings of a split turn; shares are of `contextLimit`.
+ * The settings of {@link SplitTurn}. Shares are parts of `contextLimit`, above 0 and at most 1.
  *
  * - `contextLimit` (200,000): the model's context window, in tokens
  * - `compactionThreshold` (0.7): compact when the context is above this share
- * - `keepRecentShare` (0.1): the newest messages that stay raw, besides the current turn
- * - `splitBudget` (0.5) and `splitMargin` (1.2): when what stays is above their product, the turn is split, and at
- *   most so much of its beginning becomes the prefix
- * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead; down to 0.15 when messages take more than a
- *   tenth of it each
- * - `pruneToolOutputs` (off): along with a compaction, `soft-trim` leaves the two ends of long tool outputs that stay
- *   raw; `hard-clear` does so, and leaves a note alone of those older than the most recent messages
- * - `toolFailures` (8): so many failed tool calls are listed behind the prefix of a split turn, word for word, with
- *   at most 240 characters each
- * - `trackFiles` (true): files read and changed by tools are listed with the summary, across compactions
+ * - `keepRecentShare` (0.1): the share of the newest messages that stay uncovered besides the current turn; smaller
+ *   than `compactionThreshold`
+ * - `splitBudget` (0.5) and `splitMargin` (1.2, at least 1): if the kept messages take more than the product of both,
+ *   the turn is split; the prefix takes at most that product
+ * - `adaptiveSplit` (false): the prefix takes 0.4 of the window instead, down to 0.15 when each message takes more than
+ *   a tenth of it on average
+ * - `pruneToolOutputs` (off): at each compaction, `soft-trim` shortens long tool outputs in uncovered messages to their
+ *   two ends; `hard-clear` also replaces outputs older than the most recent messages by a note
+ * - `toolFailures` (8): how many failed tool calls are listed after a turn prefix, word for word, with at most
+ *   240 characters each
+ * - `trackFiles` (true): list the files that tools read and changed with the summary, across compactions
  */
 export type SplitTurnSettings = typeof Settings.Type
 
 /**
- * Large messages leave little to choose from, so that less goes at a time (reference design 3, adaptive ratio). Those
- * of more than a tenth of the window on average count as large.
+ * The share of the window that an adaptive prefix takes. It shrinks when messages take more than a tenth of the window on
+ * average, because large messages leave few positions for the boundary.
  */
 const adaptiveRatio = (averageShare: number): number =>
   averageShare > 0.1 ? Math.max(0.4 - 2 * averageShare, 0.15) : 0.4
 
-/** At most so many characters of a failure are noted down. */
+/** The maximum length of a failure in the tool notes, in characters. */
 const failureCharacters = 240
 
 /**
- * Above the threshold, compacts everything before the current turn and the most recent messages. If those alone
- * take more than `splitBudget × splitMargin` of the window, their beginning, up to that much, becomes a summary
- * of its own: the turn prefix.
+ * Keeps the current turn and the most recent messages, and one rolling summary of all older ones. A compaction is due
+ * when the context is above `compactionThreshold`. If the kept messages take more than `splitBudget × splitMargin` of
+ * the window, the first part of them, up to that size, becomes a summary of its own: the turn prefix.
+ *
+ * `SplitTurn(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
  *
  * @example
  * ```ts

@@ -1,12 +1,12 @@
 /**
- * Conversations as they really look: put together from small independent pieces (a question, a round of tool calls, a
- * late result); a failing one shrinks to the few pieces that matter.
+ * Realistic conversations, composed of small independent pieces (a question, tool calls with results, a late result).
+ * A failing one shrinks to the few pieces that matter.
  */
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { onceIn } from "./onceIn.js"
 
-/** When generated conversations begin. */
+/** The time of the first message of generated conversations. */
 export const startOfTime = 1_700_000_000_000
 
 /** What is tried first when a counterexample is made smaller: the first of several. */
@@ -34,7 +34,7 @@ const id = fc.oneof(
   { weight: 1, arbitrary: fc.constant("") },
 )
 
-/** What tools answer: now and then, more than a rule of pruning lets pass. */
+/** Tool outputs; some are longer than a pruning rule allows. */
 const output: fc.Arbitrary<string> = fc.oneof(
   simplestFirst,
   { weight: 3, arbitrary: text },
@@ -223,7 +223,7 @@ const present = fc.oneof(
   { weight: 300, arbitrary: fc.constant(true) },
 )
 
-/** So many messages of a piece can be left out. */
+/** How many messages of a piece can be left out. */
 const optional = 6
 
 const wholePiece: fc.Arbitrary<Piece> = fc.oneof(
@@ -246,7 +246,7 @@ export const oneMessage: fc.Arbitrary<Message.Message> = fc
   .tuple(wholePiece, fc.nat())
   .map(([messages, which]) => messages[which % messages.length]!)
 
-/** A conversation of up to some sixty messages, most of them with a time. */
+/** A conversation of up to about sixty messages, most of them with a time. */
 export const conversation: fc.Arbitrary<ReadonlyArray<Message.Message>> = fc
   .tuple(
     fc.array(textPart, { maxLength: 2 }),

@@ -1,4 +1,4 @@
-/** Arbitrary events, and logs of them: what a session may hold, and what none ever should. */
+/** Arbitrary events and logs, both possible and impossible ones. */
 import * as fc from "fast-check"
 import { type Event, EventCodec, type EventLog, Wording } from "@memfold/core"
 import { oneMessage, startOfTime, text } from "./conversation.js"
@@ -15,7 +15,7 @@ const paths = fc.array(fc.constantFrom("a.ts", "b/c.ts", "README.md"), { maxLeng
 
 type Of<Tag extends Event.Event["_tag"]> = Extract<Event.Event, { _tag: Tag }>
 
-/** The compiler sees to it that every field has its arbitrary; what they make together it cannot see. */
+/** The compiler checks that every field has an arbitrary, but cannot check the combination. */
 const tagged = <Tag extends Event.Event["_tag"]>(
   tag: Tag,
   fields: { readonly [Key in Exclude<keyof Of<Tag>, "_tag">]: fc.Arbitrary<Of<Tag>[Key]> },
@@ -135,7 +135,7 @@ const unknown = fc.constant<EventCodec.UnknownEvent>({
 /** A summary that cannot be read. */
 export const damaged: EventCodec.DamagedSummary = { _tag: "DamagedSummary", detail: "?" }
 
-/** An event as a log has it: also one that this memfold does not know, or cannot read. */
+/** An event as a log has it, including unknown and unreadable ones. */
 export const stored = (
   event: EventCodec.AnyEvent,
 ): Pick<EventLog.LogRecord, "type" | "schemaVersion" | "data"> => {
@@ -159,7 +159,7 @@ export const recorded = <E>(events: ReadonlyArray<E>): ReadonlyArray<EventCodec.
     event,
   }))
 
-/** A log of events in no sensible order at all. */
+/** A log of events in random order. */
 export const disorder: fc.Arbitrary<ReadonlyArray<EventCodec.RecordedEvent>> = fc
   .array(fc.oneof({ weight: 12, arbitrary: event }, unknown, fc.constant(damaged)), {
     maxLength: 40,

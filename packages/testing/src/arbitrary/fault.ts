@@ -1,4 +1,4 @@
-/** What may go wrong with the calls of a log. */
+/** Faults of the calls of a log. */
 import * as fc from "fast-check"
 import type { Fault, FaultScript } from "../fakes/faultyLog.js"
 
@@ -7,7 +7,7 @@ const delay = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 5_000 }) },
 )
 
-/** Some calls fail before they get there, some after, some take their time; most work. It shrinks to none. */
+/** Some calls fail before they are executed, some after, some are slow; most work. Shrinks to no faults. */
 export const faultScript: fc.Arbitrary<FaultScript> = fc.array(
   fc
     .record({

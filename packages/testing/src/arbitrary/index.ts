@@ -1,4 +1,4 @@
-/** Arbitraries of everything a memory meets. */
+/** Arbitraries of conversations, batches, events, records, strategies, faults and interleavings. */
 export { chat, conversation, oneMessage, startOfTime, text } from "./conversation.js"
 export { disorder, event } from "./event.js"
 export { faultScript } from "./fault.js"

@@ -1,4 +1,4 @@
-/** In which portions something happens, and in which order things that happen at once do. */
+/** Sizes of batches, and orders of concurrent steps. */
 import * as fc from "fast-check"
 
 /** Cuts a list into batches of these sizes, over and over; one at a time without any. */
@@ -20,15 +20,15 @@ export const batchSizes: fc.Arbitrary<ReadonlyArray<number>> = fc.array(fc.integ
   maxLength: 3,
 })
 
-/** Whatever a list arbitrary gives, in batches. It shrinks to one at a time. */
+/** The lists of an arbitrary, in batches. Shrinks to one item at a time. */
 export const batched = <A>(
   list: fc.Arbitrary<ReadonlyArray<A>>,
 ): fc.Arbitrary<ReadonlyArray<ReadonlyArray<A>>> =>
   fc.tuple(list, batchSizes).map(([items, sizes]) => inBatches(items, sizes))
 
 /**
- * The steps of several that work at once, each step as the number of the one whose turn it is. The steps of each keep
- * their order; what is between them is any order at all.
+ * The interleaved steps of several concurrent workers, each step as the number of its worker. The steps of one worker
+ * keep their order.
  */
 export const interleaving = (stepsOfEach: ReadonlyArray<number>): fc.Arbitrary<ReadonlyArray<number>> => {
   const turns = stepsOfEach.flatMap((steps, who) => Array.from({ length: steps }, () => who))

@@ -1,12 +1,12 @@
-/** Records, batches, commit ids and session ids: what a log is given. */
+/** Records, batches and session ids: the input of an event log. */
 import type { EventLog } from "@memfold/core"
 import * as fc from "fast-check"
 import { startOfTime } from "./conversation.js"
 
-/** A batch of records, of which there is one at least. */
+/** A batch: at least one record. */
 export type Batch = readonly [EventLog.NewRecord, ...ReadonlyArray<EventLog.NewRecord>]
 
-/** So many records, numbered from `first` on. */
+/** A number of records whose data counts up from `first`. */
 export const numbered = (count: number, first = 1): Batch => {
   const one = (position: number): EventLog.NewRecord => ({
     time: startOfTime + first + position,
@@ -17,7 +17,7 @@ export const numbered = (count: number, first = 1): Batch => {
   return [one(0), ...Array.from({ length: count - 1 }, (_, position) => one(position + 1))]
 }
 
-/** Texts that stores have stumbled over. JSON escapes halves of surrogate pairs, so none stand in it bare. */
+/** Texts that break stores. They contain no lone surrogates, because JSON escapes these. */
 const text: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: "grapheme", maxLength: 30 }) },
   {
@@ -53,7 +53,7 @@ export const batch: fc.Arbitrary<Batch> = fc
   .tuple(record, fc.array(record, { maxLength: 4 }))
   .map(([first, rest]): Batch => [first, ...rest])
 
-/** Session ids that stores have stumbled over: all of them different, many of them nearly the same. */
+/** Session ids that break stores: all different, many nearly equal. */
 export const oddSessions: ReadonlyArray<string> = [
   "chat-1",
   "chat",

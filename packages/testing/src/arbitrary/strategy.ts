@@ -59,7 +59,7 @@ const keepLeaf: fc.Arbitrary<Named<Keep.Keep>> = fc
   )
   .map((keep) => [keep.describe, keep])
 
-/** What a strategy keeps. */
+/** A rule of what a strategy keeps. */
 export const keep: fc.Arbitrary<Named<Keep.Keep>> = fc.oneof(
   { weight: 4, arbitrary: keepLeaf },
   {
@@ -177,7 +177,7 @@ const composed = ({
 /** Any composition of the combinators, with small numbers. */
 export const strategy: fc.Arbitrary<Strategy.Strategy> = fc.record(parts).map(composed)
 
-/** One that has more to prune: it is often due, keeps much raw, and lets few outputs be whole. */
+/** A strategy that prunes more: it is often due, keeps many messages, and shortens most outputs. */
 export const pruningStrategy: fc.Arbitrary<Strategy.Strategy> = fc
   .record({
     ...parts,

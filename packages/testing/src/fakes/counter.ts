@@ -1,4 +1,4 @@
 import type { TokenCounter } from "@memfold/core"
 
-/** Four characters are a token: sizes in tests do not change when the estimate does. */
+/** Counts four characters as a token, so sizes in tests do not depend on the estimate. */
 export const quarter: TokenCounter.Service = { name: "quarter", count: (text) => Math.ceil(text.length / 4) }

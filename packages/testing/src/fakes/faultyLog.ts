@@ -1,14 +1,14 @@
-/** A log that does not always answer: a real one behind a bad network. */
+/** An event log behind an unreliable network. */
 import { EventLog } from "@memfold/core"
 import { Duration, Effect, Layer, Stream } from "effect"
 
 /**
- * What happens to one call.
+ * The fault of one call.
  *
- * - `lost: "request"`: it never gets there; the caller is told that it failed
- * - `lost: "answer"`: it is done, and the caller is told that it failed: the lost acknowledgement
- * - `there`, `back`: how long the request and the answer take, in milliseconds of Effect's clock
- * - `on`: only calls of this operation; other ones work, and leave the fault to a later call
+ * - `lost: "request"`: the call is not executed, and fails with a `LogError`
+ * - `lost: "answer"`: the call is executed, but fails with a `LogError`, like a lost acknowledgement
+ * - `there`, `back`: the delays of request and answer, in milliseconds of Effect's clock; 0 by default
+ * - `on`: the fault waits for a call of this operation; other calls work
  */
 export interface Fault {
   readonly lost?: "request" | "answer" | undefined
@@ -17,13 +17,13 @@ export interface Fault {
   readonly on?: keyof EventLog.Service | undefined
 }
 
-/** What happens to the calls of a log, one after another; when it is used up, everything works. */
+/** The faults of a log's calls, in order. After the last one, all calls work. */
 export type FaultScript = ReadonlyArray<Fault>
 
 const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)) : Effect.void)
 
 /**
- * Wraps a log in faults: each call takes the next of the script.
+ * Wraps a log so that each call takes the next fault of the script.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)
  *
  * const program = Effect.gen(function* () {
  *   const log = yield* InMemoryEventLog.make
- *   // The first append is done, and its answer is lost.
+ *   // The first append is executed, but its answer is lost.
  *   const faulty = Fakes.faultyLog(log, [{ on: "append", lost: "answer" }])
  *   const write = faulty.append("s", [{ time: 0, type: "Noted", schemaVersion: 1, data: "{}" }], {
  *     expectedVersion: 0,
@@ -86,7 +86,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
   }
 }
 
-/** A layer that puts faults in front of the log below it. */
+/** The layer of {@link faultyLog}: wraps the log that is provided to it. */
 export const faultyLogLayer = (
   script: FaultScript,
 ): Layer.Layer<EventLog.EventLog, never, EventLog.EventLog> =>

@@ -1,4 +1,4 @@
-/** Parts that do what parts do on a bad day. */
+/** Fakes: summarizers and logs that fail in the ways real ones do. */
 export { quarter } from "./counter.js"
 export { faultyLog, faultyLogLayer } from "./faultyLog.js"
 export type { Fault, FaultScript } from "./faultyLog.js"

@@ -1,12 +1,12 @@
-/** Summarizers that do what a model's API does on a bad day, and one that says what it covers. */
+/** Summarizers that fail in the ways a model's API does, and one that writes the range it covers. */
 import { EchoSummarizer, Summarizer } from "@memfold/core"
 import { Deferred, type Duration, Effect } from "effect"
 
-/** Writes the range it covers, `[0,12)`, and no more: coverage, loss and doubling can be read off a context. */
+/** Writes only the range it covers, like `[0,12)`, so a test can read coverage from a context. */
 export const echo = EchoSummarizer.make
 
 /**
- * Fails the first `times` calls (all of them by default), then echoes.
+ * Fails the first `times` calls (all by default) with a `SummarizerError`, then writes the range like {@link echo}.
  *
  * @example
  * ```ts
@@ -36,32 +36,32 @@ export const failing = ({
   }
 }
 
-/** Echoes after a while, by Effect's clock. */
+/** Like {@link echo}, after a delay of Effect's clock. */
 export const slow = (duration: Duration.DurationInput): Summarizer.Service => ({
   name: "slow",
   summarize: (request) => Effect.delay(echo().summarize(request), duration),
 })
 
-/** Is cut off by the model's limit every time, and says so. */
+/** Returns `finish: "length"` at every call, like a model that reaches its output limit. */
 export const truncating = (): Summarizer.Service => ({
   name: "truncating",
   summarize: ({ from, to }) => Effect.succeed({ text: `[${from},${to}`, finish: "length" }),
 })
 
-/** Answers with more than it was given: `factor` (2) times the tokens that its text is to replace. */
+/** Returns a text longer than the messages it replaces: `factor` (2) times their tokens. */
 export const inflating = (factor = 2): Summarizer.Service => ({
   name: "inflating",
   summarize: ({ from, to, replacesTokens }) =>
     Effect.succeed({ text: `[${from},${to}) ${"and so on, ".repeat(Math.ceil(factor * replacesTokens))}` }),
 })
 
-/** Dies of a defect, as a program with a mistake in it does. */
+/** Dies with a defect, like a summarizer with a bug. */
 export const dying = (): Summarizer.Service => ({
   name: "dying",
   summarize: () => Effect.die(new TypeError("a fake defect")),
 })
 
-/** Echoes, and keeps the requests. */
+/** Like {@link echo}; also records its requests. */
 export const recording = (): {
   readonly summarizer: Summarizer.Service
   readonly requests: ReadonlyArray<Summarizer.Request>
@@ -75,7 +75,7 @@ export const recording = (): {
   return { requests, summarizer: { name: "recording", summarize } }
 }
 
-/** A summarizer that starts, tells that it did (`entered`), and answers once the `gate` is opened. */
+/** A summarizer that completes `entered` when it is called, and returns after the `gate` is opened. */
 export const gated = Effect.gen(function* () {
   const entered = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
@@ -90,7 +90,7 @@ export const gated = Effect.gen(function* () {
   return { entered, gate, summarizer }
 })
 
-/** The fakes that need no setting, by name. */
+/** The fakes that need no settings, by name. */
 export const summarizers: ReadonlyMap<string, () => Summarizer.Service> = new Map<
   string,
   () => Summarizer.Service

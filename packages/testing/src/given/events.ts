@@ -2,14 +2,14 @@
 import { type Event, type EventCodec, type Message, Session, Wording } from "@memfold/core"
 import { recorded } from "../arbitrary/event.js"
 
-/** The messages from an index on, each of so many tokens. */
+/** The events that append messages at the indexes from `from`, each with `tokens` tokens. */
 export const appended = (
   messages: ReadonlyArray<Message.Message>,
   { tokens = 10, from = 0 } = {},
 ): ReadonlyArray<Event.MessageAppended> =>
   messages.map((message, position) => ({ _tag: "MessageAppended", index: from + position, message, tokens }))
 
-/** A compaction of `[from, to)`, called `k1` unless said otherwise, that takes the lock for ten minutes. */
+/** The event that starts a compaction of `[from, to)`, `k1` by default, with a lease of ten minutes. */
 export const started = (
   to: number,
   options: Partial<Event.CompactionStarted> = {},
@@ -29,7 +29,7 @@ export const started = (
   }
 }
 
-/** The summary `s1` of compaction `k1`: seven tokens for everything before `coveredTo`. */
+/** The event that commits the summary `s1` of compaction `k1`: seven tokens for all messages before `coveredTo`. */
 export const committed = (
   coveredTo: number,
   options: Partial<Event.SummaryCommitted> = {},
@@ -49,7 +49,7 @@ export const committed = (
   ...options,
 })
 
-/** The failure of a compaction, to be tried again at time 5 or with 9 messages. */
+/** The event that a compaction failed; it may be tried again at time 5 or with 9 messages. */
 export const failed = (options: Partial<Event.CompactionFailed> = {}): Event.CompactionFailed => ({
   _tag: "CompactionFailed",
   compaction: "k1",
@@ -60,13 +60,13 @@ export const failed = (options: Partial<Event.CompactionFailed> = {}): Event.Com
   ...options,
 })
 
-/** What compaction `k1` cut out of tool outputs. */
+/** The event that compaction `k1` pruned tool outputs. */
 export const pruned = (
   outputs: ReadonlyArray<Event.PrunedOutput>,
   options: Partial<Event.ToolOutputsPruned> = {},
 ): Event.ToolOutputsPruned => ({ _tag: "ToolOutputsPruned", compaction: "k1", outputs, ...options })
 
-/** What is cut out of the only output of message `index`: all of it, unless said otherwise. */
+/** The cut of the only tool output of message `index`; by default all of it. */
 export const cleared = (index: number, options: Partial<Event.PrunedOutput> = {}): Event.PrunedOutput => ({
   index,
   part: 0,
@@ -79,7 +79,7 @@ export const cleared = (index: number, options: Partial<Event.PrunedOutput> = {}
   ...options,
 })
 
-/** The declaration that the event at `version` is an unusable summary. */
+/** The event that declares the summary at `version` invalid. */
 export const invalidated = (
   version: number,
   options: Partial<Event.SummaryInvalidated> = {},
@@ -95,11 +95,11 @@ export const invalidated = (
 export const after = (...events: ReadonlyArray<EventCodec.AnyEvent>): Session.SessionState =>
   Session.fold(Session.empty("s"), recorded(events))
 
-/** The state after these messages of ten tokens each, of which those before `coveredTo` are in a summary. */
+/** The state after these messages of ten tokens each; those before `coveredTo` are covered by a summary. */
 export const stateOf = (messages: ReadonlyArray<Message.Message>, coveredTo = 0): Session.SessionState =>
   after(...appended(messages), ...(coveredTo === 0 ? [] : [started(coveredTo), committed(coveredTo)]))
 
-/** Messages without what rendering notes on them: as they were appended. */
+/** Messages as they were appended, without the metadata that rendering adds. */
 export const unmarked = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> =>
   messages.map((message) => {
     const { metadata: { memfold: _memfold, ...metadata } = {}, ...rest } = message

@@ -1,6 +1,6 @@
 /**
- * Specifications of reducers and strategies that read like sentences: given what has happened, when this happens, or
- * when this strategy looks at it, then so.
+ * Specifications of reducers and strategies that read like sentences: given these events, when others follow or a
+ * strategy decides, then this holds.
  */
 import { type EventCodec, type Message, Policy, Session, type Strategy } from "@memfold/core"
 import { startOfTime } from "../arbitrary/conversation.js"
@@ -8,18 +8,18 @@ import { recorded } from "../arbitrary/event.js"
 import { canonical, must } from "../law/Law.js"
 import { appended } from "./events.js"
 
-/** What has happened: events, and messages that were appended. */
+/** Events, and messages that stand for the events that append them. */
 export type Happened =
   | EventCodec.AnyEvent
   | Message.Message
   | ReadonlyArray<EventCodec.AnyEvent | Message.Message>
 
-/** What comes of it; a check that throws fails the test. */
+/** The result of a specification. A check that throws fails the test. */
 export interface Then<A> {
   readonly then: (check: (found: A) => void) => void
 }
 
-/** What has happened so far; either more happens, or a strategy looks at it. */
+/** The events so far: `when` adds further events, or lets a strategy decide. */
 export interface Given {
   readonly state: Session.SessionState
   readonly when: {
@@ -31,7 +31,7 @@ export interface Given {
 const isStrategy = (value: unknown): value is Strategy.Strategy =>
   typeof value === "object" && value !== null && "keep" in value && "summaryMode" in value
 
-/** Messages become events, each in its place. */
+/** The events, with messages replaced by the events that append them. */
 const eventsOf = (total: number, happened: ReadonlyArray<Happened>): ReadonlyArray<EventCodec.AnyEvent> => {
   let next = total
   return happened.flat().flatMap((one): ReadonlyArray<EventCodec.AnyEvent> => {
@@ -43,13 +43,14 @@ const eventsOf = (total: number, happened: ReadonlyArray<Happened>): ReadonlyArr
 }
 
 const then = <A>(found: A): Then<A> => ({
-  // A word of the sentence; it is never awaited.
+  // Part of the sentence; it is never awaited.
   // oxlint-disable-next-line unicorn/no-thenable
   then: (check) => check(found),
 })
 
 /**
- * Begins a specification. Messages count ten tokens each; events come one a millisecond.
+ * Starts a specification with events and messages. Each message counts ten tokens, and events are a millisecond apart.
+ * Returns the state so far and `when`, whose `then` passes the new state, or the strategy's decision, to your check.
  *
  * @example
  * ```ts
@@ -92,9 +93,9 @@ export const given = (...past: ReadonlyArray<Happened>): Given => {
   return { state, when: when as Given["when"] }
 }
 
-/** What a strategy may decide, to stand behind `then`. */
+/** Checks of a strategy's decision, for `then`. They throw an `Error` that says what was decided instead. */
 export const decides = {
-  /** A compaction is due, with a plan that has these fields at least. */
+  /** A compaction is due, and its plan has at least these fields. */
   compact:
     (expected: Partial<Policy.Plan> = {}) =>
     (decision: Policy.Decision): void => {
@@ -110,7 +111,7 @@ export const decides = {
         )
       }
     },
-  /** Nothing is due; for this reason, where one is named. */
+  /** Nothing is due, for this reason if one is given. */
   nothing:
     (why?: Extract<Policy.Decision, { readonly _tag: "Idle" }>["reason"]) =>
     (decision: Policy.Decision): void => {

@@ -1,42 +1,42 @@
 /**
- * A law as a property: its number in the design, what it says, and what has to hold for generated input.
+ * A law as a property: its number, its text, and a check of generated input.
  */
 import * as fc from "fast-check"
 
 /**
- * One law, ready to be checked: with {@link check}, with the suites of `@memfold/testing/vitest`, or with fast-check
+ * A law that can be checked: with {@link check}, with the suites of `@memfold/testing/vitest`, or with fast-check
  * itself (`fc.assert(law.property)`) in any other runner.
  */
 export interface Law {
-  /** Its number in the design: `L1` to `L16`. Several properties may belong to one law. */
+  /** The number of the law, `L1` to `L16`; `L0` for a precondition. Several properties may belong to one law. */
   readonly id: string
   readonly name: string
   /** What it says and why, for the author of a part that breaks it. */
   readonly explanation: string
   readonly property: fc.IAsyncProperty<unknown>
-  /** How often it is tried unless asked otherwise. */
+  /** The default number of inputs it is checked with. */
   readonly numRuns: number
-  /** A counterexample as a person can read it. */
+  /** Describes a counterexample as text. */
   readonly describe: (counterexample: unknown) => string
   /** Whether a counterexample is found again by its seed and path, or by the seed alone. */
   readonly replay: "path" | "seed"
 }
 
-/** What is to be known of a law to make its property. */
+/** The parts of a law from which its property is made. */
 export interface LawOptions<A> {
   readonly id: string
   readonly name: string
   readonly explanation: string
   readonly numRuns: number
   readonly arbitrary: fc.Arbitrary<A>
-  /** Throws, or answers with a rejected promise, where the law does not hold. */
+  /** Throws, or returns a rejected promise, if the law does not hold. */
   readonly holds: (input: A) => void | Promise<void>
   readonly describe: (input: A) => string
   /** How a counterexample is found again: by its path, unless said otherwise. */
   readonly replay?: Law["replay"]
 }
 
-/** What does not hold; its message says so in words. */
+/** The error of a law that does not hold; its message says why. */
 export class Broken extends Error {
   override readonly name = "Broken"
 }

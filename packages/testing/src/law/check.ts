@@ -8,12 +8,12 @@ import { Broken, type Law } from "./Law.js"
 /**
  * How a law is checked.
  *
- * - `numRuns`: how many inputs are tried; the law's own number by default
- * - `seed`, `path`: those of a report, to find the same counterexample again; a random seed by default. The environment
+ * - `numRuns`: how many inputs are generated, from 1; by default the law's own number
+ * - `seed`, `path`: the values of a report, to find the same counterexample again; by default a random seed. The environment
  *   variable `MEMFOLD_SEED` (`SEED` or `SEED:PATH`) does the same from outside.
- * - `timeLimit` (10,000): milliseconds that one input may take; what never answers is reported with its input, as
- *   anything else that is wrong
- * - `within`: milliseconds that all of it may take, making a counterexample smaller included; no limit by default
+ * - `timeLimit` (10,000): the limit for one input in milliseconds; an input that takes longer is reported as a
+ *   counterexample
+ * - `within`: the limit for the whole check in milliseconds, including shrinking; no limit by default
  */
 export interface CheckOptions {
   readonly numRuns?: number | undefined
@@ -23,7 +23,7 @@ export interface CheckOptions {
   readonly within?: number | undefined
 }
 
-/** What came of checking a law. */
+/** The result of checking a law. */
 export type Verdict =
   | { readonly _tag: "Holds"; readonly law: Law; readonly runs: number; readonly seed: number }
   | {
@@ -36,9 +36,9 @@ export type Verdict =
       readonly path: string
       /** The smallest input found for which the law does not hold. */
       readonly counterexample: unknown
-      /** What is wrong with it. */
+      /** Why the law does not hold for it. */
       readonly detail: string
-      /** All of it for a person. */
+      /** The whole report as text. */
       readonly report: string
     }
 
@@ -83,11 +83,11 @@ const detailOf = (error: unknown): string =>
       : `${error.name}: ${error.message}\n${error.stack?.split("\n").slice(1, 4).join("\n") ?? ""}`
     : String(error)
 
-/** So many inputs that do not end are waited for; after them, none is made smaller any more. */
+/** How many inputs that do not end are waited for. After them, shrinking stops. */
 const mostHanging = 3
 
 /**
- * A property each of whose runs ends: after so many milliseconds it has failed. A run that
+ * A property whose runs have a time limit in milliseconds. A run that exceeds it has failed; one that
  * hangs is left behind.
  */
 const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
@@ -116,7 +116,10 @@ const limited = (property: Law["property"], millis: number): fc.IRawProperty<unk
   }
 }
 
-/** Checks a law and answers with what was found, whether it holds or not. */
+/**
+ * Checks a law and returns a {@link Verdict}, whether it holds or not. Rejects with a `TypeError` if `MEMFOLD_SEED` is
+ * no seed.
+ */
 export const examine = async (law: Law, options: CheckOptions = {}): Promise<Verdict> => {
   const { seed, path } = replayed(options)
   const { timeLimit = 10_000, within } = options
@@ -153,7 +156,7 @@ export const examine = async (law: Law, options: CheckOptions = {}): Promise<Ver
 }
 
 /**
- * Checks a law; fails with {@link LawBroken}, whose message is the whole report, where it does not hold.
+ * Checks a law, and rejects with {@link LawBroken} if it does not hold. The message of the error is the whole report.
  *
  * @example
  * ```ts

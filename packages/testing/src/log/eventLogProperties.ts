@@ -1,4 +1,4 @@
-/** The laws that every store has to keep, as properties. */
+/** The laws of stores, as properties. */
 import type { Law } from "../law/Law.js"
 import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
@@ -12,8 +12,8 @@ import { snapshotLaws } from "./laws/snapshots.js"
 import { summaryLaws } from "./laws/summaries.js"
 
 /**
- * The laws that an event log has to keep, as properties for any test runner; `eventLogLaws` of
- * `@memfold/testing/vitest` makes tests of them. Each input gets a log of its own, closed afterwards.
+ * Returns the laws of event logs as properties for any test runner. `eventLogLaws` of `@memfold/testing/vitest` registers
+ * them as tests. Each input gets a log of its own, which is closed afterwards.
  *
  * @example
  * ```ts

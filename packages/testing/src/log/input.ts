@@ -1,4 +1,4 @@
-/** What the laws of a store are made with, and how they ask it. */
+/** The input of the laws of a store, and helpers to use the store. */
 import { EventLog } from "@memfold/core"
 import { Cause, Chunk, Effect, Exit, Layer, Option, Stream } from "effect"
 import { type Law, type LawOptions, makeLaw } from "../law/Law.js"
@@ -8,12 +8,12 @@ import type { Answer } from "./naiveLog.js"
 export type LogLayer = Layer.Layer<EventLog.EventLog, unknown>
 
 /**
- * A store, as its laws need to know it.
+ * The store to check.
  *
- * - `layer`: an empty log of its own each time it is built; or a function that gives such a layer
- * - `reopen`: for a store that outlives its process: gives a layer over a new place each time it is called; whenever
- *   that layer is built, the same place is opened again
- * - `numRuns` (100): how often each law is tried; laws that move much data are tried less often
+ * - `layer`: a layer that builds a new, empty log each time, or a function that returns such a layer
+ * - `reopen`: for a store that outlives its process, a function that returns a layer over a new file or database each
+ *   time it is called; building that layer again opens the same file or database again
+ * - `numRuns` (100): how many inputs each law is checked with; laws that move much data use fewer
  */
 export interface EventLogPropertiesOptions {
   readonly layer: LogLayer | (() => LogLayer)
@@ -21,11 +21,11 @@ export interface EventLogPropertiesOptions {
   readonly numRuns?: number | undefined
 }
 
-/** Everything that the laws of a store share. */
+/** The values and helpers that the laws of a store share. */
 export interface LogKit {
   readonly numRuns: number
   readonly options: EventLogPropertiesOptions
-  /** A law about a fresh log for each input. */
+  /** Makes a law that gets a new log for each input. */
   readonly law: <A>(
     law: Omit<LawOptions<A>, "numRuns" | "holds" | "describe"> & {
       readonly numRuns?: number
@@ -35,7 +35,7 @@ export interface LogKit {
   ) => Law
 }
 
-/** Runs a program with a layer that is built for it and released after it; what it died of is thrown. */
+/** Runs a program with a layer that is built for it and released after it; throws the program's defect. */
 export const withLog = async <A>(
   layer: LogLayer,
   program: (log: EventLog.Service) => Effect.Effect<A, unknown, EventLog.EventLog>,
@@ -59,7 +59,7 @@ export const listed = (log: EventLog.Service) =>
 export const snapshotOf = (log: EventLog.Service, session: string) =>
   Effect.map(log.loadSnapshot(session), Option.getOrNull)
 
-/** What an append or a rewrite comes to, in one value. */
+/** The result of an append or a rewrite, success or failure, as one value. */
 export const answerOf = <E>(
   appended: Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | E>,
 ): Effect.Effect<Answer, Exclude<EventLog.VersionConflict | E, { readonly _tag: "VersionConflict" }>> =>
@@ -70,7 +70,7 @@ export const answerOf = <E>(
 const inWords = (value: unknown): string =>
   JSON.stringify(value, null, 1)?.replace(/\n\s+/g, " ").slice(0, 2_000) ?? String(value)
 
-/** Everything that the laws of a store share. */
+/** The values and helpers that the laws of a store share. */
 export const logKitOf = (options: EventLogPropertiesOptions): LogKit => {
   const { numRuns = 100, layer } = options
   const fresh = () => (typeof layer === "function" ? layer() : layer)

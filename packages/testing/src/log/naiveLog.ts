@@ -1,4 +1,4 @@
-/** A log the naive way: a list for each session, and no thought of speed. Stores are held against it. */
+/** The simplest log: a list for each session, however slow. Stores are compared with it. */
 import { EventLog } from "@memfold/core"
 
 interface Kept {
@@ -6,10 +6,10 @@ interface Kept {
   snapshot: EventLog.Snapshot | null
 }
 
-/** What an append comes to. */
+/** The result of an append. */
 export type Answer = EventLog.AppendResult | "VersionConflict"
 
-/** A log that does at once what it is told. */
+/** A log without Effect: its operations run at once. */
 export class NaiveLog {
   private readonly kept = new Map<string, Kept>()
 

@@ -1,16 +1,16 @@
-/** What a memory was told, and what it must know because of that. */
+/** The messages appended to a memory, and the state it must have. */
 import type { Memory, Message } from "@memfold/core"
 import { must, same } from "../law/Law.js"
 import { contentsOf } from "../oracle/context.js"
 import { checkSession } from "./checkSession.js"
 import type { World } from "./world.js"
 
-/** What one session must know. */
+/** The expected state of one session. */
 export interface ExpectedSession {
   messages: Array<{ readonly message: Message.Message; redacted: boolean }>
-  /** The contexts there were, by version: the past must be rendered the same again. */
+  /** The contexts so far, by version: rendering the past must give the same again. */
   readonly contexts: Map<number, string>
-  /** The idempotency keys that were used, each with the range it was answered. */
+  /** The used idempotency keys, each with the range that its append returned. */
   readonly keys: Map<string, { readonly from: number; readonly to: number }>
 }
 

@@ -7,7 +7,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Enough for everybody who can go on to do so. */
+/** Enough yields for every fiber that can continue. */
 const turns = 40
 
 const live = Clock.make()
@@ -49,7 +49,7 @@ export class VirtualClock {
       this.outside.changes++
     })
 
-  /** Lets everybody go on who can, at this time. */
+  /** Lets every fiber continue that can, without moving the time. */
   readonly quiet: Effect.Effect<void> = Effect.gen(this, function* () {
     for (let seen = -1; this.outside.now > 0 || seen !== this.outside.changes;) {
       seen = this.outside.changes
@@ -71,7 +71,7 @@ export class VirtualClock {
     return true
   }
 
-  /** Lets so many milliseconds pass, for everybody. */
+  /** Moves the time by a number of milliseconds. */
   readonly advance = (millis: number): Effect.Effect<void> =>
     Effect.gen(this, function* () {
       const to = this.now + millis
@@ -80,7 +80,7 @@ export class VirtualClock {
       this.now = Math.max(this.now, to)
     })
 
-  /** Runs something to its end: whenever it waits for the time, the time comes. */
+  /** Runs an effect to its end, and moves the time whenever it sleeps. */
   readonly coveredTo = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(this, function* () {
       const fiber = yield* Effect.fork(effect)

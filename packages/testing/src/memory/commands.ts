@@ -1,4 +1,4 @@
-/** What can be done with a memory, as commands of a model-based test. */
+/** The operations of a memory, as commands of a model-based test. */
 import type { Memory, Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { oneMessage } from "../arbitrary/conversation.js"
@@ -15,7 +15,7 @@ export interface RealMemory {
   readonly reopen: () => Promise<Memory.Service>
 }
 
-/** One thing done with a memory. */
+/** One operation of a memory. */
 export type MemoryCommand = fc.AsyncCommand<ExpectedMemory, RealMemory>
 
 const session = fc.constantFrom("s", "t")
@@ -58,11 +58,15 @@ const others = [
   session.map((session) =>
     command(`settle ${session}`, session, async (_model, { world, memory }) => {
       await world.run(memory.compactDue(session))
-      same(await world.run(memory.compactDue(session)), [], () => `settling ${session} again (L9)`)
+      same(
+        await world.run(memory.compactDue(session)),
+        [],
+        () => `compacting ${session} again without a new message (L9)`,
+      )
     }),
   ),
   fc.record({ session, hold: fc.nat({ max: 3 }) }).map(({ session, hold: pauseFor }) =>
-    command(`revert ${session}, held for ${pauseFor}`, session, async (_model, { world, memory }) => {
+    command(`revert ${session}, paused for ${pauseFor}`, session, async (_model, { world, memory }) => {
       await world.run(memory.revert(session, { pauseFor }))
     }),
   ),
@@ -78,7 +82,7 @@ const others = [
       const index = which % known.messages.length
       await world.run(memory.redact(session, index))
       known.messages[index]!.redacted = true
-      // What was forgotten is gone from the past, too.
+      // The redacted text is gone from contexts of the past, too.
       known.contexts.clear()
     }),
   ),
@@ -120,7 +124,7 @@ const others = [
   ),
 ]
 
-/** Everything that can be done with a memory, in any order, against {@link ExpectedMemory}. */
+/** Sequences of all operations of a memory, compared with {@link ExpectedMemory}. */
 export const memoryCommands = (maxCommands = 25): fc.Arbitrary<Iterable<MemoryCommand>> =>
   fc.commands<ExpectedMemory, RealMemory, false>(
     // Appends come more often: all else needs something to work on.

@@ -1,4 +1,4 @@
-/** What the laws of a memory are made with. */
+/** The input of the laws of a memory. */
 import type { EventLog, Memory, Message, Strategy } from "@memfold/core"
 import { Effect, type Layer } from "effect"
 import * as fc from "fast-check"
@@ -7,12 +7,12 @@ import type { LogLayer } from "../log/input.js"
 import { said } from "../strategy/picture.js"
 
 /**
- * What the laws of a memory are told.
+ * Options of the laws of a memory.
  *
- * - `layer`: the log, empty each time it is built, or a function that gives such a layer; in memory by default
- * - `memory`: the engine; memfold's own by default
- * - `strategies`: those to try; any policy by default
- * - `numRuns` (50): how often each law is tried
+ * - `layer`: a layer that builds a new, empty log each time, or a function that returns one; by default in memory
+ * - `memory`: the engine; by default memfold's own
+ * - `strategies`: the strategies to use; by default random ones
+ * - `numRuns` (50): how many inputs each law is checked with
  */
 export interface MemoryPropertiesOptions {
   readonly layer?: LogLayer | (() => LogLayer) | undefined
@@ -23,14 +23,14 @@ export interface MemoryPropertiesOptions {
   readonly numRuns?: number | undefined
 }
 
-/** Everything that the laws of a memory share. */
+/** The values and helpers that the laws of a memory share. */
 export interface MemoryKit {
   readonly options: MemoryPropertiesOptions
   readonly strategies: fc.Arbitrary<Strategy.Strategy>
   readonly numRuns: number
 }
 
-/** Everything that the laws of a memory share. */
+/** The values and helpers that the laws of a memory share. */
 export const memoryKitOf = (options: MemoryPropertiesOptions): MemoryKit => {
   const { strategies = anyStrategy, numRuns = 50 } = options
   return {

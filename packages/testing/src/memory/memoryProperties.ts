@@ -7,9 +7,9 @@ import { leaseLaw, racesLaw } from "./laws/processes.js"
 import { redactionLaw } from "./laws/redaction.js"
 
 /**
- * The laws of a whole memory over a log, as properties for any test runner; `memoryLaws` of `@memfold/testing/vitest`
- * makes tests of them. For a store, they say that the engine works over it; for strategies, that the engine works
- * with them.
+ * Returns the laws of a whole memory over a log as properties for any test runner. `memoryLaws` of
+ * `@memfold/testing/vitest` registers them as tests. They check that the engine works over your store, or with your
+ * strategies.
  *
  * @example
  * ```ts

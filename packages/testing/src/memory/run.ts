@@ -1,6 +1,6 @@
 /**
- * Whole runs: a conversation goes through a memory, and everything that can be seen from outside is recorded; laws are
- * checked on the recording.
+ * Whole runs: a conversation is appended to a memory, and everything visible from outside is recorded. Laws are checked
+ * on the recording.
  */
 import { Chunk, Effect, Layer, Random, Stream } from "effect"
 import {
@@ -20,12 +20,12 @@ import {
 import { quarter } from "../fakes/counter.js"
 import { VirtualClock } from "./VirtualClock.js"
 
-/** What could be seen after an append, or after the settling that followed it. */
+/** The state after an append, or after the compactions that followed it. */
 export interface Moment {
   readonly settled: boolean
   readonly state: Session.SessionState
   readonly context: Render.Context
-  /** What settling came to. */
+  /** The outcomes of the compactions. */
   readonly outcomes: ReadonlyArray<Outcome>
 }
 

@@ -1,4 +1,4 @@
-/** A world for memories: a log, a time of its own, and processes that open memories over the log. */
+/** A test world: a log, virtual time, and processes that open memories over the log. */
 import {
   CurrentSummarizer,
   EchoSummarizer,
@@ -16,7 +16,7 @@ import { VirtualClock } from "./VirtualClock.js"
 /** How a process opens a memory. */
 export interface Opening extends Memory.Options {
   readonly summarizer?: Summarizer.Service
-  /** What stands between the memory and the log. */
+  /** Wraps the log before the memory gets it. */
   readonly coveredTo?: (log: EventLog.Service) => EventLog.Service
 }
 
@@ -24,11 +24,11 @@ export interface Opening extends Memory.Options {
 export interface World {
   readonly log: EventLog.Service
   readonly time: VirtualClock
-  /** Runs something to its end in this world; what it died of is thrown. */
+  /** Runs an effect to its end in this world; throws its defect. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
-  /** Runs something while the time stands still, unless the program itself moves it. */
+  /** Runs an effect while time stands still, unless the effect itself moves it. */
   readonly watch: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
-  /** Another process opens a memory. It is closed with the world. */
+  /** Opens a memory as another process. It is closed with the world. */
   readonly open: (opening: Opening) => Promise<Memory.Service>
 }
 
@@ -57,7 +57,7 @@ const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Servi
   }
 }
 
-/** Uses a world of its own, and closes it. */
+/** Runs a test in a new world, and closes the world afterwards. */
 export const inWorld = async <A>(
   { layer = InMemoryEventLog.layer, memory = Memory.layer }: MemoryPropertiesOptions,
   use: (world: World) => Promise<A>,
@@ -71,7 +71,7 @@ export const inWorld = async <A>(
         effect.pipe(
           Effect.withClock(time.clock),
           Effect.withRandom(random),
-          // What goes wrong on purpose is no news.
+          // Failures on purpose are not logged.
           Effect.provide(Logger.remove(Logger.defaultLogger)),
         ),
       ),

@@ -50,14 +50,14 @@ export const contentsOf = (messages: ReadonlyArray<Message.Message>): Contents =
   return { said, outputs: outputs.toSorted() }
 }
 
-/** The first call without its result, or result without its call (law L5). */
+/** The first call without its result, or result without its call (L5: groups stay whole). */
 export const orphanFinding = ({ messages }: Render.Context): Finding | null => {
   const [orphan] = orphans(messages)
   return orphan === undefined ? null : { law: "L5", detail: orphan }
 }
 
 /**
- * The first message that the layout does not have in exactly one section, or in the wrong one (law L4). A message that
+ * The first message that the layout does not have in exactly one section, or in the wrong one (L4: no message is lost). A message that
  * is covered and pinned is shown besides the summary.
  */
 export const layoutFinding = (
@@ -85,7 +85,7 @@ export const layoutFinding = (
   return null
 }
 
-/** The first difference between what a context says and what its layout says that it shows (law L4). */
+/** The first difference between what a context says and what its layout says that it shows (L4: no message is lost). */
 export const contentsFinding = (
   { pinned, uncovered, summary }: Session.SessionState,
   { layout, messages }: Render.Context,
@@ -115,7 +115,7 @@ export const contentsFinding = (
 export const contextFinding = (state: Session.SessionState, context: Render.Context): Finding | null =>
   orphanFinding(context) ?? layoutFinding(state, context) ?? contentsFinding(state, context)
 
-/** The first message of a context that a later one has changed (law L13). */
+/** The first message of a context that a later one has changed (L13: contexts only grow between compactions). */
 export const prefixFinding = (earlier: Render.Context, later: Render.Context): Finding | null => {
   const at = earlier.messages.findIndex(
     (message, position) =>
@@ -129,7 +129,7 @@ const changing: ReadonlySet<string> = new Set(["SummaryCommitted", "ToolOutputsP
 
 /**
  * The first context that is no prefix of the next one, although nothing was compacted between them and no cap left a
- * message out (law L13).
+ * message out (L13: contexts only grow between compactions).
  */
 export const growthFinding = (
   { context: { maxMessages = Number.POSITIVE_INFINITY } }: Strategy.Strategy,

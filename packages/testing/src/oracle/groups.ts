@@ -1,6 +1,6 @@
 /**
- * Groups and rounds once more, found the slow way: by looking at a whole conversation instead of one message at a
- * time. Tests hold the engine's answers against these.
+ * Groups and turns, found the slow way: over a whole conversation instead of one message at a time. Tests compare the
+ * engine's results with these.
  */
 import { Message } from "@memfold/core"
 
@@ -57,7 +57,7 @@ export const boundaries = (messages: ReadonlyArray<Message.Message>): ReadonlyAr
 export const boundaryBefore = (messages: ReadonlyArray<Message.Message>, position: number): number =>
   boundaries(messages).findLast((boundary) => boundary <= position) ?? 0
 
-/** Where the rounds start: at each user message that something of the assistant's stands before, and at the first. */
+/** The starts of turns: the first user message, and each user message after an assistant's message. */
 export const turnStarts = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<number> => {
   const users = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []))
   return users.filter((index, position) => {
@@ -66,6 +66,6 @@ export const turnStarts = (messages: ReadonlyArray<Message.Message>): ReadonlyAr
   })
 }
 
-/** Whether the newest round is complete. */
+/** Whether the newest turn is complete. */
 export const turnComplete = (messages: ReadonlyArray<Message.Message>): boolean =>
   messages.at(-1)?.role === "assistant" && boundaries(messages).at(-1) === messages.length

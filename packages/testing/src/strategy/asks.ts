@@ -1,10 +1,10 @@
 /**
- * The answers of a strategy's parts, before the engine corrects them. The engine moves message indices to boundaries
- * and out of the tail, and a faulty strategy does no harm; here the fault shows.
+ * The results of a strategy's parts before the engine corrects them. The engine moves message indexes to boundaries and
+ * out of the tail, which hides the faults of a strategy; these laws see them.
  */
 import type { Policy, Strategy } from "@memfold/core"
 
-/** What a part was asked, and what it answered. */
+/** A call of a part of a strategy, and its result. */
 export type Ask =
   | { readonly part: "when"; readonly answer: string | null }
   | { readonly part: "when.dueAt"; readonly answer: number | null }
@@ -18,7 +18,7 @@ export type Ask =
     }
   | { readonly part: "split"; readonly answer: number; readonly tokens: number }
 
-/** A strategy that tells what its parts answer. */
+/** The strategy, with every result of its parts reported to `hear`. */
 export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void): Strategy.Strategy => {
   const { when, keep, batchSize, split } = strategy
   const { dueTime } = when
@@ -70,26 +70,26 @@ export const overheard = (strategy: Strategy.Strategy, hear: (ask: Ask) => void)
   }
 }
 
-/** The answers that are no positions or reasons at all. */
+/** Describes a result that is no message index, reason, time or number of tokens; `null` for a valid one. */
 export const malformed = (ask: Ask): string | null => {
   switch (ask.part) {
     case "when":
       return ask.answer === null || (typeof ask.answer === "string" && ask.answer.trim() !== "")
         ? null
-        : `"when" answered ${JSON.stringify(ask.answer)}; a reason in words, or null`
+        : `"when.due" returned ${JSON.stringify(ask.answer)}; allowed: a reason in words, or null`
     case "when.dueAt":
       return ask.answer === null || (typeof ask.answer === "number" && Number.isFinite(ask.answer))
         ? null
-        : `"when.dueAt" answered ${String(ask.answer)}; a time in milliseconds since the epoch, or null`
+        : `"when.dueTime" returned ${String(ask.answer)}; allowed: a time in milliseconds since the epoch, or null`
     case "keep":
       if (typeof ask.answer !== "number" || Number.isNaN(ask.answer))
-        return `"keep" answered ${String(ask.answer)}`
+        return `"keep" returned ${String(ask.answer)}`
       return ask.answer > ask.total
-        ? `"keep" has the tail begin at ${ask.answer}, and there are ${ask.total} messages`
+        ? `"keep" starts the tail at ${ask.answer}, but there are ${ask.total} messages`
         : null
     case "take":
       return typeof ask.answer !== "number" || Number.isNaN(ask.answer)
-        ? `"take" answered ${String(ask.answer)}`
+        ? `"batchSize" returned ${String(ask.answer)}`
         : null
     case "split":
       return typeof ask.answer !== "number" || Number.isNaN(ask.answer) || ask.answer < 0
@@ -98,7 +98,7 @@ export const malformed = (ask: Ask): string | null => {
   }
 }
 
-/** What a plan says that no plan may say. */
+/** Describes the first contradiction in a plan; `null` if there is none. */
 export const wrongPlan = (
   { from, to, tailFrom, parts, prune, reason }: Policy.Plan,
   { coveredTo, total }: { readonly coveredTo: number; readonly total: number },
@@ -108,8 +108,8 @@ export const wrongPlan = (
   if (typeof reason !== "string" || reason.trim() === "") return `its reason is ${JSON.stringify(reason)}`
   if (to > total) return `it ends at ${to}, and there are ${total} messages`
   if (parts.length === 0 && prune.length === 0)
-    return "it does nothing: no part to fold, and no output to prune"
-  if (parts.length === 0 && to !== coveredTo) return `it folds nothing, and moves to ${to}`
+    return "it does nothing: no part to compact, and no output to prune"
+  if (parts.length === 0 && to !== coveredTo) return `it compacts nothing, but moves to ${to}`
   let end = from
   for (const part of parts) {
     if (part.from !== end || part.to <= part.from) {

@@ -1,4 +1,4 @@
-/** What a law of strategies is tried with: a strategy with settings, and a conversation in batches. */
+/** The input of a law of strategies: a strategy with settings, and a conversation in batches. */
 import { type Message, Policy, Render, type Strategy } from "@memfold/core"
 import * as fc from "fast-check"
 import { conversation } from "../arbitrary/conversation.js"
@@ -7,11 +7,11 @@ import { type LawOptions, type Law, makeLaw } from "../law/Law.js"
 import { picture } from "./picture.js"
 import { type Rehearsal, type RehearsalOptions, rehearse } from "./rehearse.js"
 
-/** What a strategy says of itself in rounds. */
+/** How many turns a strategy claims to keep and to take. */
 export interface RoundsClaim {
-  /** So many complete rounds stay raw, at least. */
+  /** At least this many complete turns stay uncovered. */
   readonly keep: number
-  /** Exactly so many go at a time, as soon as so many and the kept ones are there. */
+  /** A compaction takes exactly this many turns, as soon as there are this many besides the kept ones. */
   readonly batchSize?: number
 }
 
@@ -22,15 +22,15 @@ export type Subject<Settings> =
   | fc.Arbitrary<Strategy.Strategy>
 
 /**
- * What the laws of a strategy are told besides the strategy.
+ * Options of the laws of a strategy.
  *
- * - `name`: what it is called in titles; the strategy's own name by default
- * - `options`: settings for a definition, small enough for conversations of some twenty messages to be compacted;
- *   its defaults alone by default
- * - `rounds`: for a strategy that counts rounds, how many it keeps and takes; a number is how many it keeps
- * - `conversations`: other conversations than `Arbitrary.conversation`
- * - `numRuns` (100): how often each law is tried
- * - `decide`, `render`: for an engine of one's own, held against the same laws
+ * - `name`: the name in titles; by default the strategy's own
+ * - `options`: an arbitrary of settings for a definition, small enough that conversations of some twenty messages are
+ *   compacted; by default only its defaults
+ * - `turns`: for a strategy that counts turns, how many it keeps and takes; a number is how many it keeps
+ * - `conversations`: the conversations to use instead of `Arbitrary.conversation`
+ * - `numRuns` (100): how many inputs each law is checked with
+ * - `decide`, `render`: functions of your own engine, to check them instead of memfold's
  */
 export interface StrategyPropertiesOptions<Settings = unknown> {
   readonly name?: string | undefined
@@ -42,7 +42,7 @@ export interface StrategyPropertiesOptions<Settings = unknown> {
   readonly render?: typeof Render.render | undefined
 }
 
-/** What one run of a law is made from. `label` names the strategy in a counterexample. */
+/** One input of a law. `label` names the strategy in a counterexample. */
 export interface Input {
   readonly label: string
   readonly strategy: Strategy.Strategy
@@ -50,11 +50,11 @@ export interface Input {
   readonly turns: RoundsClaim | null
 }
 
-/** What the laws of one strategy are made with. */
+/** The values and helpers that the laws of one strategy share. */
 export interface Kit {
   readonly inputs: fc.Arbitrary<Input>
   readonly numRuns: number
-  /** Whether the strategy says anything of rounds. */
+  /** Whether the strategy makes a claim about turns. */
   readonly claimsRounds: boolean
   readonly decide: typeof Policy.decide
   readonly render: typeof Render.render
@@ -63,7 +63,7 @@ export interface Kit {
   readonly law: (law: RehearsalLaw) => Law
 }
 
-/** A law about rehearsals, in its own number of runs where that is said. */
+/** A law about rehearsals, with its own number of runs if it names one. */
 export interface RehearsalLaw extends Pick<LawOptions<Input>, "id" | "name" | "explanation"> {
   readonly numRuns?: number
   readonly inputs?: fc.Arbitrary<Input>
@@ -76,7 +76,7 @@ const isArbitrary = (subject: object): subject is fc.Arbitrary<Strategy.Strategy
 const claimOf = (claim: number | RoundsClaim | undefined): RoundsClaim | null =>
   claim === undefined ? null : typeof claim === "number" ? { keep: claim } : claim
 
-/** The strategies there are to try, each with its label and its claim. */
+/** The strategies to check, each with its label and its claim. */
 const strategiesOf = <Settings>(
   subject: Subject<Settings>,
   { options, turns }: StrategyPropertiesOptions<Settings>,
@@ -90,7 +90,7 @@ const strategiesOf = <Settings>(
   }
   if (typeof turns === "function") {
     throw new TypeError(
-      "rounds can depend on settings only for a definition; a strategy has none: say a number",
+      "`turns` can be a function only for a definition, because a strategy has no settings; give a number",
     )
   }
   const claim = claimOf(turns)
@@ -101,12 +101,12 @@ const strategiesOf = <Settings>(
   }))
 }
 
-/** The name of what is tried, for titles. */
+/** The name of the subject, for titles. */
 export const nameOf = <Settings>(subject: Subject<Settings>, name?: string): string =>
   name ??
   (typeof subject === "function" ? subject.strategyName : isArbitrary(subject) ? "any policy" : subject.name)
 
-/** Everything that the laws of a strategy share. */
+/** The values and helpers that the laws of a strategy share. */
 export const kitOf = <Settings>(
   subject: Subject<Settings>,
   options: StrategyPropertiesOptions<Settings>,

@@ -1,4 +1,4 @@
-/** A rehearsal as a table that a person can read: the messages, and what each compaction did with them. */
+/** A rehearsal as a table: the messages, and what each compaction did with them. */
 import type { Message } from "@memfold/core"
 import type { Decided, Rehearsal } from "./rehearse.js"
 
@@ -30,7 +30,7 @@ const saidIn = (part: Message.Part): string => {
 export const said = ({ parts }: Message.Message): string =>
   parts.length === 0 ? "(no parts)" : parts.map(saidIn).join(", ")
 
-/** What a compaction did with a message: its mark in the column of the compaction. */
+/** The mark of a message in the column of a compaction. */
 const mark = ({ from, to, tailFrom, total }: Decided, index: number): string => {
   if (index >= total) return " "
   if (index >= from && index < to) return index < tailFrom ? "█" : "▓"
@@ -42,7 +42,7 @@ const mostColumns = 16
 /** The letter that stands for a compaction. */
 const letter = (position: number): string => String.fromCharCode(97 + position)
 
-/** The messages as rows, with a column for each compaction, and below what the compactions were. */
+/** The messages as rows with a column for each compaction, and the list of compactions below. */
 export const picture = ({ messages, events, decided, endless, thrown }: Rehearsal): string => {
   const tokens = events.flatMap(({ event }) => (event._tag === "MessageAppended" ? [event] : []))
   const columns = decided.slice(0, mostColumns)
@@ -50,8 +50,8 @@ export const picture = ({ messages, events, decided, endless, thrown }: Rehearsa
   const rows = messages.map((message, index) => {
     const columnsOfRow = columns.map((one) => mark(one, index)).join(" ")
     const size = String(tokens[index]?.tokens ?? "").padStart(6)
-    const notes = tokens[index]?.message.pinned === true ? " (pinned)" : ""
-    return `${String(index).padStart(3)}  ${message.role.padEnd(9)} ${size}  ${columnsOfRow}  ${said(message)}${notes}`
+    const suffix = tokens[index]?.message.pinned === true ? " (pinned)" : ""
+    return `${String(index).padStart(3)}  ${message.role.padEnd(9)} ${size}  ${columnsOfRow}  ${said(message)}${suffix}`
   })
   const legend = columns.map(
     ({ from, to, tailFrom, total, reason, parts, prune, onDemand }, position) =>
@@ -75,11 +75,11 @@ export const picture = ({ messages, events, decided, endless, thrown }: Rehearsa
     ...(decided.length > columns.length ? [`  and ${decided.length - columns.length} more`] : []),
     ...(columns.length === 0
       ? []
-      : ["  █ folded  ▓ folded of the tail  ░ tail  o left raw  · in a summary before"]),
+      : ["  █ covered by it  ▓ covered, of the tail  ░ tail  o uncovered  · covered before"]),
     ...(columns.some(({ onDemand }) => onDemand)
       ? ["  by hand: the rehearsal ends with a compaction on demand"]
       : []),
-    ...(endless === null ? [] : [`  Settling did not end after ${endless} compactions.`]),
+    ...(endless === null ? [] : [`  Compacting did not end after ${endless} compactions.`]),
     ...(thrown === null ? [] : [`  It threw with ${thrown.total} messages.`]),
   ].join("\n")
 }

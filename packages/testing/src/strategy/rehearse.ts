@@ -1,7 +1,7 @@
 /**
- * A strategy rehearsed: messages come in, what is due is decided and taken for done, and everything that could be seen
- * is written down. No log, no summarizer, no clock but the messages' own; so thousands of messages take no time, and
- * the same input always gives the same rehearsal.
+ * A rehearsal of a strategy: messages arrive, due compactions are decided and assumed to succeed, and all states are
+ * recorded. It needs no log and no summarizer, and its only clock is the times of the messages. Thousands of messages
+ * take milliseconds, and the same input always gives the same rehearsal.
  */
 import {
   type Event,
@@ -18,10 +18,10 @@ import { startOfTime } from "../arbitrary/conversation.js"
 import { quarter } from "../fakes/counter.js"
 import { viewOf } from "./viewOf.js"
 
-/** A compaction that was decided on when there were `total` messages, and the summary it led to. */
+/** A compaction that was decided when there were `total` messages, and the summary it led to. */
 export interface Decided extends Policy.Plan {
   readonly total: number
-  /** When it was decided on, and the state it was decided on. */
+  /** The time of the decision in milliseconds since the epoch, and the state it was based on. */
   readonly now: number
   readonly before: Session.SessionState
   /** Whether it was a compaction on demand. */
@@ -29,13 +29,13 @@ export interface Decided extends Policy.Plan {
   readonly summary: ReadonlyArray<Summary.Segment>
 }
 
-/** What could be seen after messages came in (`settled: false`), or after everything due was done. */
+/** The state and the context after messages arrived (`settled: false`), or after every due compaction (`true`). */
 export interface Moment {
   readonly settled: boolean
   readonly now: number
   readonly state: Session.SessionState
   readonly context: Render.Context
-  /** The time at which the trigger says it comes due without a new message; `null` if it names none. */
+  /** The time at which the trigger becomes due without a new message; `null` if it names none. */
   readonly dueTime: number | null
 }
 
@@ -46,17 +46,17 @@ export interface Rehearsal {
   readonly events: ReadonlyArray<EventCodec.RecordedEvent<Event.Event>>
   readonly decided: ReadonlyArray<Decided>
   readonly moments: ReadonlyArray<Moment>
-  /** How many compactions there had been when settling was given up, since it did not end. */
+  /** The number of compactions when the rehearsal gave up because they did not end; `null` if they ended. */
   readonly endless: number | null
-  /** What a part threw; the rehearsal ends there. */
+  /** The error that a part of the strategy threw; the rehearsal ends there. `null` without one. */
   readonly thrown: { readonly total: number; readonly error: unknown } | null
 }
 
 /**
- * What a rehearsal is made with besides the strategy.
+ * Options of {@link rehearse}.
  *
- * - `decide`, `render`: the engine's, unless others are to be rehearsed
- * - `afterwards`: whether to decide once more a day after the last message, and then to compact on demand
+ * - `decide`, `render`: your own replacements of the engine's functions
+ * - `afterwards`: whether to decide again a day after the last message, and then to compact on demand
  */
 export interface RehearsalOptions {
   readonly decide?: typeof Policy.decide | undefined
@@ -76,7 +76,7 @@ const day = 24 * 60 * 60_000
 export const covering = ({ from, to }: { readonly from: number; readonly to: number }): string =>
   `[${from},${to})`
 
-/** The summary that a plan leads to: a history takes in all there was, other parts a turn prefix before them. */
+/** The summary that a plan leads to. A `history` part replaces all segments, other parts replace a turn prefix. */
 const composed = (
   fold: Strategy.Strategy["summaryMode"],
   before: ReadonlyArray<Summary.Segment>,
@@ -91,8 +91,9 @@ const composed = (
 }
 
 /**
- * Rehearses a strategy while these batches come in, each of them whole before it is asked. A message without a time
- * comes at the time of the one before it.
+ * Rehearses a strategy with these batches of messages. The strategy decides after each whole batch. A message without a
+ * time has the time of the previous one. Returns every compaction and every state; an error thrown by the strategy is
+ * in `thrown`.
  *
  * @example
  * ```ts
@@ -171,7 +172,7 @@ export const rehearse = (
   }
 
   const settle = () => {
-    // Each compaction takes in one message more at least, or prunes by one rule more.
+    // Each compaction covers at least one more message, or prunes by one more rule.
     const most = state.total + (strategy.prune?.length ?? 0) + 2
     for (let steps = 0; ; steps++) {
       const decision = decide(strategy, state, { now })
@@ -216,7 +217,7 @@ export const rehearse = (
   return { strategy, messages: batches.flat(), events, decided, moments, endless, thrown }
 }
 
-/** What a strategy decides on while these batches come in. */
+/** The compactions that a strategy decides with these batches. */
 export const decisions = (
   strategy: Strategy.Strategy,
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
@@ -226,7 +227,7 @@ export const decisions = (
 export const oneByOne = <A>(messages: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   messages.map((message) => [message])
 
-/** A message that takes so many tokens in a rehearsal, four of them for being a message. */
+/** A message of `tokens` tokens in a rehearsal; four of them are the overhead of a message. */
 export const ofTokens = (
   role: "system" | "user" | "assistant",
   tokens: number,

@@ -1,4 +1,4 @@
-/** The laws that every strategy has to keep, as properties. */
+/** The laws of strategies, as properties. */
 import type { Law } from "../law/Law.js"
 import { kitOf, type StrategyPropertiesOptions, type Subject } from "./input.js"
 import { contextLaws } from "./laws/context.js"
@@ -13,8 +13,8 @@ import { timeLaws } from "./laws/time.js"
 import { workLaws } from "./laws/work.js"
 
 /**
- * The laws that a strategy has to keep, as properties for any test runner; `strategyLaws` of `@memfold/testing/vitest`
- * makes tests of them.
+ * Returns the laws of strategies as properties for any test runner. `strategyLaws` of `@memfold/testing/vitest` registers
+ * them as tests. Throws a `TypeError` if `turns` is a function and the subject is no definition.
  *
  * The subject is a strategy, a definition with an arbitrary of its settings, or an arbitrary of strategies.
  *
@@ -27,7 +27,7 @@ import { workLaws } from "./laws/work.js"
  * const upToThree = fc.integer({ min: 1, max: 3 })
  * const laws = strategyProperties(Rounds, {
  *   options: fc.record({ fullContextTurns: upToThree, cachedContextTurns: upToThree }),
- *   turns: (settings) => ({ keep: settings.fullContextTurns, take: settings.cachedContextTurns }),
+ *   turns: (settings) => ({ keep: settings.fullContextTurns, batchSize: settings.cachedContextTurns }),
  * })
  * for (const law of laws) await check(law)
  * ```

@@ -1,10 +1,10 @@
 /**
- * Other surroundings for a pure function: another time of day, other chances. What is pure does not notice.
+ * Runs a function with another time of day and other random numbers. The result of a pure function does not change.
  *
- * It holds for one synchronous call at a time, and puts everything back afterwards.
+ * Works for one synchronous call at a time, and restores everything afterwards.
  */
 
-/** A world to ask in: its clock, and what its dice show. */
+/** The surroundings of a call: the clock and the random numbers. */
 export interface Surroundings {
   readonly now: number
   readonly chance: number
@@ -18,7 +18,7 @@ export const worlds: ReadonlyArray<Surroundings> = [
   { now: 4_102_509_600_003, chance: 0.999_999 },
 ]
 
-/** What was asked of the surroundings, and the answer of what was run in them. */
+/** The result of a function, and which impure functions it called. */
 export interface Asked<A> {
   readonly answer: A
   readonly asked: ReadonlyArray<string>

@@ -1,7 +1,7 @@
-/** Values that throw when they are changed. */
+/** Makes values that throw when they are changed. */
 import type { Strategy } from "@memfold/core"
 
-/** Makes a value and everything in it unchangeable, as deep as it goes. */
+/** Freezes a value and everything in it. */
 export const deepFreeze = <A>(value: A): A => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
@@ -17,7 +17,7 @@ export const frozenCopy = <A>(value: A): A => {
   ) as A
 }
 
-/** A part changed a value it was only given to read. */
+/** A part changed a value that it may only read. */
 export class Changed extends Error {
   override readonly name = "Changed"
 }
@@ -37,7 +37,7 @@ const lent = <A extends object>(what: string, value: A): A => {
   })
 }
 
-/** A strategy whose parts get everything they look at only lent. */
+/** The strategy, with read-only values as the input of its parts. */
 export const lending = (strategy: Strategy.Strategy): Strategy.Strategy => {
   const { when, keep, batchSize, split, pin, prune } = strategy
   const { dueTime } = when

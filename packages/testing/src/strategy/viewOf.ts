@@ -1,8 +1,8 @@
 import { SummaryMode, Keep, Policy, type Session, Strategy, type Trigger } from "@memfold/core"
 
 /**
- * The view that a policy gets of a state at a time: what the engine shows to one that only looks. Its tail is what is
- * kept; without that, there is none.
+ * The view that a policy gets of a state at a time. The tail is the messages that `keep` keeps; without `keep` it is
+ * empty.
  */
 export const viewOf = (
   state: Session.SessionState,

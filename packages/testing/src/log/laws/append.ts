@@ -1,4 +1,4 @@
-/** L12: two writers never share a sequence number, and a commit id is applied once. */
+/** Two writers never share a version, and a batch id is applied once (L12: appends are atomic and idempotent). */
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { batch, numbered } from "../../arbitrary/record.js"
@@ -13,7 +13,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "batches get the next places, from 1 on without a hole",
     explanation:
-      "Sequence numbers are contiguous from 1, in the order of the appends, and an append answers where it stands.",
+      "Versions are contiguous from 1, in the order of the appends. An append returns the versions of its records.",
     arbitrary: fc.array(batch, { minLength: 1, maxLength: 5 }),
     holds: (log, batches) =>
       Effect.gen(function* () {
@@ -32,12 +32,12 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         same(
           found.map(({ version }) => version),
           Array.from({ length: version }, (_, at) => at + 1),
-          () => "the sequence numbers, as they are read",
+          () => "the versions, as they are read",
         )
         same(
           found.map(({ batchId }) => batchId),
           batches.flatMap((records, position) => records.map(() => `c${position}`)),
-          () => "the commits, as they are read",
+          () => "the batch ids, as they are read",
         )
       }),
   }),
@@ -45,8 +45,8 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "what was decided on another version is refused",
     explanation:
-      "`expected` is the version a writer has seen. When the log is at another one, the append fails with a\n" +
-      "VersionConflict that says so, and writes nothing: it is the only lock there is.",
+      "`expectedVersion` is the version a writer has seen. If the log is at another version, the append fails with a\n" +
+      "VersionConflict that has both versions, and writes nothing. The engine has no other lock.",
     arbitrary: fc.record({
       sizes: fc.oneof(fc.constant([]), sizes),
       off: fc.integer({ min: -9, max: 9 }).filter((off) => off !== 0),
@@ -85,15 +85,15 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           log.append("s", numbered(size), { expectedVersion: version, batchId: "late" }),
         )
         const kept = { fromVersion: version + 1, version: version + size, duplicate: false }
-        same(again, kept, () => "the refused commit, tried again on the right version")
+        same(again, kept, () => "the refused batch, tried again at the right version")
       }),
   }),
   law({
     id: "L12",
     name: "what was decided on another log of the same length is refused",
     explanation:
-      "`after` is the commit a writer has seen last. A session that was deleted and begun anew can have the same\n" +
-      "length, and is another one.",
+      "`lastBatchId` is the id of the last batch a writer has seen. A session that was deleted and started again can\n" +
+      "have the same length, but it is another log.",
     arbitrary: fc.record({
       sizes,
       after: fc.constantFrom("", "elsewhere", "c", "c0 "),
@@ -127,7 +127,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         same(
           yield* answerOf(unborn),
           "VersionConflict",
-          () => "after a commit of a session that does not exist",
+          () => "after a batch of a session that does not exist",
         )
         const known = yield* answerOf(
           log.append("s", numbered(1), { expectedVersion: version, lastBatchId: last, batchId: "next" }),
@@ -135,13 +135,13 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         same(
           known,
           { fromVersion: version + 1, version: version + 1, duplicate: false },
-          () => "after the right commit",
+          () => "after the right batch",
         )
         const trusting = { expectedVersion: version + 1, lastBatchId: undefined, batchId: "more" }
         same(
           yield* answerOf(log.append("s", numbered(1), trusting)),
           { fromVersion: version + 2, version: version + 2, duplicate: false },
-          () => "without `after`",
+          () => "without `lastBatchId`",
         )
       }),
   }),
@@ -149,8 +149,8 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "a commit id is applied once",
     explanation:
-      "A caller that got no acknowledgement asks again with the same commit id, perhaps after other appends:\n" +
-      "nothing is written, and the answer is the first one, marked as a duplicate. Ids are known by session.",
+      "A caller without an acknowledgement repeats the append with the same batch id, perhaps after other appends:\n" +
+      "nothing is written, and the result is the first one, marked as a duplicate. Batch ids belong to a session.",
     arbitrary: fc.record({
       sizes,
       again: fc.array(
@@ -182,15 +182,15 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const repeated = yield* answerOf(
             log.append("s", numbered(size, 50), { expectedVersion, batchId: `c${position}` }),
           )
-          same(repeated, { ...answers[position], duplicate: true }, () => `commit c${position} again`)
+          same(repeated, { ...answers[position], duplicate: true }, () => `batch c${position} again`)
         }
         same(yield* readAll(log, "s"), stood, () => "something was written again")
-        same(yield* log.version("s"), stood.length, () => "the version after commits were repeated")
+        same(yield* log.version("s"), stood.length, () => "the version after batches were repeated")
         const elsewhere = yield* answerOf(log.append("t", numbered(1), { expectedVersion: 0, batchId: "c0" }))
         same(
           elsewhere,
           { fromVersion: 1, version: 1, duplicate: false },
-          () => "the same commit id in another session",
+          () => "the same batch id in another session",
         )
       }),
   }),

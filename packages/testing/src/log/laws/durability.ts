@@ -15,8 +15,8 @@ export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): Readon
           id: "L14",
           name: "what was acknowledged is there when the store is opened again",
           explanation:
-            "Records, versions, commit ids and sessions survive, and appends go on where they stood. A snapshot may\n" +
-            "be lost, and is never another one.",
+            "Records, versions, batch ids and sessions survive, and appends continue at the same version. A snapshot\n" +
+            "may be lost, but an older or other one never comes back.",
           numRuns: Math.min(numRuns, 50),
           arbitrary: fc.array(fc.array(batch, { minLength: 1, maxLength: 3 }), {
             minLength: 1,

@@ -7,7 +7,7 @@ import { type Law, makeLaw, same } from "../../law/Law.js"
 import { answerOf, listed, type LogKit, readAll, snapshotOf, withLog } from "../input.js"
 import { NaiveLog } from "../naiveLog.js"
 
-/** The store under test, asked from within a command. */
+/** The store under test, as a command uses it. */
 interface Real {
   readonly log: EventLog.Service
 }
@@ -20,7 +20,7 @@ const ask = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
   throw Cause.squash(exit.cause)
 }
 
-/** A command: what it does to both, and what it is called in a counterexample. */
+/** A command: its effect on the model and the store, and its name in a counterexample. */
 const command = (text: string, run: (model: NaiveLog, log: EventLog.Service) => Promise<void>): Command => ({
   check: () => true,
   run: (model, { log }) => run(model, log),
@@ -32,7 +32,7 @@ const commit = fc.constantFrom("a", "b", "c", "d", "e")
 const records = fc
   .tuple(record, fc.array(record, { maxLength: 2 }))
   .map(([first, rest]): Batch => [first, ...rest])
-/** What a writer has seen: the truth, mostly. */
+/** The version and batch id a writer has seen: usually the current ones. */
 const seen = fc.record({
   off: fc.oneof(
     { weight: 5, arbitrary: fc.constant(0) },
@@ -150,7 +150,7 @@ export const modelLaws = ({ options, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "in any order of operations it answers as a list in memory does",
     explanation:
-      "Appends, rewrites, reads, snapshots and deletions in any order, against the simplest log there is.",
+      "Appends, rewrites, reads, snapshots and deletions in any order, compared with a list in memory.",
     numRuns,
     replay: "seed",
     arbitrary: commands,

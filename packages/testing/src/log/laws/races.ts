@@ -1,4 +1,4 @@
-/** L12 with concurrent writers: the first one wins, nothing is lost, and no reader sees half a batch. */
+/** Concurrent writers: the first one wins, nothing is lost, and no reader sees half a batch (L12: batches are atomic). */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -6,7 +6,7 @@ import { numbered } from "../../arbitrary/record.js"
 import { type Law, must, same } from "../../law/Law.js"
 import { answerOf, type LogKit, readAll } from "../input.js"
 
-/** Every commit whole, in one piece, and of the size it was appended with. */
+/** Checks that every batch is whole, contiguous and of the size it was appended with. */
 const checkWhole = (
   records: ReadonlyArray<EventLog.LogRecord>,
   sizeOf: (commit: string) => number,
@@ -35,7 +35,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "of those who write at one version, one wins",
     explanation:
-      "However many writers have seen the same version, one of them appends, and all others get a conflict.",
+      "If several writers append at the same version, one of them succeeds and all others get a VersionConflict.",
     arbitrary: fc.record({
       before: fc.nat({ max: 3 }),
       sizes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 8 }),
@@ -68,8 +68,8 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "writers who read on and try again lose nothing",
     explanation:
-      "Each of several writers reads the version, is overtaken at any point, and tries again: in the end every\n" +
-      "batch is there once, whole, and each writer's own in order.",
+      "Several writers read the version, append, and try again after a conflict. In the end every batch is there\n" +
+      "once and whole, and the batches of each writer are in order.",
     replay: "seed",
     numRuns: Math.min(numRuns, 50),
     arbitrary: fc.record({
@@ -116,7 +116,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
     name: "no reader sees half a batch",
-    explanation: "A reader finds all records of a batch or none, also while others write.",
+    explanation: "A reader sees all records of a batch or none, also while others write.",
     numRuns: Math.min(numRuns, 50),
     arbitrary: fc.record({
       sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),

@@ -1,4 +1,4 @@
-/** L10: events come back as they were written, in order. */
+/** Events come back as they were written, in order (L10: the log never changes the past). */
 import { Chunk, Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { batch, numbered } from "../../arbitrary/record.js"
@@ -12,8 +12,8 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L10",
     name: "records come back as they were",
     explanation:
-      "Data is text and stored verbatim, byte for byte; type, version, time, commit and checksum are what they\n" +
-      "were, and a record without a checksum has none.",
+      "Data is text, stored byte for byte. Type, schema version, time, batch id and checksum do not change, and a\n" +
+      "record without a checksum gets none.",
     arbitrary: fc.record({
       records: batch,
       batchId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
@@ -33,7 +33,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L10",
     name: "a record of a megabyte comes back whole",
-    explanation: "Tool outputs are large. A store that cannot keep one has to fail, and not to cut it.",
+    explanation: "Tool outputs are large. A store that cannot keep one must fail instead of cutting it.",
     numRuns: Math.min(numRuns, 2),
     arbitrary: fc.constantFrom("单🎈x", "x"),
     holds: (log, unit) =>
@@ -51,8 +51,8 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L10",
     name: "a range has both its ends, in both directions",
     explanation:
-      "`from` and `to` are sequence numbers, both included; what lies outside the log is left out. `reverse` gives\n" +
-      "the newest first. A session that does not exist has nothing.",
+      "`fromVersion` and `toVersion` are versions, both included; versions outside the log are ignored. `reverse`\n" +
+      "returns the newest first. A session that does not exist has no records.",
     arbitrary: fc.record({
       count: fc.nat({ max: 9 }),
       fromVersion: bound,
@@ -91,7 +91,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L10",
     name: "1,500 events come whole and in order, from any place",
-    explanation: "Stores read in pages; no event may be lost, doubled or swapped where two of them meet.",
+    explanation: "Stores read in pages. No event may be lost, doubled or swapped between two pages.",
     numRuns: Math.min(numRuns, 1),
     arbitrary: fc.record({
       fromVersion: fc.integer({ min: 1, max: 700 }),
@@ -131,7 +131,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L10",
     name: "a read starts when it is run, and again each time",
-    explanation: "A stream is a description. What was appended after it was made is in it.",
+    explanation: "A stream is a description: it also returns records appended after it was made.",
     arbitrary: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
     holds: (log, sizes) =>
       Effect.gen(function* () {

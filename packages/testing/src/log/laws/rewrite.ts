@@ -1,4 +1,4 @@
-/** L15: what is rewritten leaves no trace. */
+/** A rewrite leaves no trace of the old text (L15: redacted text is gone everywhere). */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -11,8 +11,8 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L15",
     name: "a rewrite leaves no trace of what stood there",
     explanation:
-      "Data and checksums are replaced (by none, where none is given), and what says so is appended, in one batch; the\n" +
-      "snapshot goes along, and other sessions stay as they were.",
+      "Data and checksums are replaced (the checksum is removed where none is given), and the records that report it\n" +
+      "are appended, in one batch. The snapshot is removed, and other sessions do not change.",
     arbitrary: fc.record({
       count: fc.integer({ min: 1, max: 5 }),
       which: fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 3 }),
@@ -67,7 +67,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           Array.from({ length: count }, (_, at) => (seqs.includes(at + 1) ? checksum : 7)),
           () => "the checksums afterwards",
         )
-        same(yield* snapshotOf(log, "s"), null, () => "the snapshot, which has what was forgotten")
+        same(yield* snapshotOf(log, "s"), null, () => "the snapshot, which contains the erased text")
         same(
           (yield* readAll(log, "other")).map(({ data }) => data),
           numbered(count).map(({ data }) => data),
@@ -79,7 +79,8 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
     name: "a rewrite is refused and repeated like an append",
-    explanation: "Commit id first, expected version second: a refused or repeated one changes no record.",
+    explanation:
+      "The batch id is checked first, the expected version second. A refused or repeated rewrite changes no record.",
     arbitrary: fc.record({
       count: fc.integer({ min: 1, max: 4 }),
       off: fc.integer({ min: -3, max: 3 }).filter((off) => off !== 0),

@@ -1,4 +1,4 @@
-/** Sessions know nothing of each other. */
+/** Sessions are independent of each other. */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -11,8 +11,8 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "sessions are kept apart, however similar their ids are",
     explanation:
-      "A session has its own sequence numbers, commits and snapshot. Ids may hold any text, and differ in nothing\n" +
-      "but case, blanks or accents.",
+      "A session has its own versions, batch ids and snapshot. Ids may contain any text, and may differ only in\n" +
+      "case, blanks or accents.",
     arbitrary: fc.oneof(
       { weight: 8, arbitrary: sessions },
       { weight: 1, arbitrary: fc.constant(oddSessions) },
@@ -45,7 +45,7 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L12",
     name: "sessions are listed by id, with their version and times",
     explanation:
-      "The list is ordered by code points of the id, and knows when the first and last events were written.",
+      "The list is ordered by the code points of the id and has the times of the first and the last event.",
     arbitrary: fc.uniqueArray(fc.constantFrom("b", "a", "B", "10", "9", "ab", "é", "a b", "ﬁ", "𝕊"), {
       maxLength: 8,
     }),
@@ -69,7 +69,7 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
     name: "600 sessions are listed",
-    explanation: "Stores list in pages; no session may be lost or doubled where two of them meet.",
+    explanation: "Stores list in pages. No session may be lost or doubled between two pages.",
     numRuns: Math.min(numRuns, 1),
     arbitrary: fc.constant(600),
     holds: (log, count) =>
@@ -88,8 +88,8 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     id: "L15",
     name: "deleting removes a session with everything it had, and no other",
     explanation:
-      "Records, snapshot and commit ids are gone; the session can begin anew from 1, with commit ids of old, and\n" +
-      "what was decided on it before is refused.",
+      "Records, snapshot and batch ids are gone. The session can start again at version 1 and reuse batch ids.\n" +
+      "Appends decided on the deleted log are refused.",
     arbitrary: fc.record({ ids: sessions, size: fc.integer({ min: 2, max: 4 }) }),
     holds: (log, { ids, size }) =>
       Effect.gen(function* () {
@@ -111,7 +111,7 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const stale = yield* Effect.either(
           log.append(gone, numbered(1), { expectedVersion: size, batchId: "d" }),
         )
-        same(stale._tag, "Left", () => "an append decided on the log of old")
+        same(stale._tag, "Left", () => "an append decided on the deleted log")
         const anew = yield* log.append(gone, numbered(1, 7), { expectedVersion: 0, batchId: "c" })
         same(
           anew,

@@ -1,4 +1,4 @@
-/** L6: a snapshot is a cache, and never one of another log. */
+/** A snapshot is a cache of this log, never of another one (L6: the same log gives the same state). */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -18,8 +18,8 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L6",
     name: "a snapshot of the log as it is comes back as it was",
     explanation:
-      "The last one saved is the one that is loaded, with its fold, version and commit. It is no event. Until a newer\n" +
-      "one is saved, an older one may stay: it is still a fold of the beginning of this log.",
+      "Loading returns the snapshot saved last, with its fold version, version and batch id. It is no event. After\n" +
+      "an append the older one may stay: it is still the state at an earlier version of this log.",
     arbitrary: fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 4 }), foldVersion: fc.integer({ min: 1, max: 3 }) }),
       {
@@ -49,8 +49,8 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L6",
     name: "a snapshot of another log, or of a part of this one, is ignored",
     explanation:
-      "One whose version or commit are not those of the last record was taken of a log that has been rewritten,\n" +
-      "deleted, or added to since: it would bring back what is gone, or hide what came.",
+      "If its version or batch id is not that of the last record, the log was rewritten, deleted or extended since.\n" +
+      "Such a snapshot would bring back erased text or hide new events.",
     arbitrary: fc.record({
       sizes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
       off: fc.integer({ min: -4, max: 4 }),
@@ -88,9 +88,9 @@ export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         yield* log.saveSnapshot("s", snapshot(version, last))
         yield* log.delete("s")
         yield* write("anew")
-        same(yield* snapshotOf(log, "s"), null, () => "after the session was begun anew")
+        same(yield* snapshotOf(log, "s"), null, () => "after the session was started again")
         yield* log.saveSnapshot("s", snapshot(version, last))
-        same(yield* snapshotOf(log, "s"), null, () => "one of the log of old, saved late")
+        same(yield* snapshotOf(log, "s"), null, () => "a snapshot of the deleted log, saved late")
       }),
   }),
 ]

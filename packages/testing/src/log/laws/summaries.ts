@@ -1,4 +1,4 @@
-/** L1 in the store itself: it keeps the summary rows it gets, and never two active ones. */
+/** The store keeps the summary rows it gets, and never two active ones (L1: at most one summary is active). */
 import type { EventLog } from "@memfold/core"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
@@ -6,7 +6,7 @@ import { numbered } from "../../arbitrary/record.js"
 import { type Law, must, same } from "../../law/Law.js"
 import { type LogKit, readAll } from "../input.js"
 
-/** A row with odd texts: whatever the engine hands over comes back unchanged. */
+/** A row with unusual texts, which must come back unchanged. */
 const row: fc.Arbitrary<EventLog.SummaryRow> = fc.record({
   version: fc.integer({ min: 1, max: 9 }),
   id: fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
@@ -42,9 +42,9 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     id: "L1",
     name: "the store keeps summary rows as it gets them, and never two active ones",
     explanation:
-      "Rows are written in the transaction of the append that brings them: all with it, or none. A change that would\n" +
-      "leave two active rows fails, and the records are not there either. A rewrite without rows removes them, and so\n" +
-      "does deleting the session.",
+      "Rows are written in the transaction of their append: all with it, or none. A change that would leave two\n" +
+      "active rows fails and writes no records. A rewrite without rows removes them, and so does deleting the\n" +
+      "session.",
     arbitrary: fc.array(
       fc.record({ changes, conflict: fc.boolean(), again: fc.boolean(), rewrite: fc.boolean() }),
       { minLength: 1, maxLength: 8 },

@@ -1,4 +1,4 @@
-/** L4: a memory knows every message, after any sequence of operations. */
+/** A memory knows every message, after any sequence of operations (L4: no message is lost). */
 import * as fc from "fast-check"
 import { summarizers } from "../../fakes/summarizers.js"
 import { type Law, makeLaw } from "../../law/Law.js"
@@ -11,7 +11,7 @@ export const modelLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     id: "L4",
     name: "after any operations it knows every message",
     explanation:
-      "Appends, compactions, restarts, reverts, redactions and looks into the past, in any order, against the\n" +
+      "Appends, compactions, restarts, reverts, redactions and reads of the past, in any order, against the\n" +
       "messages that were appended: each is covered or uncovered, none is lost or doubled, and the past does not change.",
     numRuns,
     replay: "seed",

@@ -1,4 +1,4 @@
-/** L8 and L12: a summarizer or a log that fails loses no message, and appends none twice. */
+/** A failing summarizer loses no message (L8), and a failing log appends none twice (L12). */
 import type { EventLog } from "@memfold/core"
 import * as fc from "fast-check"
 import { conversation } from "../../arbitrary/conversation.js"
@@ -13,14 +13,14 @@ import { checkSession, sameMessages } from "../checkSession.js"
 import { appendAll, listOf, type MemoryKit, session } from "../input.js"
 import { inWorld } from "../world.js"
 
-/** That nothing a summarizer does can hurt. */
+/** Whatever a summarizer does, no message is lost. */
 export const summarizerLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L8",
     name: "no summarizer loses a message or fails an append",
     explanation:
-      "One that fails, dies, is slow, is cut off or says too much leaves the messages raw; the append is done, and\n" +
-      "the context has everything.",
+      "A summarizer that fails, dies, is slow, is cut off or writes too much leaves the messages uncovered. The append\n" +
+      "succeeds, and the context has every message.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,
@@ -48,14 +48,14 @@ export const summarizerLaw = ({ options, strategies, numRuns }: MemoryKit): Law 
       }),
   })
 
-/** That a lost answer is no second append. */
+/** Repeating an append after a lost answer appends nothing. */
 export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L12",
     name: "an append that is tried again is applied once",
     explanation:
       "Requests and answers between the memory and its log get lost or come late. A caller that repeats an append\n" +
-      "with its commit id until it is acknowledged finds each message once, in order.",
+      "with its idempotency key until it is acknowledged finds each message once, in order.",
     numRuns,
     arbitrary: fc.record({ strategy: strategies, faults: faultScript, batches: batched(conversation) }),
     describe: ({ strategy, faults, batches }) =>

@@ -1,4 +1,4 @@
-/** L11: compaction that came due meanwhile is not forgotten. */
+/** A compaction that becomes due while another one runs is not forgotten (L11). */
 import { Policy } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -17,8 +17,8 @@ export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     id: "L11",
     name: "what came due while a compaction ran is compacted after it",
     explanation:
-      "Messages come while the summarizer is at work, and no more come afterwards. When the time has passed that all\n" +
-      "compactions take, nothing is due any more.",
+      "Messages arrive while the summarizer runs, and none afterwards. After the time that all compactions take,\n" +
+      "nothing is due any more.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,

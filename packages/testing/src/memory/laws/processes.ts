@@ -1,4 +1,4 @@
-/** L7: at most one compaction runs in a session, across processes. */
+/** At most one compaction runs in a session, across processes (L7). */
 import type { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
@@ -13,7 +13,7 @@ import { checkSession } from "../checkSession.js"
 import { appendAll, listOf, type MemoryKit, session } from "../input.js"
 import { inWorld } from "../world.js"
 
-/** That several processes do not get into each other's way. */
+/** Two processes over one session: one compaction at a time, and no message lost or doubled. */
 export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L7",
@@ -88,7 +88,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       }),
   })
 
-/** A log in front of which the commits of compactions are held up: each by the next of these times. */
+/** A log that delays the commits of compactions, each by the next of these times. */
 const holdingCommits = (log: EventLog.Service, stalls: ReadonlyArray<number>): EventLog.Service => {
   const left = [...stalls]
   return {
@@ -101,18 +101,18 @@ const holdingCommits = (log: EventLog.Service, stalls: ReadonlyArray<number>): E
   }
 }
 
-/** How long the commits of a process are held up, one after another; some longer than its lease. */
+/** The delays of a process's commits in milliseconds, in order; some are longer than its lease. */
 const commitStalls = fc.array(fc.constantFrom(0, 1_000, 60_000, 600_000, 3_600_000), { maxLength: 6 })
 
-/** That a lease is one. */
+/** A process that lost its lease commits nothing. */
 export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L7",
     name: "one that has lost its lease commits nothing",
     explanation:
-      "Two processes take turns at one session. Now and then one of them stands still between its summary and the\n" +
-      "commit, for longer than its lease, and the other one takes over. In the log, each commit belongs to the\n" +
-      "compaction that runs there: what comes too late is thrown away.",
+      "Two processes take turns at one session. Sometimes one of them stalls between its summary and the commit, for\n" +
+      "longer than its lease, and the other one takes over. In the log, each commit belongs to the compaction that\n" +
+      "runs at that version; a commit that comes too late is rejected.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,
@@ -123,7 +123,7 @@ export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       turns: interleaving([4, 4]),
     }),
     describe: ({ strategy, batches, stalls, passing, turns }) =>
-      `${strategy.name}\nthe commits of each are held up for ${JSON.stringify(stalls)} ms, the time between the ` +
+      `${strategy.name}\nthe commits of each are delayed by ${JSON.stringify(stalls)} ms, the time between the ` +
       `batches is ${JSON.stringify(passing)} ms, the turns are ${turns.join("")}\n${listOf(batches)}`,
     holds: ({ strategy, batches, stalls, passing, turns }) =>
       inWorld(options, async (world) => {

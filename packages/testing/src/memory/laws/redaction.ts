@@ -1,4 +1,4 @@
-/** L15: what is redacted is gone. */
+/** Redacted text is gone everywhere (L15). */
 import { Chunk, Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { conversation } from "../../arbitrary/conversation.js"

@@ -1,4 +1,4 @@
-/** L4, L10 and L13: what contexts show, now and of the past. */
+/** Contexts show every message (L4), past ones do not change (L10), and they grow by appending (L13). */
 import { Session } from "@memfold/core"
 import { failOn, type Law, same } from "../../law/Law.js"
 import { contentsFinding, growthFinding, layoutFinding } from "../../oracle/context.js"
@@ -10,7 +10,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     name: "every message is either covered or uncovered",
     explanation:
       "The layout of a context has each message once: in the summary, verbatim, in the gap that a cap leaves, or open.\n" +
-      "Pinned messages stand before the summary besides.",
+      "Pinned messages are also shown before the summary.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
         failOn(layoutFinding(state, context), () => `with ${state.total} messages`)
@@ -21,8 +21,8 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     id: "L4",
     name: "nothing that is shown is lost, doubled or moved",
     explanation:
-      "What the layout calls pinned or raw is in the context word for word, once, and in order; the summary stands\n" +
-      "between them. Results may move, behind the calls they answer.",
+      "Messages that the layout calls pinned or raw are in the context word for word, once and in order, with the\n" +
+      "summary between them. Tool results may move to follow their calls.",
     holds: (input, rehearse) => {
       for (const { state, context } of rehearse(input).moments) {
         failOn(contentsFinding(state, context), () => `with ${state.total} messages`)
@@ -33,8 +33,8 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     id: "L10",
     name: "every version of the past can be rendered",
     explanation:
-      "Events are never changed: folding them up to any version gives the state there was, and rendering it the\n" +
-      "context that was sent.",
+      "Events never change: folding them up to any version gives the state of that time, and rendering that state\n" +
+      "gives the context that was sent.",
     holds: (input, rehearse) => {
       const { moments, events, strategy } = rehearse(input)
       for (const { state, context } of moments) {
@@ -51,8 +51,8 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
     id: "L13",
     name: "between compactions a context only grows",
     explanation:
-      "Each context is a prefix of the next one: then the provider's prompt cache hits. A compaction may change it,\n" +
-      "and so may a cap on uncovered messages.",
+      "Each context is a prefix of the next one, which lets the provider's prompt cache hit. Only a compaction or a\n" +
+      "cap on uncovered messages may change the prefix.",
     holds: (input, rehearse) => {
       const { moments, events, strategy } = rehearse(input)
       failOn(growthFinding(strategy, events, moments))

@@ -1,4 +1,4 @@
-/** L3: coverage starts at 0, has no holes, and never moves back. */
+/** Coverage starts at 0, has no holes, and never moves back (L3). */
 import { failOn, type Law, must, same } from "../../law/Law.js"
 import { readSession } from "../../oracle/session.js"
 import { type Ask, malformed, overheard, wrongPlan } from "../asks.js"
@@ -9,8 +9,8 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L3",
     name: "coverage has no hole and never moves back",
     explanation:
-      "The first compaction begins with message 0, and each one where the one before it ended. What lies between\n" +
-      "two would be lost; what is folded twice would be told twice.",
+      "The first compaction starts at message 0, and each further one where the last one ended. A message between\n" +
+      "two would be lost; a message covered twice would be repeated.",
     holds: (input, rehearse) => {
       const { problems } = readSession(rehearse(input).events)
       const found = problems.find((problem) => problem.law === "L3")
@@ -41,8 +41,8 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L3",
     name: "its answers are positions, and its plans hold together",
     explanation:
-      "Positions are numbers within the conversation, a reason is a text, and the parts of a plan follow each\n" +
-      "other from its beginning to its end. `take.to` never answers with less than what is covered already.",
+      "Message indexes are within the conversation, a reason is a text, and the parts of a plan follow each other\n" +
+      "from its start to its end. `batchSize.to` never returns less than `coveredTo`.",
     holds: (input, rehearse) => {
       const asks: Array<Ask> = []
       const { decided } = rehearse({ ...input, strategy: overheard(input.strategy, (ask) => asks.push(ask)) })
@@ -50,7 +50,9 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
         const wrong = malformed(ask)
         must(wrong === null, () => wrong ?? "")
         must(ask.part !== "take" || ask.answer >= ask.coveredTo, () =>
-          ask.part === "take" ? `"take" goes back to ${ask.answer}, and [0,${ask.coveredTo}) is covered` : "",
+          ask.part === "take"
+            ? `"batchSize" goes back to ${ask.answer}, and [0,${ask.coveredTo}) is covered`
+            : "",
         )
       }
       for (const plan of decided) {

@@ -1,4 +1,4 @@
-/** L5: no boundary cuts a group, and no context has an orphan. */
+/** No boundary cuts a group, and no context has an orphan (L5: groups stay whole). */
 import { failOn, type Law } from "../../law/Law.js"
 import { orphanFinding } from "../../oracle/context.js"
 import type { Kit } from "../input.js"
@@ -9,7 +9,7 @@ export const groupLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L5",
     name: "no boundary cuts a group",
     explanation:
-      "An assistant message with tool calls, and everything up to the last result, is folded whole or stays whole:\n" +
+      "An assistant message with tool calls and everything up to the last result is covered whole or stays whole:\n" +
       "providers refuse a call without its result, and a result without its call.",
     holds: (input, rehearse) => checkCompactions("L5", rehearse(input)),
   }),

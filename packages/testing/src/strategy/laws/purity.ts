@@ -1,4 +1,4 @@
-/** L6 and L10: a decision is a function of what it is shown, and of nothing else. */
+/** A decision depends only on its input (L6: the same log gives the same state) and changes nothing (L10). */
 import type { Policy } from "@memfold/core"
 import { type Law, must, same } from "../../law/Law.js"
 import type { Input, Kit } from "../input.js"
@@ -7,7 +7,7 @@ import { inSurroundings, worlds } from "../surroundings.js"
 import { Changed, deepFreeze, frozenCopy, lending } from "../untouched.js"
 import { viewOf } from "../viewOf.js"
 
-/** A plan without what it was made from. */
+/** A plan without the state it was made from. */
 const planOf = ({ reason, from, to, tailFrom, parts, prune }: Policy.Plan): Policy.Plan => ({
   reason,
   from,
@@ -23,7 +23,7 @@ const brief = ({ decided, moments, thrown }: Rehearsal) => ({
   thrown: thrown === null ? null : thrown.total,
 })
 
-/** All that can be reached in a state, but for the buffers it shares with the states after it. */
+/** Everything in a state except the buffers it shares with later states. */
 const freezeState = (state: Decided["before"]): void => {
   for (const value of Object.values(state))
     if (!(value instanceof state.uncovered.constructor)) deepFreeze(value)
@@ -41,7 +41,7 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     id: "L6",
     name: "neither the wall clock nor chance decides",
     explanation:
-      "The only time is `view.now`: with other answers of Date, performance.now and Math.random the decisions are\n" +
+      "The only time is `view.now`: with other results of Date, performance.now and Math.random the decisions are\n" +
       "the same. A log that is replayed a year later must give the same decisions.",
     holds: (input, rehearse) => {
       const [first, ...others] = worlds.map((world) => ({
@@ -60,8 +60,8 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     id: "L6",
     name: "the same state gives the same decision",
     explanation:
-      "A strategy remembers nothing between decisions: asked again, in another order, about the states it has seen,\n" +
-      "it says what it said. Every process has its own instance, and each must come to the same.",
+      "A strategy remembers nothing between decisions: asked again about the same states, in another order, it gives\n" +
+      "the same decisions. Every process has its own instance, and all must decide alike.",
     holds: (input, rehearse) => {
       const { decided, moments, strategy, endless } = rehearse(input)
       for (const plan of decided.toReversed()) {
@@ -90,7 +90,7 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L6",
     name: "the same conversation gives the same compactions",
-    explanation: "Two rehearsals of one conversation are alike, event by event.",
+    explanation: "Two rehearsals of one conversation are equal, event by event.",
     holds: (input, rehearse) => {
       const [one, other] = [rehearse(input), rehearse(input)]
       same(brief(other), brief(one), () => "the second time, it decides otherwise")
@@ -101,8 +101,8 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     id: "L10",
     name: "a decision changes nothing it is given",
     explanation:
-      "Views, states and messages are only lent. One that is changed would be changed for everybody: for the next\n" +
-      "part of the strategy, for the other fibers, and for the cache.",
+      "Views, states and messages are shared. A change would also affect the next part of the strategy, other fibers\n" +
+      "and the cache.",
     holds: ({ batches, ...input }, rehearse) => {
       const frozen: Input = {
         ...input,
@@ -125,8 +125,8 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
     id: "L8",
     name: "no conversation makes it throw",
     explanation:
-      "Whatever is said, deciding and rendering come to an end. A strategy that throws fails no append, but\n" +
-      "the session is never compacted again.",
+      "Deciding and rendering end for every conversation. A strategy that throws fails no append, but the session is\n" +
+      "never compacted again.",
     holds: (input, rehearse) => {
       const { thrown } = rehearse(input)
       if (thrown === null) return

@@ -1,4 +1,4 @@
-/** L6 and L9 in a whole memory: what a process remembers is what another one reads. */
+/** A restart changes neither the state (L6) nor what is due (L9), checked on a whole memory. */
 import { Effect } from "effect"
 import { type Law, must, same } from "../../law/Law.js"
 import { runOf, session } from "../../memory/run.js"
@@ -9,8 +9,8 @@ export const restartLaws = ({ law, numRuns }: Kit): ReadonlyArray<Law> => [
     id: "L6",
     name: "a restart changes nothing",
     explanation:
-      "A memory that is opened anew over the same log, from its snapshot, has the same state and the same context,\n" +
-      "and finds nothing due that was not due before.",
+      "A memory opened again over the same log, from its snapshot, has the same state and the same context, and\n" +
+      "nothing becomes due that was not due before.",
     // Whole memories take longer than rehearsals.
     numRuns: Math.ceil(numRuns / 4),
     holds: async ({ strategy, batches }) => {

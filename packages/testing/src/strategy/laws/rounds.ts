@@ -1,4 +1,4 @@
-/** What a strategy says of itself in rounds. */
+/** The law of strategies that count turns: they keep and take as many as they claim. */
 import type { Message } from "@memfold/core"
 import { type Law, must } from "../../law/Law.js"
 import { turnComplete, turnStarts } from "../../oracle/groups.js"
@@ -6,7 +6,7 @@ import type { Kit } from "../input.js"
 
 const unpinned = ({ pinned: _pinned, ...message }: Message.Message): Message.Message => message
 
-/** The complete rounds in `[from, messages.length)`, counted by looking at the whole conversation. */
+/** The number of complete turns in `[from, messages.length)`, counted over the whole conversation. */
 const completeTurns = (messages: ReadonlyArray<Message.Message>, from: number): number => {
   const starts = turnStarts(messages).filter((start) => start >= from).length
   return starts === 0 || turnComplete(messages) ? starts : starts - 1
@@ -20,10 +20,10 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
           id: "L2",
           name: "rounds are rounds, and no pairs of messages",
           explanation:
-            "A round begins with the user and ends before the user speaks again, however many messages of the user's,\n" +
-            "tool calls and results are in it. A strategy that counts rounds keeps as many as it says, takes as many\n" +
-            "as it says, and begins and ends where rounds do.",
-          // Messages that are pinned by hand may take a compaction further than it was meant to go.
+            "A turn (round) starts with a user message and ends before the next one, with any number of user messages,\n" +
+            "tool calls and results in it. A strategy that counts turns keeps and takes as many as it claims, and its\n" +
+            "compactions start and end at turns.",
+          // Messages pinned by the caller can move the end of a compaction.
           inputs: inputs.map(({ batches, ...input }) => ({
             ...input,
             batches: batches.map((batch) => batch.map(unpinned)),
@@ -34,26 +34,27 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
             const { decided, moments, messages } = rehearse(input)
             for (const { total, from, to, onDemand } of decided) {
               const before = messages.slice(0, total)
-              const what = `with ${total} messages, [${from},${to}) is folded`
+              const what = `with ${total} messages, [${from},${to}) is compacted`
               const kept = completeTurns(before, to)
               must(
                 kept >= claim.keep,
-                () => `${what}; ${kept} complete rounds stay, and it keeps ${claim.keep}`,
+                () => `${what}; ${kept} complete turns stay, and it keeps ${claim.keep}`,
               )
-              must(turnStarts(before).includes(to), () => `${what}, and no round begins with message ${to}`)
+              must(turnStarts(before).includes(to), () => `${what}, and no turn starts at message ${to}`)
               const taken = turnStarts(before).filter((start) => start >= from && start < to).length
               must(
                 claim.batchSize === undefined || onDemand || taken === claim.batchSize,
-                () => `${what}: ${taken} rounds, and it takes ${claim.batchSize}`,
+                () => `${what}: ${taken} turns, and it takes ${claim.batchSize}`,
               )
             }
             const { batchSize } = claim
             if (batchSize === undefined) return
             for (const { settled, state } of moments) {
-              const raw = completeTurns(messages.slice(0, state.total), state.coveredTo)
+              const uncovered = completeTurns(messages.slice(0, state.total), state.coveredTo)
               must(
-                !settled || raw < claim.keep + batchSize,
-                () => `with ${state.total} messages, ${raw} complete rounds are raw, and nothing is due`,
+                !settled || uncovered < claim.keep + batchSize,
+                () =>
+                  `with ${state.total} messages, ${uncovered} complete turns are uncovered, and nothing is due`,
               )
             }
           },

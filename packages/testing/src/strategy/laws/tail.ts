@@ -1,11 +1,11 @@
-/** L2: the tail is never compacted; where a policy splits it, only its beginning is. */
+/** The tail is never compacted; a policy that splits it compacts only its first part (L2). */
 import { failOn, type Law, must } from "../../law/Law.js"
 import { compactionFindings } from "../../oracle/compaction.js"
 import { type Ask, overheard } from "../asks.js"
 import type { Kit } from "../input.js"
 import type { Rehearsal } from "../rehearse.js"
 
-/** Holds every compaction of a rehearsal against a law about where compactions end. */
+/** Checks every compaction of a rehearsal against a law about where compactions end. */
 export const checkCompactions = (law: "L2" | "L5", { strategy, messages, decided }: Rehearsal): void => {
   for (const plan of decided) {
     const said = messages.slice(0, plan.total)
@@ -18,16 +18,16 @@ export const tailLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L2",
     name: "the tail is never compacted",
     explanation:
-      "What the policy keeps stays as it was said. Only a policy that splits tails may fold the beginning of one\n" +
-      "that is too large, as a turn prefix, and never the newest group.",
+      "The messages that the policy keeps stay verbatim. Only a policy that splits tails may compact the first part\n" +
+      "of a tail that is too large, as a turn prefix, and never the newest group.",
     holds: (input, rehearse) => checkCompactions("L2", rehearse(input)),
   }),
   law({
     id: "L2",
     name: "it asks for nothing of the tail",
     explanation:
-      "`take.to` answers up to where a compaction reaches, at most to where the tail begins. The engine would stop\n" +
-      "it there; a policy that relies on that does something else than it says.",
+      "`batchSize.to` returns the end of a compaction, at most the start of the tail. The engine stops it there\n" +
+      "anyway, but a policy that relies on that does something other than it claims.",
     holds: (input, rehearse) => {
       const asks: Array<Ask> = []
       rehearse({ ...input, strategy: overheard(input.strategy, (ask) => asks.push(ask)) })

@@ -1,4 +1,4 @@
-/** L11: a trigger that goes by the clock says when, and keeps its word. */
+/** A trigger that depends on the clock names the time it becomes due (L11: no due compaction is forgotten). */
 import { type Law, must } from "../../law/Law.js"
 import { malformed } from "../asks.js"
 import type { Kit } from "../input.js"
@@ -10,9 +10,9 @@ export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
     id: "L11",
     name: "it comes due when it says",
     explanation:
-      "A memory that compacts in the background checks the trigger again at the time that `dueAt` names. While the\n" +
-      "trigger is not due, `dueAt` answers a time or null, and the same one until the next message. Before that time\n" +
-      "`due` answers null, and from then on a reason.",
+      "A memory that compacts in the background checks the trigger again at the time that `dueTime` returns. While\n" +
+      "the trigger is not due, `dueTime` returns a time or null, the same one until the next message. Before that\n" +
+      "time `due` returns null, and from then on a reason.",
     holds: (input, rehearse) => {
       const { strategy, moments } = rehearse(input)
       const { when, keep } = strategy
@@ -56,7 +56,7 @@ export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   }),
 ]
 
-/** A time as a person reads it who was asked at another one. */
+/** A time relative to another one, as text. */
 const after = (time: number | null, now: number): string => {
   if (time === null) return "never"
   return time >= now ? `${time - now} ms after it was asked` : `${now - time} ms before it was asked`

@@ -1,4 +1,4 @@
-/** That there is anything to see. */
+/** Checks that the strategy compacts at all: without compactions the other laws prove nothing. */
 import * as fc from "fast-check"
 import { type Law, makeLaw, must } from "../../law/Law.js"
 import type { Kit } from "../input.js"
@@ -10,7 +10,7 @@ export const workLaws = ({ inputs, rehearse }: Kit): ReadonlyArray<Law> => [
     id: "L0",
     name: "it compacts at all",
     explanation:
-      "No law of the design, but without it the others say nothing: some of the generated conversations have to be\n" +
+      "Not one of the numbered laws, but without it the others prove nothing: some generated conversations have to be\n" +
       "long enough for the strategy. Give `options` with settings small enough for twenty messages, or longer\n" +
       "`conversations`.",
     numRuns: 1,
