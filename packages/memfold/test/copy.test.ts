@@ -60,7 +60,7 @@ describe("memfold copy, export and import", () => {
   it("say that an import into no store was only tried", async () => {
     const tried = await memfold("import", "all.jsonl")
     expect(tried).toMatchObject({ code: 0, err: "" })
-    expect(tried.out).toContain("Only checked, nothing written; --store URL keeps it.")
+    expect(tried.out).toContain("Only checked, nothing written; use --store URL to write it.")
     expect(tried.out).not.toContain("copied")
     expect(lines((await memfold("import", "all.jsonl", "--json")).out).at(-1)).toMatchObject({ kept: false })
     const kept = await memfold("import", "all.jsonl", "--store", "sqlite:c.db", "--json")
