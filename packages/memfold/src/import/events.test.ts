@@ -382,7 +382,9 @@ describe("a rolling summary", () => {
     const gappy = summary("a", 12, { covers: rangesOf([0, 1, 2, 3, 5, 6]) })
     const result = imported({ messages: chat(20), summaries: [gappy] })
     expect(result.state.coveredTo).toBe(4)
-    expect(result.summaries[0]?.notes).toEqual(["message 4 is not in it; the messages from there on stay uncovered"])
+    expect(result.summaries[0]?.notes).toEqual([
+      "message 4 is not in it; the messages from there on stay uncovered",
+    ])
   })
 
   it("begins at the start if only the system prompt is before it", () => {
