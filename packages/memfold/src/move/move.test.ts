@@ -267,7 +267,7 @@ describe("a session that is not the same on both sides", () => {
           saveSnapshot: () => Effect.asVoid(from.delete("one")),
         }
         const failed = yield* Effect.flip(copySession(from, snapshotless, "one"))
-        expect(failed.message).toContain("deleted in its store")
+        expect(failed.message).toContain("deleted in the source")
       }),
     ))
 
@@ -483,7 +483,7 @@ describe("an export", () => {
           )
         expect(yield* refused(lines.slice(0, -1))).toMatch(/^X.jsonl: it was cut off/)
         expect(yield* refused([...lines.slice(0, 3), (lines[3] ?? "").slice(0, 40)])).toMatch(
-          /^X.jsonl:4: it is no/,
+          /^X.jsonl:4: this line is not a record/,
         )
         const changed = lines.map((line) => line.replace("said 4", "says 4"))
         expect(yield* refused(changed)).toMatch(/^X.jsonl: its sums are wrong/)
