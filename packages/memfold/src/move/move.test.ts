@@ -489,7 +489,7 @@ describe("an export", () => {
         expect(yield* refused(changed)).toMatch(/^X.jsonl: its sums are wrong/)
         const [head = "", first = "", second = "", ...rest] = lines
         expect(yield* refused([head, second, first, ...rest])).toMatch(/^X.jsonl:2: event 2 .* out of order/)
-        expect(yield* refused([...lines, first])).toMatch(/follows the end/)
+        expect(yield* refused([...lines, first])).toMatch(/after the end/)
         expect(yield* refused(lines.slice(1))).toMatch(/^X.jsonl:1: it is not an export/)
         expect(yield* refused([head.replace("1", "2"), ...lines.slice(1)])).toMatch(/newer memfold/)
         expect(yield* refused([])).toMatch(/cut off/)
