@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Strategy, Trigger } from "@memfold/core"
+import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
 
 /** Compacts at 70 % of the window, but waits while a tool call is open. */
 export const betweenCalls = (contextLimit: number) =>

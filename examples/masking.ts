@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Prune, Strategy, Trigger } from "@memfold/core"
+import { Keep, Prune, Strategy, SummaryMode, Trigger } from "@memfold/core"
 
 /** Summarizes nothing: above this many tokens, short notes replace old tool outputs. */
 export const masking = (tokens: number) =>

@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Memory, Strategy, Trigger } from "@memfold/core"
+import { Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
 /** Compacts a session six hours after its last message. The newest complete turn stays verbatim. */

@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Pin, Strategy, Trigger } from "@memfold/core"
+import { Keep, Pin, Strategy, SummaryMode, Trigger } from "@memfold/core"
 
 /** Keeps the first user message at the start of every context, word for word. */
 export const originalRequest = Strategy.make({

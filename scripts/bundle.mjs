@@ -1,13 +1,13 @@
 /**
- * Programs from the sources of the packages, as they are or with something changed in them. They need no build, and
- * start in a fraction of the time that their packages would take.
+ * Bundles programs from the sources of the packages, with changes by plugins if needed. They need no build, and start
+ * much faster than from the packages.
  */
 import { join } from "node:path"
 import { root } from "./setup.mjs"
 
 /**
- * Makes `outDir/NAME.mjs` of each module; `plugins` are Vite's, and `external` says where the packages are that stay
- * outside. Answers with the path of a program by its name.
+ * Bundles each module into `outDir/NAME.mjs`. `plugins` are Vite plugins; `external` has the URLs of packages that are not
+ * bundled. Resolves with a function from the name of a program to its path.
  */
 export const bundleAll = async (modules, { outDir, plugins = [], external = {} }) => {
   // Scripts that set the repository up import this module before there are packages.
@@ -34,6 +34,6 @@ export const bundleAll = async (modules, { outDir, plugins = [], external = {} }
   return (name) => join(outDir, `${name}.mjs`)
 }
 
-/** Makes one program. Answers with its path. */
+/** Bundles one program. Resolves with its path. */
 export const bundle = async (entry, { name, ...options }) =>
   (await bundleAll({ [name]: join(root, entry) }, options))(name)

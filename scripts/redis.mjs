@@ -1,8 +1,8 @@
 /**
- * Finds `redis-server`, which the tests of `@memfold/store-redis` start, or installs it where that can be done without
- * asking: as root, with a `sudo` that wants no password, or with Homebrew. No service is left running.
+ * Finds `redis-server`, which the tests of `@memfold/store-redis` start, or installs it if that needs no question: as
+ * root, with a `sudo` without a password, or with Homebrew. No service is left running.
  *
- * `node scripts/redis.mjs` by itself prints where it is.
+ * `node scripts/redis.mjs` prints its path.
  */
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs"
@@ -30,7 +30,7 @@ const succeeds = (command, args, options = {}) =>
 
 const find = () => process.env.MEMFOLD_REDIS_SERVER ?? which("redis-server") ?? which("valkey-server")
 
-/** What Debian asks before it starts a service; 101 is its word for "not now". */
+/** Debian runs this program before it starts a service; exit code 101 forbids the start. */
 const policy = "/usr/sbin/policy-rc.d"
 
 const installOnDebian = () => {
@@ -43,14 +43,14 @@ const installOnDebian = () => {
   if (quiet) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 })
   try {
     if (!apt("update") || !apt("install", "--no-install-recommends", "redis-server")) return
-    // The package starts a service where it is allowed to. The tests start servers of their own.
+    // The package may have started a service. The tests start their own servers.
     if (!quiet) succeeds(command, [...before, "service", "redis-server", "stop"], { stdio: "ignore" })
   } finally {
     if (quiet) rmSync(policy, { force: true })
   }
 }
 
-/** The path of a `redis-server`; `undefined`, and the line to type, if there is none to be had. */
+/** The path of a `redis-server`. If none can be found or installed, prints what to type and returns `undefined`. */
 export const redisServer = () => {
   const found = find()
   if (found !== undefined) return found

@@ -1,6 +1,6 @@
 /**
- * Brings a fresh clone to where everything runs: pinned pnpm through npx, packages, build. Whatever is done
- * already is skipped. Progress goes to standard error, so that standard output stays the result's.
+ * Sets up a fresh clone: runs the pinned pnpm through npx, installs the packages and builds. Skips what is done already.
+ * Progress goes to standard error, because standard output belongs to the result.
  *
  * Plain JavaScript without packages: this runs before there are any.
  */
@@ -22,8 +22,8 @@ const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PAT
 const say = (text) => process.stderr.write(`memfold: ${text}\n`)
 
 /**
- * Runs a program, its output on standard error unless `stdio` says otherwise; answers with its exit code. What it
- * prints on a pipe goes to `onLine`.
+ * Runs a program, with its output on standard error unless `stdio` says otherwise. Resolves with its exit code. `onLine`
+ * gets each line that it prints to a pipe.
  */
 export const run = (command, args, options = {}, onLine = () => {}) =>
   new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ export const run = (command, args, options = {}, onLine = () => {}) =>
       ...options,
       env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...options.env },
     })
-    // What the person at the keyboard interrupts, the child hears as well; its end is waited for.
+    // Passes signals on to the child and waits for its end.
     const pass = (signal) => child.kill(signal)
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, pass)
     for (const output of [child.stdout, child.stderr]) {
@@ -62,7 +62,7 @@ const checkNode = () => {
   }
 }
 
-/** What the installation depends on: lock file, settings, and the Node that native packages were built for. */
+/** A hash of everything that the installation depends on: lock file, settings, and the ABI of Node. */
 const fingerprint = () => {
   const hash = createHash("sha256").update(`${process.versions.modules} ${process.platform} ${process.arch}`)
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json"]) {
@@ -73,10 +73,10 @@ const fingerprint = () => {
 
 const installed = (wanted) => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted
 
-/** What a person wants to see of an installation: what is happening, not what each compiler prints. */
+/** Lines of the installation that are not shown. */
 const noise = /^(\.\.\.|npm warn|Downloading |Progress: |\++$)/
 
-/** Installs the packages; the compilers' output is only shown when something failed. */
+/** Installs the packages. Shows the whole output only after a failure. */
 const install = async () => {
   const lines = []
   const began = Date.now()
@@ -120,7 +120,7 @@ export const setup = async () => {
     stdio: fresh ? ["inherit", process.stderr, process.stderr] : ["inherit", "ignore", process.stderr],
   })
   if (code !== 0) {
-    // A silent run says nothing about why it failed, so it is run once more to be read.
+    // The first run was silent; this one shows why it failed.
     await run(tool("turbo"), ["run", "build", "--output-logs=errors-only"])
     fail("the build", code)
   }

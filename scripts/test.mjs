@@ -21,7 +21,7 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-// Of a part of the tests, only those of the Redis store need a server. Without one they fail, and say so.
+// If only some tests run, only those of the Redis store need a server. Without one they fail with a message.
 if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes("redis"))) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server

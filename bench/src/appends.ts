@@ -1,4 +1,4 @@
-/** What appending to a store costs, against the bare thing that it is built on. */
+/** Measures appends to a store against bare writes to the database that it is built on. */
 import { EventCodec, type EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { claim, commitOf, event, median, milliseconds, told } from "./measure.js"
@@ -10,19 +10,19 @@ export interface Comparison {
   /** Printed above the figures. */
   readonly name: string
   readonly log: EventLog.Service
-  /** What the store is measured against, and how it writes a record by itself. */
+  /** The reference, and how it writes one record. */
   readonly bare: {
     readonly name: string
     readonly write: (record: EventLog.NewRecord, index: number) => unknown
   }
   readonly turns: number
-  /** The first ones compile the code, and are not counted. */
+  /** The first turns, in which the code is compiled. They are not counted. */
   readonly warmUp: number
-  /** How many times as long as a bare write an append may take: of a single writer, and of many sessions at once. */
+  /** The largest ratio of an append to a bare write: for a single writer, and for many sessions at once. */
   readonly bounds: { readonly single: number; readonly many: number }
 }
 
-/** Measures and prints, round by round in turn; answers whether the ratios are within their bounds. */
+/** Measures in alternating turns and prints. Returns whether the ratios are within their bounds. */
 export const appends = ({ name, log, bare, turns, warmUp, bounds }: Comparison): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const records = Array.from({ length: turns * perTurn }, (_, index) => ({

@@ -1,6 +1,6 @@
 /**
- * What an append costs while nothing can be compacted: a summarizer that always fails, and a tail that grows to 100,000
- * raw messages. The session of 100 messages is the reference of the same run; only ratios are claims.
+ * Measures an append while no compaction succeeds: the summarizer always fails, and the session grows to 100,000
+ * uncovered messages. The reference is a session of 100 messages in the same run; only ratios are claims.
  */
 import {
   CurrentSummarizer,
@@ -35,7 +35,7 @@ const strategies: ReadonlyArray<Strategy.Strategy> = [
   SplitTurn({ contextLimit: 2_000, pruneToolOutputs: "hard-clear" }),
 ]
 
-/** Median milliseconds of an append of one message, decision included, to a session of so many raw messages. */
+/** Median milliseconds of an append of one message, decision included, to a session with `size` uncovered messages. */
 const measure = (strategy: Strategy.Strategy, size: number): Promise<number> =>
   Effect.gen(function* () {
     const memory = yield* Memory.make({ strategy, compaction: "inline", backOff: "1 hour" })
@@ -62,11 +62,11 @@ const measure = (strategy: Strategy.Strategy, size: number): Promise<number> =>
     Effect.runPromise,
   )
 
-/** Measures and prints; answers whether every ratio is within the bound. */
+/** Measures and prints. Returns whether every ratio is within the bound. */
 export const backlog = async (bound: number): Promise<boolean> => {
   console.log("\nAn append while no summarizer works (in memory, inline; medians)")
   console.log(
-    `${"strategy".padEnd(18)}${sizes.map((size) => `${size.toLocaleString("en-US")} raw`.padStart(16)).join("")}`,
+    `${"uncovered".padEnd(18)}${sizes.map((size) => `${size.toLocaleString("en-US")}`.padStart(16)).join("")}`,
   )
   const ratios: Array<number> = []
   for (const strategy of strategies) {
@@ -78,6 +78,6 @@ export const backlog = async (bound: number): Promise<boolean> => {
     console.log(`${strategy.name.padEnd(18)}${cells}${`${(large / small).toFixed(2)}×`.padStart(9)}`)
   }
   const worst = Math.max(...ratios)
-  console.log(`largest ratio at 100,000 raw messages: ${worst.toFixed(2)}× (bound ${bound}×)`)
+  console.log(`largest ratio at 100,000 uncovered messages: ${worst.toFixed(2)}× (bound ${bound}×)`)
   return worst <= bound
 }

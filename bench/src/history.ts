@@ -1,5 +1,5 @@
 /**
- * What a turn costs as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
+ * Measures a turn as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
  * session. The session of 100 messages is the reference of the same run; only ratios are claims.
  */
 import { EventLog, Memory, Message } from "@memfold/core"
@@ -20,7 +20,7 @@ const turn = (index: number) => {
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** A file with one session of so many messages, compacted as it grew. */
+/** Writes a file with one session of `size` messages, compacted as it grew. */
 const prepare = (filename: string, size: number) =>
   Effect.gen(function* () {
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" })
@@ -88,7 +88,7 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
   return { append: median("append"), context: median("context"), open: median("open") }
 }
 
-/** Prepares, measures and prints; answers whether every ratio is within the bound. */
+/** Prepares, measures and prints. Returns whether every ratio is within the bound. */
 export const history = async (bound: number): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {

@@ -1,15 +1,15 @@
-/** A session of 1,000,000 messages against one of 100: what opening it costs, and its context. */
+/** Measures a session of 1,000,000 messages against one of 100: opening it, and its context. */
 import { EventLog, type Event, Memory, Session, Wording } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
 import { claim, event, median, milliseconds, told } from "./measure.js"
 
-/** A store that holds one such session, `s`; opened anew each time. */
+/** Opens the store with the session `s`. */
 export type OpenLog = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
 
 /**
- * Writes one session of so many messages that was compacted as it grew, with the snapshots that the engine takes:
- * straight to the log, in large batches.
+ * Writes one session of `size` messages, compacted as it grew, with the snapshots of the engine. It writes to the log
+ * directly, in large batches.
  */
 const fill = (open: OpenLog, size: number): Promise<void> =>
   Effect.gen(function* () {
@@ -101,7 +101,7 @@ const reads = async (stores: ReadonlyArray<OpenLog>) => {
 
 const sizes = [100, 1_000_000] as const
 
-/** Fills two stores, and answers whether the large session costs no more than the small one. */
+/** Fills two stores. Returns whether the large session costs about as much as the small one. */
 export const large = async (
   name: string,
   open: (size: number, use: "fill" | "read") => OpenLog,

@@ -1,4 +1,4 @@
-/** What benchmarks of stores share: the messages they write, and how their ratios are told. */
+/** The messages that the benchmarks of stores write, and the output of their ratios. */
 import { type Event, Message } from "@memfold/core"
 
 export const turn = (index: number) => {
@@ -19,7 +19,7 @@ export const commitOf = (index: number): string => `0bench0000${String(index).pa
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 
-/** A claim, printed; answers whether it holds. */
+/** Prints a claim. Returns whether it holds. */
 export const claim = (what: string, ratio: number, bound: number): boolean => {
   const beside = Number.isFinite(bound) ? `(bound ${bound}×)` : "(no bound)"
   console.log(`  ${what.padEnd(66)}${`${ratio.toFixed(2)}×`.padStart(8)}  ${beside}`)

@@ -1,4 +1,4 @@
-/** The Redis store against a bare XADD of the same bytes: on one server, of its own, with the disk waited for or not. */
+/** Measures the Redis store against a bare XADD of the same bytes, on a server started here, with and without fsync. */
 import * as RedisEventLog from "@memfold/store-redis"
 import { Effect } from "effect"
 import { Redis } from "ioredis"
@@ -31,7 +31,7 @@ const processAt = async (port: number): Promise<number> => {
   }
 }
 
-/** A server of its own, as long as the work takes; on another port where another program took the first. */
+/** Starts a server for the duration of the work. If the port is taken, it tries another one. */
 const withServer = async <A>(
   folder: string,
   settings: Readonly<Record<string, string>>,
@@ -67,7 +67,7 @@ const withServer = async <A>(
   }
 }
 
-/** The bare XADD is of the same record, a field for each value; everything else is the store's cost. */
+/** The bare XADD writes the same record, one field per value. Everything else is the cost of the store. */
 const against = (port: number, appendfsync: "always" | "everysec"): Promise<boolean> =>
   Effect.gen(function* () {
     const client = yield* Effect.acquireRelease(
@@ -92,7 +92,7 @@ const against = (port: number, appendfsync: "always" | "everysec"): Promise<bool
     })
   }).pipe(Effect.scoped, Effect.runPromise)
 
-/** Measures and prints; answers whether every ratio is within its bound. */
+/** Measures and prints. Returns whether every ratio is within its bound. */
 export const redis = async (folder: string): Promise<boolean> => {
   const outcomes: Array<boolean> = []
   for (const appendfsync of ["always", "everysec"] as const) {

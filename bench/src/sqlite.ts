@@ -1,4 +1,4 @@
-/** The SQLite store against bare better-sqlite3: the same bytes with the same durability. */
+/** Measures the SQLite store against bare better-sqlite3, with the same bytes and the same durability. */
 import { Memory, type Strategy } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Rounds } from "@memfold/strategy-rounds"
@@ -11,7 +11,7 @@ import { statSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 
-/** As much of better-sqlite3 as is measured against. */
+/** The part of better-sqlite3 that the reference uses. */
 interface Driver {
   readonly prepare: (sql: string) => { readonly run: (...parameters: ReadonlyArray<unknown>) => unknown }
   readonly exec: (sql: string) => void
@@ -19,7 +19,7 @@ interface Driver {
   readonly close: () => void
 }
 
-/** The driver is a dependency of the store's client, so it is looked up from there. */
+/** Resolved from the client of the store, because the driver is a dependency of that client. */
 const openBare = (file: string): Driver => {
   const fromHere = createRequire(import.meta.url)
   const fromStore = createRequire(fromHere.resolve("@memfold/store-sqlite/package.json"))
@@ -28,7 +28,7 @@ const openBare = (file: string): Driver => {
   return new Sqlite(file)
 }
 
-/** The bare insert is of the same record, by the same key; everything else is the store's cost. */
+/** The bare insert writes the same record with the same key. Everything else is the cost of the store. */
 const against = (folder: string, synchronous: "full" | "normal"): Promise<boolean> =>
   Effect.gen(function* () {
     const driver = openBare(join(folder, `${synchronous}-bare.db`))
@@ -55,7 +55,7 @@ const against = (folder: string, synchronous: "full" | "normal"): Promise<boolea
     })
   }).pipe(Effect.scoped, Effect.runPromise)
 
-/** Bytes of a file for every byte of the messages in it, appended one by one. */
+/** The size of the file divided by the size of its messages, which are appended one by one. */
 const bytes = async (filename: string, size: number, strategy: Strategy.Strategy | null): Promise<number> => {
   await Effect.gen(function* () {
     const memory = yield* Memory.make({
@@ -72,7 +72,7 @@ const bytes = async (filename: string, size: number, strategy: Strategy.Strategy
   return statSync(filename).size / own.reduce((sum, length) => sum + length, 0)
 }
 
-/** Measures and prints; answers whether every ratio is within its bound. */
+/** Measures and prints. Returns whether every ratio is within its bound. */
 export const sqlite = async (folder: string): Promise<boolean> => {
   const outcomes: Array<boolean> = []
   for (const synchronous of ["full", "normal"] as const) outcomes.push(await against(folder, synchronous))

@@ -1,6 +1,6 @@
 /**
- * What a store costs, against the bare thing it is built on: the same bytes with the same durability, in the same run,
- * turn by turn, so that whatever else the machine does meets both. Only ratios are claims.
+ * Measures stores against the databases that they are built on: the same bytes with the same durability, in the same
+ * run. The measurements alternate, because other load on the machine should affect both. Only ratios are claims.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { redis } from "./redis.js"
 import { sqlite } from "./sqlite.js"
 
-/** Measures every store and prints; answers whether every ratio is within its bound. */
+/** Measures every store and prints. Returns whether every ratio is within its bound. */
 export const stores = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {

@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Strategy, Trigger } from "@memfold/core"
+import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
 
 /** Keeps the last three turns: a question and an answer each, so six messages. */
 export const firstTry = Strategy.make({

@@ -1,4 +1,4 @@
-import { SummaryMode, Keep, Strategy, Trigger } from "@memfold/core"
+import { Keep, Strategy, SummaryMode, Trigger } from "@memfold/core"
 
 /** Keeps the last three turns, with all of their messages. */
 export const threeTurns = Strategy.make({

@@ -1,6 +1,4 @@
-/**
- * The memory for programs that do not use Effect: Promises, plain objects, errors that are thrown.
- */
+/** The memory with Promises, for programs that do not use Effect. */
 import { CurrentSummarizer, Memory, TokenCounter, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import {
@@ -24,22 +22,27 @@ import { storeLayer } from "./store.js"
 
 export { InvalidOption } from "./promise/options.js"
 
-/** The memory was closed, and does nothing more. */
+/** The memory was closed before this call. Create another one. */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
   override get message(): string {
     return "This memory was closed; create another one"
   }
 }
 
-/** One line of text on standard error: standard output belongs to the program. */
+/** Logs go to standard error, one line each; standard output belongs to the application. */
 const logging = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
 
 const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
 
 /**
- * A memory for conversations. It opens its store at the first call; a store that cannot be opened makes that call
- * reject, and the next one tries again. Options that cannot be meant throw at once: `UnknownName`,
- * `InvalidOption`. Warnings go to standard error.
+ * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, and the next
+ * call tries again. Warnings go to standard error.
+ *
+ * @param options - the store and, if you want, everything else; see {@link CreateOptions}
+ * @returns the memory; `close` it at the end, or declare it with `await using`
+ * @throws InvalidOption: an option is unknown, or its value is not allowed
+ * @throws UnknownName: there is no such store, strategy or summarizer
+ * @throws SettingsError: a setting of the strategy is out of its range
  *
  * @example
  * ```ts
@@ -61,7 +64,7 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     options
   const named = options.strategy ?? "sliding-window"
   const strategy = strategyOf(named, { file: settings })
-  /** The options of a request, for the engine. */
+  /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {
     const { strategy: other, settings: request, ...rest } = given ?? ({} as Options)
     const changed = other !== undefined || request !== undefined
@@ -92,7 +95,7 @@ export const createMemory = <Format extends keyof Formats = "openai">(
   let closed = false
   const closing = Effect.runSync(Deferred.make<void>())
 
-  /** The running memory. What failed to open is opened anew by the next call. */
+  /** The running memory. If opening fails, the next call tries again. */
   const opened = async () => {
     if (closed) throw new Closed()
     const current = runtime
@@ -118,7 +121,7 @@ export const createMemory = <Format extends keyof Formats = "openai">(
   })
   const close = async () => {
     closed = true
-    // Whoever iterates comes to the end of it; the store is closed behind them.
+    // Ends the loops over events before the store is closed.
     await Effect.runPromise(Deferred.succeed(closing, undefined))
     await runtime.dispose()
   }

@@ -1,6 +1,6 @@
 /**
- * `memfold`: conversation memory with everything it needs. For Effect users, and to install parts on their own,
- * there is `@memfold/core`.
+ * `memfold`: conversation memory with Promises, and with every strategy and store. Effect users, and programs that
+ * install only the parts they need, use `@memfold/core`.
  */
 export { Closed, createMemory, InvalidOption } from "./createMemory.js"
 export type { Formats } from "./promise/formats.js"

@@ -1,5 +1,5 @@
 /**
- * The parts this package brings along, by the names that a command line or a settings file uses for them.
+ * The strategies and summarizers of this package by their names, for options and the command line.
  */
 import { EchoSummarizer, ExtractiveSummarizer, type Strategy, type Summarizer } from "@memfold/core"
 import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
@@ -8,7 +8,7 @@ import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
 import { Either, Schema } from "effect"
 
-/** A name that names nothing, with the names there are. */
+/** There is no such strategy, summarizer or store. `allowed` lists the names that there are. */
 export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName", {
   kind: Schema.String,
   name: Schema.String,
@@ -19,7 +19,7 @@ export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName"
   }
 }
 
-/** What the command line needs of a strategy's definition, whatever its settings are. */
+/** The parts of a strategy's definition that do not depend on the type of its settings. */
 export type AnyStrategy = Pick<Strategy.Definition<never>, "knows" | "resolve" | "strategyName"> & {
   readonly defaults: object
 }
@@ -34,7 +34,7 @@ const definitions: ReadonlyArray<AnyStrategy> = [
   SummaryBuffer,
 ]
 
-/** The shipped strategies by name: those of the reference designs in their order, and three simpler ones. */
+/** The shipped strategies by name: four that follow published designs, and three simpler ones. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
   definitions.map((definition) => [definition.strategyName, definition]),
 )
@@ -44,7 +44,7 @@ export const summarizers: ReadonlyMap<string, Summarizer.Service> = new Map(
   [ExtractiveSummarizer.make(), EchoSummarizer.make()].map((summarizer) => [summarizer.name, summarizer]),
 )
 
-/** Looks a part up by its name. */
+/** Finds a part by its name. `kind` is the word for it in the error. */
 export const byName = <A>(
   kind: string,
   parts: ReadonlyMap<string, A>,
@@ -57,7 +57,7 @@ export const byName = <A>(
 }
 
 /**
- * The strategy of a name: with the settings of a request, of a settings file, and of the environment, in this order
+ * The shipped strategy of a name. Settings come from the request, the settings file, and the environment, in this order
  * of precedence.
  */
 export const strategyNamed = (

@@ -8,7 +8,7 @@ import { UnknownName } from "./parts.js"
 
 /** How a store is opened. */
 export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
-  /** How long a server that is away is waited for; 15 seconds by default. */
+  /** How long to wait for a server that does not answer; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput
 }
 
@@ -18,7 +18,7 @@ type Open = (
   url: string,
 ) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
 
-/** Loaded when it is asked for: who keeps sessions in a file need not wait for a client of servers. */
+/** Loads the Redis client only when a URL needs it: other programs start faster. */
 const redis: Open = (_path, { retryFor }, url) =>
   Layer.unwrapEffect(
     Effect.map(
@@ -27,7 +27,7 @@ const redis: Open = (_path, { retryFor }, url) =>
     ),
   )
 
-/** What the names before the colon stand for. */
+/** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.layer],
   [
@@ -40,16 +40,16 @@ const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
 
 const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
 
-/** A URL without whom it is for: as it may be printed. */
+/** A URL without its user name and password, for messages. */
 export const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
 
-/** What stands behind the scheme of a URL, `sqlite:///a.db` and `sqlite:/a.db` being the same file. */
+/** The part of a URL after its scheme. `sqlite:///a.db` and `sqlite:/a.db` are the same file. */
 const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=\/)/, "")
 
 /** The file that a URL names; `null` where it names another kind of store. */
 export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
 
-/** The layer of the store that a URL names. It is opened when the layer is built. */
+/** The layer of the store that a URL names. The store is opened when the layer is built. */
 export const storeLayer = (
   url: string,
   options: StoreOptions = {},

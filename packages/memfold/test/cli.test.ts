@@ -430,7 +430,7 @@ describe("bad input is one line on standard error and exit code 2", () => {
     const ran = await memfold("replay", path, "--store", store, "--json")
     expect(ran.code).toBe(2)
     expect(ran.err).toContain("cut.jsonl:6")
-    expect(ran.err).toContain('the 5 messages before that place went to session "cut"')
+    expect(ran.err).toContain('the 5 messages before that place were appended to session "cut"')
     expect(lines((await memfold("events", "cut", "--store", store, "--json")).out)).toHaveLength(5)
     expect(await memfold("verify", "--store", store)).toMatchObject({ code: 0 })
   })

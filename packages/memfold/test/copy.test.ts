@@ -20,7 +20,7 @@ describe("memfold copy, export and import", () => {
     expect(await memfold("export", "all.jsonl", "--store", "sqlite:b.db")).toMatchObject({ code: 0, out: "" })
     expect(await memfold("export", "all.jsonl", "--store", "sqlite:b.db")).toMatchObject({
       code: 2,
-      err: "memfold: all.jsonl is there already\n",
+      err: "memfold: all.jsonl exists already\n",
     })
     expect(await memfold("import", "all.jsonl", "--store", "sqlite:c.db")).toMatchObject({ code: 0, err: "" })
     expect((await memfold("verify", "--store", "sqlite:c.db")).out).toContain("clean")
@@ -60,7 +60,7 @@ describe("memfold copy, export and import", () => {
   it("say that an import into no store was only tried", async () => {
     const tried = await memfold("import", "all.jsonl")
     expect(tried).toMatchObject({ code: 0, err: "" })
-    expect(tried.out).toContain("Only checked, nothing written; --store URL keeps it.")
+    expect(tried.out).toContain("Only checked, nothing written; use --store URL to write it.")
     expect(tried.out).not.toContain("copied")
     expect(lines((await memfold("import", "all.jsonl", "--json")).out).at(-1)).toMatchObject({ kept: false })
     const kept = await memfold("import", "all.jsonl", "--store", "sqlite:c.db", "--json")
@@ -97,7 +97,7 @@ describe("memfold copy, export and import", () => {
       [["copy", "--from", "memory:", "--to", "sqlite:z.db"], "--from memory:"],
       [["copy", "--from", "sqlite:a.db", "--to", "memory:"], "--to memory:"],
       [["copy", "--from", "sqlite:a.db", "--to", "sqlite:z.db", "--session", "none"], 'no session "none"'],
-      [["import", wrong, "--store", "sqlite:z.db"], ":1: it is no export of memfold"],
+      [["import", wrong, "--store", "sqlite:z.db"], ":1: it is not an export of memfold"],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--session", "none"], 'no session "none"'],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--thread", "1"], "--thread"],
       [["import", "all.jsonl", "--pick", "0"], "--pick does not apply to"],

@@ -137,7 +137,7 @@ describe("a sliding window (design 1)", { timeout }, () => {
   it("is only tried without a store", async () => {
     const ran = await memfold("import", "--from", "sliding-window", file("tried.json", state()))
     expect(ran).toMatchObject({ code: 0, err: "" })
-    expect(ran.out).toContain("[0,20) in the active summary, 40 raw")
+    expect(ran.out).toContain("[0,20) in the active summary, 40 uncovered")
     expect(ran.out).toContain("Only checked")
   })
 })
@@ -227,7 +227,7 @@ describe("a table of rolling summaries (design 4)", { timeout }, () => {
     const store = storeIn("statuses.db")
     const path = old("statuses-old.db", (index) => ["superseded", "active", "invalid"][index] ?? "")
     const ran = await memfold("import", "--from", "rolling", path, "--store", store)
-    expect(ran.out).toContain("[0,20) in the active summary, 30 raw")
+    expect(ran.out).toContain("[0,20) in the active summary, 30 uncovered")
     const all = await look(store, "summaries", "c")
     expect(all.map(({ summary, status, supersededBy }) => [summary, status, supersededBy])).toEqual([
       ["s0", "superseded", "s1"],

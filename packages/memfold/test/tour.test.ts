@@ -84,7 +84,11 @@ describe.each(names)("the tour of %s", { timeout: 60_000 }, (name) => {
       ])
       // The bar is the whole conversation: covered, verbatim, and to come, in proportion.
       const [, ...parts] = /^(▒+)(█*)(·*)$/.exec(bar) ?? []
-      const shares = [Number(commit["coveredTo"]), before - Number(commit["coveredTo"]), messages.length - before]
+      const shares = [
+        Number(commit["coveredTo"]),
+        before - Number(commit["coveredTo"]),
+        messages.length - before,
+      ]
       parts.forEach((part, index) => {
         const exact = ((shares[index] ?? 0) / messages.length) * bar.length
         expect(Math.abs(part.length - exact)).toBeLessThanOrEqual(1.5)

@@ -233,7 +233,11 @@ describe("group commit", () => {
         )
         expect(transactionsIn(filename) - before).toBe(1)
         expect(answers.good).toEqual({ fromVersion: 1, version: 3, duplicate: false })
-        expect(answers.conflict).toMatchObject({ _tag: "VersionConflict", expectedVersion: 1, actualVersion: 2 })
+        expect(answers.conflict).toMatchObject({
+          _tag: "VersionConflict",
+          expectedVersion: 1,
+          actualVersion: 2,
+        })
         expect(answers.again).toEqual({ fromVersion: 1, version: 2, duplicate: true })
         expect(answers.anew).toMatchObject({ _tag: "VersionConflict" })
         expect(answers.deleted).toBe(false)

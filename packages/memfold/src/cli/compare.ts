@@ -9,15 +9,15 @@ import * as options from "./options.js"
 import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
 import { loadAll } from "./transcripts.js"
 
-/** A strategy and what it came to. */
+/** A strategy and its costs on one conversation. */
 export interface Comparison {
   readonly strategy: Strategy.Strategy
   readonly totals: Totals
 }
 
 /**
- * All strategies, each with those of the settings that it knows. A setting that none knows is an error, and so is
- * a value out of range.
+ * All strategies, each with the settings that it knows. A setting that no strategy knows is an error; so is a value out
+ * of range.
  */
 export const allStrategies = (
   settings: Readonly<Record<string, unknown>>,
@@ -39,7 +39,7 @@ export const allStrategies = (
     )
   })
 
-/** Replays a conversation under each strategy, each time in a store of its own in memory. */
+/** Replays a conversation with each strategy, each time in a new store in memory. */
 export const compare = (
   messages: ReadonlyArray<Message.Message>,
   strategies: ReadonlyArray<Strategy.Strategy>,
@@ -64,7 +64,7 @@ export const compare = (
     ),
   )
 
-/** The share of prompt tokens that was not sent. */
+/** The share of prompt tokens that was saved, from 0 to 1. */
 export const saving = ({ tokensSent, tokensIfRaw }: Totals): number =>
   tokensIfRaw === 0 ? 0 : 1 - tokensSent / tokensIfRaw
 

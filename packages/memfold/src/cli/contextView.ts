@@ -1,17 +1,15 @@
-/**
- * A context as a person reads it: the layout, and the messages under it.
- */
+/** Prints a context: the layout, then the messages. */
 import { Message, type Render } from "@memfold/core"
 import { messageLine } from "./timeline.js"
 import { clean, color, columns, count, table } from "./terminal.js"
 
-/** What each part of a layout is. */
+/** The meaning of each section of a layout. */
 export const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "always shown verbatim",
   "user-memory": "facts about the user",
   "scope-memory": "facts about the scope",
   summary: "the active summary",
-  uncovered: "verbatim, covered by no summary",
+  uncovered: "uncovered messages, verbatim",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
   open: "tool calls that wait for results, and what follows; left out until then",
@@ -33,7 +31,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
     `${count(tokens)} tokens in total`,
   ].join("\n")
 
-/** A summary's text keeps its lines, indented, since reading it is the point. */
+/** The lines of a summary, indented. Long summaries are cut after 40 lines. */
 const summaryLines = (message: Message.Message): ReadonlyArray<string> => {
   const lines = Message.text(message).split("\n")
   const shown = lines.slice(0, 40).map((line) => color.cyan(`       ${clean(line.slice(0, columns() * 2))}`))
@@ -42,7 +40,7 @@ const summaryLines = (message: Message.Message): ReadonlyArray<string> => {
 
 const aroundGap = 4
 
-/** The messages of a context, one a line, the middle of a long run left out; the summary in full. */
+/** The messages of a context, one per line, without the middle of a long run. The summary keeps its lines. */
 export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArray<string> => {
   const pinned = layout
     .filter((one) => one.section === "pinned")

@@ -1,4 +1,4 @@
-/** `memfold copy` and `memfold export`: sessions on their way from store to store, or into a file. */
+/** `memfold copy` and `memfold export`: copy sessions to another store or to a file. */
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
@@ -27,7 +27,7 @@ const opened = (store: string, given?: Parameters<typeof options.openStore>[1]) 
     (context) => Context.get(context, EventLog.EventLog),
   )
 
-/** The sessions that were asked for, all of which have to be there. */
+/** The sessions named on the command line, or all of them. Fails if a named session is missing. */
 const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<string>) =>
   Effect.forEach(names, (name) => options.requireSession(name, store), { discard: true }).pipe(
     Effect.provideService(EventLog.EventLog, log),
@@ -38,10 +38,10 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
     ),
   )
 
-/** Whether a store is gone when the program ends: what goes there is only tried. */
+/** Whether a store is lost when the program ends. Copying into it only checks the input. */
 const isMemory = (url: string): boolean => url === "memory:" || url === "sqlite::memory:"
 
-/** Whether two URLs name one store: a file may be written in several ways, and have several names. */
+/** Whether two URLs name the same store: a file can have several paths. */
 const isSameStore = (one: string, other: string): boolean => {
   if (one === other) return true
   const [file, otherFile] = [sqliteFile(one), sqliteFile(other)]
@@ -52,7 +52,7 @@ const isSameStore = (one: string, other: string): boolean => {
     const [a, b] = [statSync(here, { bigint: true }), statSync(there, { bigint: true })]
     return a.dev === b.dev && a.ino === b.ino
   } catch {
-    // One of them is not there, or may not be looked at; opening it says so.
+    // One of them is missing or not readable; opening it reports that.
     return false
   }
 }
@@ -66,7 +66,7 @@ const aheadLine = ({ session, events, there }: Copied): string =>
   `${color.green("ahead")}   ${clean(`session "${session}"`)}: ${several(events, "event")} there already, ` +
   `and continued there to ${count(there)}`
 
-/** What became of the sessions, by how many. */
+/** Counts of the outcomes. */
 interface Sums {
   readonly sessions: number
   readonly events: number
@@ -85,10 +85,10 @@ const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: Sums):
     ...(failed === 0 ? [] : [color.red(`${several(failed, "session")} failed`)]),
   ].join("; ")
 
-/** After so many sessions in a row that failed for the same reason, the others would, too: a store is gone. */
+/** Stops after this many failures in a row for the same reason: the store is probably unreachable. */
 const mostInARow = 3
 
-/** Copies sessions one after another, and says what became of each; one that cannot be copied keeps none from it. */
+/** Copies sessions one after another and prints the outcome of each. A session that fails does not stop the others. */
 export const copyAll = (
   sessions: Stream.Stream<string, EventLog.LogError>,
   from: Source,
@@ -101,7 +101,7 @@ export const copyAll = (
       Effect.zipRight(Effect.sync(progressDone), Console.log(json ? JSON.stringify(record) : text))
     const done = (copied: Copied) => {
       const { outcome, ...result } = copied
-      // Deleted since it was listed.
+      // The session was deleted after it was listed.
       if (copied.events === 0) return Effect.sync(progressDone)
       if (outcome === "ahead") {
         sums.ahead++
@@ -146,7 +146,8 @@ export const copyAll = (
       yield* Console.log(
         `Stopped after ${mostInARow} failures of the same kind in a row; run it again to continue.`,
       )
-    if (!kept && !json) yield* Console.log(color.dim("Only checked, nothing written; --store URL keeps it."))
+    if (!kept && !json)
+      yield* Console.log(color.dim("Only checked, nothing written; use --store URL to write it."))
     if (sums.diverged + sums.failed > 0) return yield* new Found()
   })
 
@@ -180,7 +181,7 @@ export const copy = Command.make(
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** The first signal that tells the program to end. */
+/** The first signal that asks the program to end. */
 const signalled = Effect.async<NodeJS.Signals>((resume) => {
   const unlisten = () => signals.forEach((signal) => process.off(signal, listen))
   const listen = (signal: NodeJS.Signals) => {
@@ -191,7 +192,7 @@ const signalled = Effect.async<NodeJS.Signals>((resume) => {
   return Effect.sync(unlisten)
 })
 
-/** Interrupts work when the program is told to end, and ends it as it was told to once the work has tidied up. */
+/** Interrupts the work on a signal, waits for its clean-up, and then ends the process with that signal. */
 const untilSignal = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> =>
   Effect.raceFirst(Effect.as(work, null), signalled).pipe(
     Effect.flatMap((signal) => {
@@ -220,7 +221,7 @@ export const exportCommand = Command.make(
     }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Write sessions as JSON Lines, to a file or to standard output."))
 
-/** What `memfold import` does with a file that `memfold export` wrote. */
+/** Imports a file that `memfold export` wrote. */
 export const importExport = (
   file: string,
   store: string,

@@ -1,9 +1,7 @@
-/**
- * How a command ends badly: one line on standard error that says what is wrong, where, and what is allowed.
- */
+/** The errors of commands. Each is one line on standard error: what is wrong, where, and what is allowed. */
 import { Schema } from "effect"
 
-/** Something about the call itself is wrong: an argument, a file, a combination. Exit code 2. */
+/** The call is wrong: an argument, a file, or a combination of options. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
   problem: Schema.String,
 }) {
@@ -12,5 +10,5 @@ export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
   }
 }
 
-/** A check ran and found something, which has been printed. Exit code 1. */
+/** A check has findings; they are printed already. Exit code 1. */
 export class Found extends Schema.TaggedError<Found>()("Found", {}) {}

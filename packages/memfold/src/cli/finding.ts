@@ -2,7 +2,7 @@
 import type { EventLog, Verify } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
-/** What a check found, or that a session's log cannot be read at all; that shows at no event. */
+/** A finding of a check, or a session whose log cannot be read at all (without a version). */
 export type Finding =
   | Verify.Finding
   | {
@@ -13,8 +13,8 @@ export type Finding =
     }
 
 /**
- * A log that cannot be read is a finding about its session: the others are gone through all the same. Fails if the
- * store cannot list its sessions either: it is gone, and so would all the others be.
+ * Reports a log that cannot be read as a finding, and the check goes on with the other sessions. Fails if the store
+ * cannot list its sessions either: then the store itself is unreachable.
  */
 export const unreadable = (
   log: EventLog.Service,
@@ -27,6 +27,6 @@ export const unreadable = (
     Effect.as({ session, version: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),
   )
 
-/** Where it is, in words. */
+/** The place of a finding, for a message. */
 export const place = ({ session, version }: Finding): string =>
   `session "${session}"${version === null ? "" : `, event ${version}`}`

@@ -1,15 +1,15 @@
 /**
- * The help of the command line, set for reading. The parser's own help names a command without its program, and puts
- * usage and description side by side, in lines of 250 columns.
+ * Reformats the help of the command line. The parser's own help names a command without its program, and puts usage and
+ * description side by side, in lines of 250 columns.
  */
 import { Console, Effect } from "effect"
 
 const width = 80
 
-/** A usage in its smallest pieces: an option and its value stay on one line. */
+/** The pieces of a usage line; an option and its value stay together. */
 const piece = /\[[^\]]*\](?:\.\.\.)?|--[\w-]+ [^\s[\]<>-][^\s[\]<>]*|\S+/g
 
-/** A usage on lines of at most 80 columns, the second and those after it set further in. */
+/** Wraps a usage at 80 columns and indents the continuation lines. */
 const wrapped = (usage: string, indent: string): string => {
   const lines: Array<string> = []
   let line = ""
@@ -24,13 +24,13 @@ const wrapped = (usage: string, indent: string): string => {
   return [...lines, line].map((one, index) => `${indent}${index === 0 ? "" : "        "}${one}`).join("\n")
 }
 
-/** Every option that may be repeated may be left out as well, which the parser writes for no other. */
+/** Marks repeated options as optional: all of them are, but the parser does not say so. */
 const optional = (usage: string): string => usage.replace(/(--[\w-]+ [^\s[\]]+)\.\.\./g, "[$1]...")
 
-/** What the parser says of the type of a value, which the description says better. */
+/** The parser's sentence on the type of a value. The description says more, and replaces it. */
 const typeOfValue = /^ {2}A (?:user-defined piece of text|true or false value)\.\n\n/gm
 
-/** The words that lead to the command whose usage begins with a word: `memfold store size`. */
+/** The full name of a command, such as `memfold store size`. */
 const path = (command: string, args: ReadonlyArray<string>): string => {
   if (command === "memfold") return command
   const words = args.slice(0, args.indexOf(command)).filter((word) => !word.startsWith("-"))
@@ -40,9 +40,9 @@ const path = (command: string, args: ReadonlyArray<string>): string => {
 const usageLine = /^\$ (\S+)(.*)$/m
 
 /**
- * Sets the parser's help for reading; any other text is returned as it is.
+ * Reformats the parser's help. Any other text is returned unchanged.
  *
- * @param args what the command line was called with, without the program
+ * @param args - the arguments of the command line, without the program
  */
 export const readable = (text: string, args: ReadonlyArray<string>): string => {
   const usage = usageLine.exec(text)
@@ -58,7 +58,7 @@ export const readable = (text: string, args: ReadonlyArray<string>): string => {
     .replace(typeOfValue, "")
 }
 
-/** Sets what the parser of the command line prints as help. */
+/** Reformats the help that the parser prints. */
 export const readableHelp = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   args: ReadonlyArray<string>,

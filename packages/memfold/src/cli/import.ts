@@ -90,17 +90,17 @@ const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
 const sum = ({ state }: Imported): string =>
   `${several(state.total, "message")}; ` +
   (state.summary === null
-    ? "no summary covers any"
-    : `[0,${state.coveredTo}) in the active summary, ${count(state.total - state.coveredTo)} raw`)
+    ? "no summary"
+    : `[0,${state.coveredTo}) in the active summary, ${count(state.total - state.coveredTo)} uncovered`)
 
-/** An import that has been done, or had been before (`imported` is `null` then). */
+/** The result of an import; `imported` is `null` if the same state was imported before. */
 interface Done {
   readonly file: string
   readonly from: string
   readonly session: string
   readonly batchId: string
   readonly imported: Imported | null
-  /** What is kept nowhere was only tried. */
+  /** `false` if the import was only checked. */
   readonly kept: boolean
 }
 
@@ -112,7 +112,7 @@ const lines = ({ file, from, session, imported, kept }: Done): ReadonlyArray<str
     heading(`${file} → session "${session}" (${from})`),
     ...(imported.summaries.length === 0 ? [] : [summaryTable(imported.summaries), ""]),
     sum(imported),
-    ...(kept ? [] : [color.dim("Only checked, nothing written; --store URL keeps it.")]),
+    ...(kept ? [] : [color.dim("Only checked, nothing written; use --store URL to write it.")]),
   ]
 }
 
@@ -132,7 +132,7 @@ const records = ({ file, from, session, batchId, imported }: Done): ReadonlyArra
   return [...(imported?.summaries ?? []).map(summaryRecord), result].map((one) => JSON.stringify(one))
 }
 
-/** Makes the session of what was found; `null` if this very import had made it before. */
+/** Writes the session; `null` if the same state was imported before. */
 const bring = (
   { state: found }: Found,
   {
@@ -158,10 +158,10 @@ const bring = (
     return written ? { ...imported, summaries: [...imported.summaries, ...leftOut] } : null
   })
 
-/** What these are where they were not given, as their options say. */
+/** The defaults of these options. */
 const defaults = { format: "auto", summarizer: "extractive" } as const
 
-/** An option that says how to read the states of other programs; an export needs none of them. */
+/** The first given option that applies only to the states of other programs. */
 const unusedByExports = (
   given: {
     readonly [name in "thread" | "messages" | "summary"]: Option.Option<string>
@@ -215,7 +215,7 @@ export const command = Command.make(
         ),
         summary: Option.getOrUndefined(given.summary),
       }
-      // All is read before the store is opened: what is wrong with the input leaves nothing behind.
+      // Reads everything before it opens the store: wrong input leaves no file behind.
       const found = yield* read(sources)
       const session = sources.session ?? found.session
       if (session.trim() === "") {

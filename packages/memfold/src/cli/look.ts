@@ -1,4 +1,4 @@
-/** Looking inside a store: `memfold sessions`, `events`, `context`. */
+/** The commands that read a store: `memfold sessions`, `events`, `context`. */
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, Memory, type Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
@@ -15,7 +15,7 @@ const session = Args.text({ name: "SESSION" })
 
 const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
 
-/** The store of a command that only looks: it has to be there, and nothing in it is changed. */
+/** The store of a command that only reads. It must exist, and is not changed. */
 const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
 
 export const sessions = Command.make(
@@ -72,8 +72,8 @@ export const events = Command.make(
 ).pipe(Command.withDescription("Print the log of a session, one event per line."))
 
 /**
- * A context is read off the log, its wording included. Only the cap that a strategy puts on raw messages is not in
- * there: it holds when the strategy is named.
+ * The log has everything that a context needs, its wording included, except the strategy's cap on uncovered messages.
+ * The cap applies if the strategy is named.
  */
 const styleOf = ({
   strategy,
@@ -101,9 +101,9 @@ export const context = Command.make(
     session,
     store: options.store,
     time: Options.integer("at").pipe(
-      Options.withPseudoName("SEQ"),
+      Options.withPseudoName("VERSION"),
       Options.optional,
-      Options.withDescription("The context as it was after the event with this sequence number."),
+      Options.withDescription("The context as it was at this version of the session."),
     ),
     format: Options.choice("format", contextFormats).pipe(
       Options.optional,

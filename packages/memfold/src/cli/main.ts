@@ -1,10 +1,10 @@
 /**
- * The command line. Standard output carries the result alone; what goes wrong is one line on standard error.
+ * The command line. Standard output carries only the result; an error is one line on standard error.
  *
- * Exit codes: 0 done, 1 a check found something, 2 the call or its input was wrong, 70 a defect of memfold.
+ * Exit codes: 0 success, 1 a check has findings, 2 the call or its input was wrong, 70 a bug in memfold.
  */
 import { Command, ValidationError } from "@effect/cli"
-// The package's index would load its servers, sockets and clusters as well, and double the time to start.
+// The index of the package also loads servers, sockets and clusters, which doubles the start time.
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
 import { readFileSync } from "node:fs"
@@ -56,11 +56,11 @@ const running = Effect.runFork(
   ),
 )
 
-/** Whether standard output could not be written, which has been said. */
+/** Whether writing to standard output failed; the error is printed already. */
 let unwritable = false
 
 process.stdout.on("error", ({ code, errno, message }: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (`| head`) is no failure, and what is being stored is stored to its end.
+  // A closed pipe (`| head`) is no failure, and writes to the store are finished.
   if (code === "EPIPE" || unwritable) return
   unwritable = true
   const [, reason = message] = getSystemErrorMap().get(errno ?? 0) ?? []
@@ -74,7 +74,7 @@ if (Exit.isFailure(exit) && !unwritable) process.exitCode = report(exit.cause)
 
 function report(cause: Cause.Cause<unknown>): number {
   const error = Cause.squash(cause)
-  // The parser of the command line has said what is wrong already.
+  // The parser has printed the error already.
   if (ValidationError.isValidationError(error)) return 2
   if (error instanceof Found) return 1
   if (Cause.isFailure(cause) && error instanceof Error) {

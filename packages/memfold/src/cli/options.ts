@@ -54,7 +54,7 @@ export const summarizer = Options.text("summarizer").pipe(
   Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
 )
 
-/** Settings as given: numbers and booleans are read as such, everything else is text. */
+/** Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. */
 export const parseSettings = (
   given: ReadonlyArray<string>,
 ): Effect.Effect<Readonly<Record<string, unknown>>, UsageError> =>
@@ -70,7 +70,7 @@ const settingValue = (value: string): unknown => {
   return value !== "" && Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** What a settings file holds; nothing when none was named. */
+/** The parsed settings file; empty without one. */
 export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown, UsageError> =>
   Option.match(file, {
     onNone: () => Effect.succeed({}),
@@ -87,7 +87,7 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
       }),
   })
 
-/** The strategy that was named, with its settings from all sources. */
+/** The named strategy, with its settings from all sources. */
 export const chosenStrategy = (
   name: string,
   given: { readonly set: ReadonlyArray<string>; readonly settings: Option.Option<string> },
@@ -97,13 +97,13 @@ export const chosenStrategy = (
     return yield* strategyNamed(name, { request, file: yield* readSettings(given.settings) })
   })
 
-/** The summarizer of a name. */
+/** The named summarizer. */
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
   byName("summarizer", summarizers, name)
 
 /**
- * The layer of a store. Commands that only look say `create: false`, so that a wrong path stays an error. A server that
- * is away is not waited for as long as in a program: somebody sits in front of it.
+ * The layer of a store. Commands that only read pass `create: false`: a wrong path is an error then. The wait for a
+ * server is shorter than in an application, because a person is waiting.
  */
 export const openStore = (
   url: string,
@@ -111,7 +111,7 @@ export const openStore = (
 ): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
   storeLayer(url, { retryFor: "3 seconds", ...options })
 
-/** Fails unless the store has this session, and says which it has. */
+/** Fails unless the store has this session. The error lists sessions that it has. */
 export const requireSession = (session: string, url: string) =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog

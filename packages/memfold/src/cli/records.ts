@@ -1,5 +1,5 @@
 /**
- * What `--json` prints, one object a line. The form is documented in the package's README and kept stable.
+ * The output of `--json`, one object per line. The README of the package documents its fields.
  */
 import type { EventLog, Outcome, Render } from "@memfold/core"
 import * as Anthropic from "@memfold/anthropic"
@@ -10,7 +10,7 @@ import type { Totals } from "../replay/replay.js"
 export const contextFormats = ["openai", "anthropic"] as const
 export type ContextFormat = (typeof contextFormats)[number]
 
-/** The messages of a context as their provider takes them. */
+/** The messages of a context in the format of a provider. */
 export const payload = (format: ContextFormat, context: Render.Context) =>
   format === "openai"
     ? { messages: OpenAI.encodeMessages(context.messages) }
@@ -24,8 +24,8 @@ export const contextRecord = (format: ContextFormat, context: Render.Context) =>
 })
 
 /**
- * `after` is the index of the message after which it ran, `pruned` the number of tool outputs shortened
- * with it.
+ * A compaction. `after` is the index of the message after which it ran, `pruned` the number of tool outputs that it
+ * shortened.
  */
 export const compactionRecord = (
   after: number,
@@ -44,7 +44,7 @@ export const compactionRecord = (
   tokensAfter: committed.tokensAfter,
 })
 
-/** A compaction that only shortened outputs of tools; `pruned` says how many. */
+/** A compaction that only shortened tool outputs; `pruned` is their number. */
 export const prunedRecord = (after: number, { started, pruned }: Extract<Outcome, { _tag: "Pruned" }>) => ({
   type: "pruned",
   after,
@@ -67,7 +67,7 @@ export const totalsRecord = ({
   tokensSent,
 })
 
-/** A stored record as it is, its data parsed where it can be. */
+/** A stored record, with its data parsed if it is JSON. */
 export const eventRecord = (record: EventLog.LogRecord) => ({
   session: record.session,
   version: record.version,

@@ -7,7 +7,7 @@ import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
 import { clean, color, progress, progressDone, several } from "./terminal.js"
 
-/** What became of a session; one whose log cannot be read is left as it is. */
+/** The result for one session. A log that cannot be read is left unchanged. */
 interface Repaired {
   readonly session: string
   readonly mended: ReadonlyArray<string>

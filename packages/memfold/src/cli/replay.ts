@@ -11,7 +11,7 @@ import { clean, count, heading, percent, several } from "./terminal.js"
 import { Timeline } from "./timeline.js"
 import { type Loaded, loadAll } from "./transcripts.js"
 
-/** A conversation to replay, with everything that was chosen for it. */
+/** A conversation to replay, and how. */
 export interface Job {
   readonly loaded: Loaded
   readonly session: string
@@ -33,7 +33,7 @@ const jsonLines = (step: MessageStep | EndStep): ReadonlyArray<string> => {
   return records.map((record) => JSON.stringify(record))
 }
 
-/** The sums in words. */
+/** The sums as a sentence. */
 export const totalsLine = ({ totals }: EndStep): string =>
   `${several(totals.messages, "message")}, ${several(totals.compactions, "compaction")}; ` +
   `${count(totals.tokensSent)} tokens sent instead of ${count(totals.tokensIfRaw)}` +
@@ -52,7 +52,7 @@ const textLines = (timeline: Timeline, step: MessageStep | EndStep): ReadonlyArr
         totalsLine(step),
       ]
 
-/** Replays one conversation and prints it; answers with its end. */
+/** Replays one conversation and prints it. Returns the last step. */
 export const runJob = (
   { loaded, session, strategy, summarizer }: Job,
   json: boolean,
@@ -79,7 +79,7 @@ export const runJob = (
       Stream.runLast,
     )
     if (loaded.broken !== null) {
-      const kept = `the ${several(loaded.messages.length, "message")} before that place went to session "${session}"`
+      const kept = `the ${several(loaded.messages.length, "message")} before that place were appended to session "${session}"`
       return yield* new UsageError({ problem: `${loaded.broken.message}; ${kept}` })
     }
     const end = Option.getOrThrow(last) as EndStep
@@ -122,7 +122,7 @@ export const command = Command.make(
         (one, index) => conversations.findIndex((other) => other.session === one.session) !== index,
       )
       if (twice !== undefined && Option.isNone(given.session)) {
-        const problem = `two files would go to session "${twice.session}"; replay them one by one, or name one session with --session`
+        const problem = `two files have the session id "${twice.session}"; replay them one by one, or name one session with --session`
         return yield* new UsageError({ problem })
       }
       yield* Effect.forEach(

@@ -1,4 +1,4 @@
-/** The conversations that ship with the package, each with a strategy that suits it. */
+/** The sample conversations of the package, each with a suitable strategy. */
 import type { Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
@@ -7,19 +7,19 @@ import { fileURLToPath } from "node:url"
 import { byName, type UnknownName } from "../parts.js"
 import { count, percent } from "./terminal.js"
 
-/** A shipped conversation and how the tour replays it. */
+/** A sample conversation and how the tour replays it. */
 export interface Sample {
   /** Its name on the command line, and the id of its session. */
   readonly name: string
   readonly file: string
-  /** Who talks, in a few words. */
+  /** The participants, in a few words. */
   readonly about: string
   readonly strategy: Strategy.Strategy
-  /** What each reason that the strategy gives for a compaction means, with the numbers it was made with. */
+  /** The meaning of each of the strategy's reasons for a compaction, with its settings. */
   readonly reasons: Readonly<Record<string, string>>
 }
 
-/** A context window small enough for the samples to fill it; the default is that of today's large models. */
+/** A context window that the samples can fill; the default, that of large models, is too large for them. */
 export const contextLimit = 16_000
 
 const split = { contextLimit, compactionThreshold: 0.7 }

@@ -1,4 +1,4 @@
-/** `memfold store size|vacuum|backup`: looking after a SQLite file. */
+/** `memfold store size|vacuum|backup`: maintains a SQLite file. */
 import { Command, Options } from "@effect/cli"
 import type { EventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -8,7 +8,7 @@ import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { clean, count, heading, percent, progress, progressDone, table } from "./terminal.js"
 
-/** The file that a URL names; other stores are looked after with programs of their own. */
+/** The file of a `sqlite:` URL. These commands apply to no other store. */
 const fileOf = (url: string): Effect.Effect<string, UsageError> => {
   const file = sqliteFile(url)
   return file === null
@@ -18,7 +18,7 @@ const fileOf = (url: string): Effect.Effect<string, UsageError> => {
 
 type Looked = Effect.Effect<void, EventLog.LogError | UsageError>
 
-/** In MiB; what would be 0.0 of them, in KiB. */
+/** A size in MiB, or in KiB if it is below 0.05 MiB. */
 const mebibytes = (bytes: number): string =>
   bytes > 0 && bytes < 0.05 * 2 ** 20
     ? `${(bytes / 2 ** 10).toFixed(1)} KiB`

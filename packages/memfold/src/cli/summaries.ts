@@ -72,7 +72,7 @@ export const command = Command.make(
       )
     }).pipe(
       Effect.provide(
-        // A strategy decides nothing here: the summaries are read off the log.
+        // The strategy does not matter: the summaries come from the log.
         Memory.layer({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
           Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
         ),

@@ -1,5 +1,5 @@
 /**
- * Laying out text for a terminal: colours where somebody looks, plain text where a program reads.
+ * Formats text for a terminal: with colours on a terminal, plain in a pipe or a file.
  */
 import { Console, Effect } from "effect"
 import pc from "picocolors"
@@ -7,12 +7,12 @@ import stringWidth from "string-width"
 
 const { env, stdout } = process
 
-/** `NO_COLOR` and `FORCE_COLOR` are heeded; otherwise colours are for terminals that can show them. */
+/** Follows `NO_COLOR` and `FORCE_COLOR`; otherwise, colours are on for terminals that support them. */
 const colored =
   (env["NO_COLOR"] ?? "") === "" &&
   ((env["FORCE_COLOR"] ?? "0") !== "0" || (stdout.isTTY && env["TERM"] !== "dumb"))
 
-/** Colours, which are no colours when the output is piped. */
+/** Colours; no effect if colours are off. */
 export const color = pc.createColors(colored)
 
 // oxlint-disable-next-line no-control-regex -- that is how a terminal is told
@@ -20,7 +20,7 @@ const colors = /\u001B\[[\d;]*m/g
 
 const withoutColors = (part: unknown): unknown => (typeof part === "string" ? part.replace(colors, "") : part)
 
-/** The parser of the command line colours its help wherever it goes; what it prints keeps to the rule above. */
+/** Removes colours from what the parser prints if colours are off: it always colours its help. */
 export const colorsWhereSeen = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   colored
     ? effect
@@ -32,21 +32,21 @@ export const colorsWhereSeen = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect
         }),
       )
 
-/** The columns there are to write in; a file gets a fixed, readable number. */
+/** The width to format for, from 60 to 140 columns; 100 if the output is not a terminal. */
 export const columns = (): number => Math.min(Math.max(stdout.columns ?? 100, 60), 140)
 
 const control = /(?:(?!\u200D)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])+/gu
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /**
- * A text with spaces in place of control characters: what is shown must not be able to steer the terminal, and
- * stays on its line. The joiner stays, since it holds emoji together.
+ * Replaces control characters by spaces: a printed text must not control the terminal or break its line. The zero-width
+ * joiner stays, because emoji need it.
  */
 export const clean = (text: string): string => text.replace(control, " ")
 
-/** A text as `tidy` has it, and only its start and an ellipsis where that is longer than `width` columns. */
+/** Applies `tidy` and cuts the result to `width` columns, with an ellipsis. */
 const cut = (text: string, width: number, tidy: (text: string) => string): string => {
-  // More than this cannot fit, and long tool outputs need not be segmented to their end.
+  // More than this cannot fit. Segmenting a long tool output to its end would be slow.
   const line = tidy(text.slice(0, width * 8))
   if (stringWidth(line) <= width && text.length <= width * 8) return line
   let shown = ""
@@ -60,29 +60,29 @@ const cut = (text: string, width: number, tidy: (text: string) => string): strin
   return `${shown.trimEnd()}…`
 }
 
-/** A text on one line of at most `width` columns, clean, with an ellipsis where something was left out. */
+/** A clean text on one line of at most `width` columns, cut with an ellipsis. */
 export const oneLine = (text: string, width: number): string =>
   cut(text, width, (start) => clean(start).replace(/\s+/g, " ").trim())
 
-/** The columns that an id takes at most; more of it makes a table hard to read. */
+/** The largest width of an id in a table, in columns. */
 const idColumns = 60
 
-/** An id as a person reads it: clean, and cut where it is very long. */
+/** An id to print: clean, and cut if it is very long. */
 export const shownId = (id: string): string => cut(id, idColumns, clean)
 
 /** A number with separators, the same in every locale: 12,345. */
 export const count = (value: number): string => value.toLocaleString("en-US")
 
-/** A share as a percentage, with one digit unless told otherwise: 27.8 %. */
+/** A share from 0 to 1 as a percentage: 27.8 %. */
 export const percent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`
 
-/** One of them, or several: `1 message`, `2 messages`. */
+/** A number and its noun: `1 message`, `2 messages`. */
 export const several = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 
 export type Align = "left" | "right"
 
-/** What stands in a cell; its colour is apart from it, so that a text cannot bring colours of its own. */
+/** A cell of a table. Its colour is separate from its text, because control characters in texts are removed. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string }
 
 const textOf = (cell: Cell | undefined): string => clean(typeof cell === "object" ? cell.text : (cell ?? ""))
@@ -94,7 +94,7 @@ const pad = (cell: Cell, width: number, align: Align): string => {
   return align === "left" ? shown + space : space + shown
 }
 
-/** A table with a header, its columns as wide as their widest cell (wide characters count as two); all is clean. */
+/** A table with a header. Columns are as wide as their widest cell; wide characters count as two. Cells are cleaned. */
 export const table = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>,
@@ -115,19 +115,19 @@ export const table = (
   ].join("\n")
 }
 
-/** A heading that stands out, with an empty line before it; it is clean. */
+/** A bold heading after an empty line. The text is cleaned. */
 export const heading = (text: string): string => `\n${color.bold(color.cyan(clean(text)))}`
 
-/** A command that takes less time, in milliseconds, shows no progress. */
+/** No progress is shown during this time, in milliseconds. */
 const quick = 1000
 
-/** Shows on a terminal's standard error what a slow command is doing, on one line that the next call overwrites. */
+/** Shows progress on standard error, if that is a terminal: one line, overwritten by the next call. */
 export const progress = (text: string): void => {
   if (process.stderr.isTTY && performance.now() > quick)
     process.stderr.write(`\r\u001B[K${oneLine(text, columns() - 1)}`)
 }
 
-/** Takes the line of {@link progress} away. */
+/** Erases the line of {@link progress}. */
 export const progressDone = (): void => {
   if (process.stderr.isTTY) process.stderr.write("\r\u001B[K")
 }

@@ -1,5 +1,5 @@
 /**
- * A replay as a person reads it: messages coming in, and what was compacted when and why.
+ * Prints a replay: the messages, and each compaction with its reason.
  */
 import { type Event, Message, type Outcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
@@ -12,12 +12,10 @@ const roleColor = {
   tool: color.yellow,
 } as const
 
-/** Outputs longer than this are folded: what is left out is told by its length. */
+/** Of longer tool outputs, only the length is shown, in characters. */
 const foldedAbove = 400
 
-/**
- * How much of a message's tool outputs its line cannot show (reference design 3: long outputs are folded).
- */
+/** The number of characters in the long tool outputs of a message. */
 const folded = (message: Message.Message): string => {
   const hidden = Message.results(message)
     .map(({ output }) => output.length)
@@ -26,7 +24,7 @@ const folded = (message: Message.Message): string => {
   return hidden === 0 ? "" : `  ▸ ${several(hidden, "character")}`
 }
 
-/** What a message says, in a few words. */
+/** A message in short: its text, calls and results. */
 const gist = (message: Message.Message): string => {
   const calls = Message.calls(message).map((call) => `→ ${call.name}(${call.arguments})`)
   const results = Message.results(message).map(
@@ -51,17 +49,17 @@ const range = ({ from, to }: { readonly from: number; readonly to: number }): st
 /** The last characters of an id, which are the ones that differ. */
 export const short = (id: string): string => id.slice(-6)
 
-/** What was shortened, as a badge: `Pruned 3 outputs`. */
+/** A badge for shortened outputs: `Pruned 3 outputs`. */
 const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
   `Pruned ${several(pruned.outputs.length, "output")}`
 
-/** The messages whose outputs were shortened. */
+/** The range of the messages whose outputs were shortened. */
 const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
   const indices = outputs.map(({ index }) => index)
   return range({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
 }
 
-/** What a compaction did, as the badges of reference design 3. */
+/** The badges of a compaction: `Compressed`, `Split Turn`, `Pruned …`. */
 const badges = ({
   started,
   pruned,
@@ -111,24 +109,24 @@ export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
   }
 }
 
-/** How many of the messages around a compaction are shown; the ones between are counted. */
+/** How many messages are shown before and after a compaction; the others are only counted. */
 const shownAround = 3
 
 /**
- * The lines of a replay, given step by step. Of a long quiet stretch, the first and the last messages are
+ * The lines of a replay, step by step. Of a long stretch without compactions, only the first and the last messages are
  * shown.
  */
 export class Timeline {
   private quiet: Array<MessageStep> = []
 
-  /** The lines that can be written now that this step is known. */
+  /** Adds a step. Returns the lines that can be printed now. */
   add(step: MessageStep): ReadonlyArray<string> {
     this.quiet.push(step)
     if (step.outcomes.length === 0) return []
     return [...this.flush(), ...step.outcomes.flatMap(outcomeLines)]
   }
 
-  /** The lines of what has come in since the last compaction. */
+  /** The lines of the messages since the last compaction. */
   flush(): ReadonlyArray<string> {
     const steps = this.quiet
     this.quiet = []

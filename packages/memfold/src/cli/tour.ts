@@ -1,4 +1,4 @@
-/** `memfold tour`: what `npm start` shows. One screen about a shipped conversation, or every step with `--long`. */
+/** `memfold tour`, which `npm start` runs: one screen about a sample conversation, or every step with `--long`. */
 import { Command, Options } from "@effect/cli"
 import { EventLog, Memory, type Message, type Render, type Summarizer } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
@@ -20,7 +20,7 @@ import { loadAll } from "./transcripts.js"
 
 const run = promisify(execFile)
 
-/** The messages of a session's context as another process reads them from the file. */
+/** The messages of a session's context, read from the file by another process. */
 const messagesElsewhere = (session: string, store: string) =>
   Effect.tryPromise({
     try: async () => {
@@ -32,7 +32,7 @@ const messagesElsewhere = (session: string, store: string) =>
     catch: (error) => new UsageError({ problem: `a new process could not read the store: ${String(error)}` }),
   })
 
-/** Has a new process read the context from the file, and fails unless it gets the same messages. */
+/** Lets a new process read the context from the file. Fails unless it gets the same messages. */
 const readAgain = (session: string, store: string, context: Render.Context) =>
   Effect.gen(function* () {
     const here = JSON.stringify(contextRecord("openai", context).messages)
@@ -42,7 +42,7 @@ const readAgain = (session: string, store: string, context: Render.Context) =>
     return color.green(`✓ a new process read the same ${messages} from the file, byte for byte`)
   })
 
-/** The sample's messages, and an empty session for them. */
+/** Loads the sample's messages and deletes its session, so a tour always starts empty. */
 const prepared = ({ name, file }: Sample) =>
   Effect.gen(function* () {
     const [loaded] = yield* loadAll([file], { format: "auto", pick: Option.none() })
@@ -57,7 +57,7 @@ const compared = (messages: ReadonlyArray<Message.Message>, summarizer: Summariz
 
 const print = (lines: ReadonlyArray<string>) => Console.log(lines.join("\n"))
 
-/** One screen: replays the conversation silently, then reads from its log what to show. */
+/** One screen: replays the conversation silently, then shows what its log contains. */
 const short = (
   sample: Sample,
   file: string,

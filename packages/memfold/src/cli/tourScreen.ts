@@ -8,7 +8,7 @@ import { meaning } from "./contextView.js"
 import type { Sample } from "./samples.js"
 import { type Cell, clean, color, count, percent, several, table } from "./terminal.js"
 
-/** A compaction as the log has it. */
+/** A compaction, read from the log. */
 export interface LoggedCompaction {
   /** How many messages the session had when the compaction ended. */
   readonly messages: number
@@ -19,7 +19,7 @@ export interface LoggedCompaction {
   readonly tokensAfter: number
 }
 
-/** The compactions that a session's events tell of, oldest first. */
+/** The compactions in a session's events, oldest first. */
 export const compactionsIn = (
   events: ReadonlyArray<EventCodec.RecordedEvent>,
 ): ReadonlyArray<LoggedCompaction> => {
@@ -37,14 +37,14 @@ export const compactionsIn = (
   return found
 }
 
-/** What the screen shows of a session. */
+/** The data of the screen. */
 export interface Toured {
   readonly sample: Sample
-  /** The database file, as commands name it. */
+  /** The path of the database file, for the commands on the screen. */
   readonly file: string
   readonly events: ReadonlyArray<EventCodec.RecordedEvent>
   readonly context: Render.Context
-  /** What all messages take together. */
+  /** The tokens of all messages together. */
   readonly allTokens: number
 }
 
@@ -62,7 +62,7 @@ const days = (messages: ReadonlyArray<Message.Message>): string => {
   return several(Math.ceil((Math.max(...times) - Math.min(...times)) / day), "day")
 }
 
-/** How a bar shows the parts of a conversation. */
+/** The marks of a bar for the parts of a conversation. */
 const marks = [
   { mark: "▒", name: "in the summary", paint: color.cyan },
   { mark: "█", name: "verbatim", paint: color.green },
@@ -73,7 +73,7 @@ const legend = marks.map(({ mark, name, paint }) => `${paint(mark)} ${name}`).jo
 
 const barWidth = 32
 
-/** A bar with as much of each mark as its share; a share that is not 0 gets at least one. */
+/** A bar with each mark in proportion to its share. A share above 0 gets at least one. */
 const bar = (shares: ReadonlyArray<number>): Cell => {
   const sum = shares.reduce((total, share) => total + share, 0)
   const widths = shares.map((share) => (share === 0 ? 0 : Math.max(Math.round((share / sum) * barWidth), 1)))
@@ -99,7 +99,7 @@ const compactionTable = (compactions: ReadonlyArray<LoggedCompaction>, messages:
     ["right", "right", "left", "right", "left"],
   )
 
-/** Messages `[from, to)` by the first and the last index. */
+/** The range `[from, to)` by its first and last index. */
 const indices = ({ from, to }: Render.Section): string =>
   to - from > 1 ? `${from}–${to - 1}` : to > from ? String(from) : ""
 
@@ -136,7 +136,7 @@ export const sessionLines = ({ sample, file, events, context, allTokens }: Toure
   ]
 }
 
-/** What each strategy costs on the conversation, and sending all of it. */
+/** The cost of each strategy on the conversation, and the cost of sending all of it. */
 export const costLines = (
   { sample, events, allTokens }: Toured,
   comparisons: ReadonlyArray<Comparison>,
@@ -171,7 +171,7 @@ export const costLines = (
   ]
 }
 
-/** What to type next; `tours` are the options of other tours. */
+/** The commands to try next; `tours` are the options of other tours. */
 export const nextLines = (
   session: string,
   file: string,

@@ -1,5 +1,5 @@
 /**
- * Transcript files, read and named.
+ * Reads transcript files and derives a session id from each.
  */
 import { Effect, Either, Option } from "effect"
 import { readFile } from "node:fs/promises"
@@ -8,12 +8,12 @@ import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import type { Message } from "@memfold/core"
 import { UsageError } from "./failure.js"
 
-/** A file's conversation. `broken` says what stopped the reading, if the file breaks off midway. */
+/** A file's conversation. `broken` is the error if the file could not be read to its end. */
 export interface Loaded {
   readonly file: string
-  /** Names this conversation among all files. */
+  /** Identifies this conversation among all files. */
   readonly source: string
-  /** The session it goes to unless another is asked for: the file's name. */
+  /** The default session id: the name of the file. */
   readonly session: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly broken: TranscriptError | null
@@ -26,7 +26,7 @@ export interface LoadOptions {
 
 const readText = (file: string): Effect.Effect<string, UsageError> =>
   Effect.tryPromise({
-    // Text in another encoding would come out with holes in it.
+    // Another encoding would lose characters silently.
     try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
     catch: (error) => {
       const code = error instanceof Error && "code" in error ? error.code : ""
@@ -56,14 +56,14 @@ const load = (
     const source = `${resolve(file)}#${index ?? 0}`
     if (Either.isRight(parsed))
       return { file, source, session, messages: parsed.right.messages, broken: null }
-    // What came before the broken place is a conversation all the same.
+    // The messages before the broken place can still be replayed.
     const { left: broken } = parsed
     return broken.readable.length === 0
       ? yield* broken
       : { file, source, session, messages: broken.readable, broken }
   })
 
-/** Reads all files before anything is done with the first, so that a wrong name changes nothing. */
+/** Reads all files before the first is used: a wrong name changes nothing. */
 export const loadAll = (
   files: ReadonlyArray<string>,
   options: LoadOptions,

@@ -2,11 +2,11 @@ import { Schema } from "effect"
 import type { Problem } from "../transcript/source.js"
 
 /**
- * A file that is no state of the older program it was said to be from. One line, never with what was said:
- * `state.json: last_consolidated is 90, there are 60 messages`. Nothing was written.
+ * A file is not a valid state of the given program. Nothing was written. The message is one line and never quotes the
+ * conversation: `state.json: last_consolidated is 90, there are 60 messages`.
  *
- * - `line`: from one, where the place is known
- * - `problem`: what is wrong and what to do, and `allowed`: what could stand there
+ * - `line`: the line of the problem from 1, if known
+ * - `problem`: the problem and what to do; `allowed`: the values that are allowed
  */
 export class ImportError extends Schema.TaggedError<ImportError>()("ImportError", {
   file: Schema.String,
@@ -21,13 +21,13 @@ export class ImportError extends Schema.TaggedError<ImportError>()("ImportError"
   }
 }
 
-/** The error for a problem that was found in a file. */
+/** Turns a problem into the error for this file. */
 export const inFile =
   (file: string) =>
   (problem: Problem): ImportError =>
     new ImportError({ file, ...problem })
 
-/** The session has other content. An import makes a session; it goes into none that is there already. */
+/** The session exists with other content. An import only creates new sessions. */
 export class SessionTaken extends Schema.TaggedError<SessionTaken>()("SessionTaken", {
   session: Schema.String,
   events: Schema.Number,

@@ -1,29 +1,29 @@
 /**
- * What an older program knew of one conversation, whichever program it was: its messages, and the summaries
- * it had made of them.
+ * The state of one conversation in an older program: its messages and their summaries, in the same form for every
+ * program.
  */
 import type { Message, Session } from "@memfold/core"
 import type { Range } from "./ranges.js"
 
-/** A summary as the older program left it. */
+/** A summary in the state of an older program. */
 export interface OldSummary {
-  /** Names it in the log and in reports. */
+  /** Its id in the log and in reports. */
   readonly id: string
   readonly status: Session.SummaryStatus
   readonly text: string
-  /** The second part of a split turn's summary (reference design 3); `text` is then the history alone. */
+  /** The part of the summary about the start of a split turn; `text` is then the history alone. */
   readonly turnPrefix?: string
-  /** The messages it says it was made of. */
+  /** The messages that it claims to cover. */
   readonly covers: ReadonlyArray<Range>
-  /** When it was made, in milliseconds since the epoch; `null` where nobody wrote it down. */
+  /** When it was made, in milliseconds since the epoch; `null` if unknown. */
   readonly time: number | null
-  /** How many messages there were then; `null` where nobody wrote it down. */
+  /** How many messages there were then; `null` if unknown. */
   readonly total: number | null
-  /** Who wrote it, and in how many calls, if it was not the older program. */
+  /** The summarizer that wrote it, and its number of calls, if it was not the older program. */
   readonly writtenBy?: { readonly summarizer: string; readonly calls: number }
 }
 
-/** The state of one conversation: messages in their order, summaries in the order they were made in. */
+/** The state of one conversation: messages in order, summaries in the order of their creation. */
 export interface OldState {
   readonly messages: ReadonlyArray<Message.Message>
   readonly summaries: ReadonlyArray<OldSummary>

@@ -1,22 +1,22 @@
-/** Where a conversation may be cut (law L5), and where its rounds begin. */
+/** Where a conversation may be cut without cutting a group of tool calls, and where its turns begin. */
 import { type Message, Structure } from "@memfold/core"
 
 export interface Boundaries {
-  /** The nearest boundary at or before an index: the start of the group that it would cut. */
+  /** The nearest boundary at or before an index. Inside a group, that is the start of the group. */
   readonly before: (index: number) => number
   /**
-   * How many messages have to be there for a boundary to be seen as one: where a tool call was never
-   * answered, only the user message after it tells that its group has ended.
+   * How many messages are needed to recognize a boundary: a group with an open call ends only with the next user
+   * message.
    */
   readonly seenAt: (boundary: number) => number
-  /** Where the newest round before an index begins; `null` where there is none. */
+  /** Where the newest turn before an index begins; `null` if there is none. */
   readonly turnBefore: (index: number) => number | null
 }
 
 export const boundariesOf = (messages: ReadonlyArray<Message.Message>): Boundaries => {
   const groups: Array<number> = []
   const turns: Array<number> = []
-  /** Whether calls wait for their results once so many messages are there. */
+  /** Whether there are open calls after this many messages. */
   const waiting = [false]
   let structure = Structure.empty
   messages.forEach((message, index) => {

@@ -65,10 +65,15 @@ describe("a sliding window without the text of its summary (design 1)", () => {
     expect(state.summaries).toEqual([])
     expect(state.messages).toHaveLength(20)
     expect(leftOut).toMatchObject([
-      { is: "left-out", notes: ["all stays raw: the summarizer failed (refused): it would not"] },
+      {
+        is: "left-out",
+        notes: ["all messages stay uncovered: the summarizer failed (refused): it would not"],
+      },
     ])
     const system = await run({ messages: [Message.system("Be kind."), ...said(4)], coveredTo: 1 })
-    expect(system.leftOut).toMatchObject([{ notes: ["all stays raw: there was nothing to summarize"] }])
+    expect(system.leftOut).toMatchObject([
+      { notes: ["all messages stay uncovered: there was nothing to summarize"] },
+    ])
   })
 
   it("is written by the extractive summarizer without a model", async () => {

@@ -6,18 +6,18 @@ import type { OldState } from "./OldState.js"
 import type { Consolidated } from "./programs.js"
 import { summarized } from "./summarized.js"
 
-/** The name of the one summary that a state of reference design 1 stands for. */
+/** The id of the only summary of a sliding-window state. */
 const id = "last_consolidated"
 
-/** A state with its summary, and what is to be said if there is none. */
+/** A state with its summary, or the report of why it has none. */
 export interface Completed {
   readonly state: OldState
   readonly leftOut: ReadonlyArray<ImportedSummary>
 }
 
 /**
- * The state of a sliding window with the text of its summary: as given, or written now, once. Where it
- * cannot be written, the messages stay raw.
+ * Adds the text of the summary to a sliding-window state: the given text, or one written now. If writing fails, the
+ * messages stay uncovered.
  */
 export const completed = (
   { messages, coveredTo, time, text }: Consolidated,
@@ -31,7 +31,7 @@ export const completed = (
     const to = boundaries.before(coveredTo)
     const written = yield* summarized(messages.slice(0, boundaries.seenAt(to)), to, options)
     if (written._tag === "Raw") {
-      const notes = [`all stays raw: ${written.why}`]
+      const notes = [`all messages stay uncovered: ${written.why}`]
       return {
         state: { messages, summaries: [] },
         leftOut: [{ id, was: "active" as const, is: "left-out" as const, range: null, time, notes }],

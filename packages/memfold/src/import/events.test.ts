@@ -382,7 +382,9 @@ describe("a rolling summary", () => {
     const gappy = summary("a", 12, { covers: rangesOf([0, 1, 2, 3, 5, 6]) })
     const result = imported({ messages: chat(20), summaries: [gappy] })
     expect(result.state.coveredTo).toBe(4)
-    expect(result.summaries[0]?.notes).toEqual(["message 4 is not in it; what follows stays raw"])
+    expect(result.summaries[0]?.notes).toEqual([
+      "message 4 is not in it; the messages from there on stay uncovered",
+    ])
   })
 
   it("begins at the start if only the system prompt is before it", () => {
@@ -492,7 +494,7 @@ describe("boundaries (L5)", () => {
     const result = imported({ messages, summaries: [summary("a", 2)] })
     expect(result.state.coveredTo).toBe(1)
     expect(result.summaries[0]?.notes).toEqual([
-      "it ends at 1 in place of 2, which would cut a group of tool calls",
+      "it ends at 1 instead of 2, which would cut a group of tool calls",
     ])
   })
 

@@ -1,6 +1,6 @@
 /**
- * An old state as the events of a session: what would be in its log, had it been kept with memfold from the
- * start. Pure.
+ * Translates an old state into the events that the session's log would have if memfold had stored it from the start.
+ * Pure.
  */
 import { type Event, type Message, Session, TokenCounter, Wording, type Summary } from "@memfold/core"
 import { type Boundaries, boundariesOf } from "./boundaries.js"
@@ -8,26 +8,26 @@ import { type Piece, type Step, stepsOf } from "./inForce.js"
 import type { OldState, OldSummary } from "./OldState.js"
 import { filled } from "./time.js"
 
-/** An event, and the time it happened at in the older program, in milliseconds since the epoch. */
+/** An event and its time in the older program, in milliseconds since the epoch. */
 export interface TimedEvent {
   readonly time: number
   readonly event: Event.Event
 }
 
-/** What became of an old summary. */
+/** The result of the import for one old summary. */
 export interface ImportedSummary {
   readonly id: string
   readonly was: Session.SummaryStatus
-  /** Whether its text is in the active summary now, or why not. */
+  /** `active` if its text is in the active summary; otherwise its status, or `left-out`. */
   readonly is: Session.SummaryStatus | "left-out"
-  /** The messages it stands for; `null` where it was left out. */
+  /** The messages it covers; `null` if it was left out. */
   readonly range: { readonly from: number; readonly to: number } | null
   readonly time: number | null
-  /** Whatever is not as the old state had it. */
+  /** Differences from the old state, and the reason if it was left out. */
   readonly notes: ReadonlyArray<string>
 }
 
-/** The events of a session, the state they fold to, and what became of each summary. */
+/** The events of a session, the state they fold to, and the report on each summary. */
 export interface Imported {
   readonly events: ReadonlyArray<TimedEvent>
   readonly state: Session.SessionState
@@ -36,25 +36,25 @@ export interface Imported {
 
 export interface ImportOptions {
   readonly session: string
-  /** The time of what has none, when nothing near it has one, in milliseconds since the epoch. */
+  /** The time to use if no neighbour has one either, in milliseconds since the epoch. */
   readonly now: number
   readonly counter: TokenCounter.Service
 }
 
-/** What an import gives as strategy, reason and summarizer of what another program did. */
+/** The strategy, reason and summarizer of imported compactions. */
 const origin = "import"
 
 const wording = Wording.conversationSummary
 
-/** A step in its place: when, after how many messages, and what its pieces cover. */
+/** A step with its time and the number of messages before it. */
 interface PlacedStep extends Step {
   readonly time: number
   readonly total: number
 }
 
 /**
- * The messages that were there when a summary was made: as it says, or as the times tell where every
- * message has one; otherwise as few as can be.
+ * How many messages there were when a summary was made: as it says, or by the times if every message has one; otherwise
+ * 0, and the caller uses the smallest number possible.
  */
 const thereAt = (messages: ReadonlyArray<Message.Message>, { total, time }: OldSummary): number => {
   if (total !== null) return total <= messages.length ? total : 0
@@ -63,7 +63,7 @@ const thereAt = (messages: ReadonlyArray<Message.Message>, { total, time }: OldS
   return later === -1 ? messages.length : later
 }
 
-/** Pieces whose ends cut no group. What is nothing but a part of a group at the end stays raw. */
+/** Moves the ends of pieces so they cut no group. A part of a group at the end stays uncovered. */
 const whole = (pieces: ReadonlyArray<Piece>, boundaries: Boundaries): ReadonlyArray<Piece> => {
   const moved = pieces.map(({ summary, from, to }) => ({
     summary,
@@ -73,7 +73,7 @@ const whole = (pieces: ReadonlyArray<Piece>, boundaries: Boundaries): ReadonlyAr
   return moved.slice(0, moved.findLastIndex(({ from, to }) => from < to) + 1)
 }
 
-/** Every step in its place, in order; without those of whose own summary nothing is left. */
+/** The steps with their places, in order. Drops a step if nothing of its own summary is left. */
 const placed = (
   steps: ReadonlyArray<Step>,
   messages: ReadonlyArray<Message.Message>,
@@ -91,13 +91,13 @@ const placed = (
   })
 }
 
-/** The text of a summary that stays in one piece, a split turn's included. */
+/** The whole text of a summary, with the part about a split turn. */
 const textOf = ({ text, turnPrefix }: OldSummary): string =>
   [text, ...(turnPrefix === undefined ? [] : [turnPrefix])]
     .filter((one) => one.trim() !== "")
     .join(wording.beforeTurnPrefix)
 
-/** The segments of pieces: blocks where there are several, a history, or a history and a turn's beginning. */
+/** The segments of pieces: several blocks, one history, or a history and a turn prefix. */
 const segmentsOf = (
   pieces: ReadonlyArray<Piece>,
   blocks: ReadonlySet<OldSummary>,
@@ -116,7 +116,7 @@ const segmentsOf = (
         ]
   })
 
-/** What a step covers that was raw before, with the kinds of the segments it goes to. */
+/** The ranges that a step newly covers, with the kinds of their segments. */
 const partsOf = (
   segments: ReadonlyArray<Summary.Segment>,
   coveredTo: number,
@@ -132,7 +132,7 @@ const same = (one: Summary.Segment, other: Summary.Segment | undefined): boolean
   one.to === other.to &&
   one.text === other.text
 
-/** Collects events and folds them as it goes. */
+/** Collects events and folds each of them at once. */
 class Writer {
   readonly events: Array<TimedEvent> = []
   state: Session.SessionState
@@ -146,7 +146,7 @@ class Writer {
     this.state = this.evolved(this.state, this.events.length)
   }
 
-  /** The state after the event at a sequence number, which counts as never made if it is void. */
+  /** The state after the event at a version. Events whose versions are in `voids` count as never committed. */
   private evolved(state: Session.SessionState, version: number, voids?: ReadonlySet<number>) {
     const { session } = this.options
     const one = this.events[version - 1]
@@ -158,11 +158,11 @@ class Writer {
     this.push(at, { _tag: "MessageAppended", index: this.state.total, message, tokens })
   }
 
-  /** A summary comes into force; one that is invalid goes again at once. */
+  /** Writes the events that commit a summary. An invalid summary is invalidated at once. */
   commit({ summary, time }: PlacedStep, all: ReadonlyArray<Summary.Segment>): void {
     const before = this.state
     const { id, status, writtenBy } = summary
-    const beforeSeq = this.events.length
+    const versionBefore = this.events.length
     const old = before.summary?.segments ?? []
     const firstOther = all.findIndex((segment, position) => !same(segment, old[position]))
     const carried = firstOther === -1 ? all.length : firstOther
@@ -198,7 +198,7 @@ class Writer {
     }
     const version = this.events.length + 1
     this.push(time, committed)
-    // What it takes afterwards is known once it is folded in.
+    // The size after the compaction is known only when the event is folded.
     this.events[version - 1] = {
       time,
       event: { ...committed, tokensAfter: Session.contextTokens(this.state) },
@@ -210,13 +210,13 @@ class Writer {
     this.push(time, { _tag: "SummaryInvalidated", version, summary: id, reason: origin })
     const voids = new Set([version])
     this.state = before
-    for (let next = beforeSeq + 1; next <= this.events.length; next++) {
+    for (let next = versionBefore + 1; next <= this.events.length; next++) {
       this.state = this.evolved(this.state, next, voids)
     }
   }
 }
 
-/** Ids of their own, since the log tells summaries apart by them. */
+/** Makes the ids unique: the log identifies summaries by them. */
 const withIds = (summaries: ReadonlyArray<OldSummary>): ReadonlyArray<OldSummary> => {
   const taken = new Set<string>()
   return summaries.map((summary, position) => {
@@ -227,8 +227,8 @@ const withIds = (summaries: ReadonlyArray<OldSummary>): ReadonlyArray<OldSummary
 }
 
 /**
- * The events of an old state: its messages, and after those that were there when it was made, each summary
- * that has a place among the others, with the old times. The session goes on from there.
+ * The events of an old state: its messages, and each summary after the messages that existed when it was made, with the
+ * old times. The session continues from there.
  */
 export const eventsOf = (old: OldState, options: ImportOptions): Imported => {
   const { messages } = old
@@ -264,7 +264,7 @@ export const eventsOf = (old: OldState, options: ImportOptions): Imported => {
   }
 }
 
-/** What became of a summary. */
+/** The report on a summary. */
 const reportOf = (
   summary: OldSummary,
   inPlace: ReadonlyArray<PlacedStep>,
@@ -288,10 +288,10 @@ const reportOf = (
   const notes = [
     ...(from > first ? [`the messages before ${from} are covered by another one`] : []),
     ...(meant !== undefined && meant.to < end
-      ? [`message ${meant.to} is not in it; what follows stays raw`]
+      ? [`message ${meant.to} is not in it; the messages from there on stay uncovered`]
       : []),
     ...(meant !== undefined && to < meant.to
-      ? [`it ends at ${to} in place of ${meant.to}, which would cut a group of tool calls`]
+      ? [`it ends at ${to} instead of ${meant.to}, which would cut a group of tool calls`]
       : []),
     ...(was === "active" && is === "superseded" ? ["a newer one took its place"] : []),
     ...(was === "superseded" && is === "active" ? ["nothing that is there took its place"] : []),

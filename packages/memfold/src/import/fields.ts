@@ -1,11 +1,10 @@
-/** Fields of records whose columns each program named a little differently. */
+/** Finds fields of records under the names that different programs use. */
 import type { JsonObject } from "../transcript/source.js"
 
 const plain = (name: string): string => name.toLowerCase().replaceAll("_", "")
 
 /**
- * The first of these names that a record has, in whatever spelling: `created_at` is found as `createdAt`,
- * too.
+ * The first of these names that a record has, in snake_case or camelCase: `created_at` matches `createdAt`, too.
  */
 export const nameIn = (columns: ReadonlyArray<string>, names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) {
@@ -15,16 +14,16 @@ export const nameIn = (columns: ReadonlyArray<string>, names: ReadonlyArray<stri
   return undefined
 }
 
-/** The value of the first of these fields; `undefined` where a record has none of them. */
+/** The value of the first of these fields; `undefined` if the record has none of them. */
 export const fieldOf = (record: JsonObject, names: ReadonlyArray<string>): unknown => {
   const name = nameIn(Object.keys(record), names)
   return name === undefined ? undefined : record[name]
 }
 
-/** Names of a conversation's column. */
+/** The names of the column with the conversation id. */
 export const chatNames = ["chat_id", "conversation_id", "thread_id", "session_id"] as const
 
-/** An id as text; `null` for what is no id. */
+/** An id as text; `null` if the value is not an id. */
 export const idOf = (value: unknown): string | null => {
   if (typeof value === "string" && value !== "") return value
   return typeof value === "number" || typeof value === "bigint" ? String(value) : null

@@ -21,10 +21,10 @@ const failed = (file: string, error: unknown): ImportError => {
   }
 }
 
-/** What every SQLite file begins with. */
+/** The first bytes of every SQLite file. */
 const magic = "SQLite format 3\0"
 
-/** Whether a file is SQLite's. */
+/** Whether a file is a SQLite database. */
 export const isSqlite = (file: string): Effect.Effect<boolean, ImportError> =>
   Effect.tryPromise({
     try: async () => {
@@ -39,20 +39,20 @@ export const isSqlite = (file: string): Effect.Effect<boolean, ImportError> =>
     catch: (error) => failed(file, error),
   })
 
-/** The text of a file. Text in another encoding would come out with holes in it. */
+/** The text of a file. Fails if it is not UTF-8: another encoding would lose characters silently. */
 export const readText = (file: string): Effect.Effect<string, ImportError> =>
   Effect.tryPromise({
     try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
     catch: (error) => failed(file, error),
   })
 
-/** A file as JSON or JSON Lines. */
+/** Reads a file as JSON or JSON Lines. */
 export const readJson = (file: string): Effect.Effect<Source, ImportError> =>
   Effect.flatMap(readText(file), (text) => Either.mapLeft(readSource(text), inFile(file)))
 
 /**
- * The messages of a transcript. Chat Completions messages keep their ids, which is what rolling summaries
- * list; no other format has any.
+ * The messages of a transcript. Chat Completions messages keep their ids, because rolling summaries refer to them; other
+ * formats have no ids.
  */
 export const readTranscript = (
   file: string,

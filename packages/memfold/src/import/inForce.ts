@@ -1,23 +1,23 @@
 /**
- * Which summaries an older program had in force, one step after the other.
+ * Derives which summaries of an older program were active, step by step.
  *
- * Memfold has one active summary, which reaches from the start without a hole. Older programs had tables in
- * which anything could stand: several active summaries for one stretch after the other, each newer one for
- * the whole conversation once more, ranges with holes in them. Here they are put in order; what cannot be
- * is left out, with the reason, and its messages stay raw.
+ * Memfold has one active summary, which covers messages from the start without a hole. The tables of older programs may
+ * have several active summaries of consecutive ranges, newer ones that each cover the whole conversation again, and
+ * ranges with holes. This module orders them. A summary that does not fit is left out with the reason, and its messages
+ * stay uncovered.
  */
 import type { Message } from "@memfold/core"
 import type { OldState, OldSummary } from "./OldState.js"
 import { contains, type Range, runEnd, union } from "./ranges.js"
 
-/** What a summary stands for in the place it was given. */
+/** The range that a summary covers in a step. */
 export interface Piece {
   readonly summary: OldSummary
   readonly from: number
   readonly to: number
 }
 
-/** A summary came, and from then on these stood for the beginning of the conversation, without a hole. */
+/** A new summary, and the pieces that cover the start of the conversation from then on, without a hole. */
 export interface Step {
   readonly summary: OldSummary
   readonly pieces: ReadonlyArray<Piece>
@@ -29,7 +29,7 @@ export interface Steps {
   readonly leftOut: ReadonlyMap<OldSummary, string>
 }
 
-/** A summary in force, with all that its text speaks of. */
+/** An active summary, with all messages that its text covers. */
 interface Held {
   readonly summary: OldSummary
   readonly covers: ReadonlyArray<Range>
@@ -39,10 +39,7 @@ const startOf = ({ covers }: Held): number => covers[0]?.from ?? Number.POSITIVE
 
 const endOf = ({ pieces }: Step): number => pieces.at(-1)?.to ?? 0
 
-/**
- * One after the other from the start on, up to the first hole. What is covered already is not covered
- * twice.
- */
+/** Orders summaries from the start up to the first hole. Nothing is covered twice. */
 const tile = (held: ReadonlyArray<Held>): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let end = 0
@@ -55,8 +52,8 @@ const tile = (held: ReadonlyArray<Held>): ReadonlyArray<Piece> => {
 }
 
 /**
- * Leading system messages are shown verbatim whether covered or not; a summary that begins right behind
- * them begins at the start.
+ * Extends a summary that begins right after the leading system messages to the start. These messages are pinned, so
+ * they are shown verbatim anyway.
  */
 const fromStart = (
   covers: ReadonlyArray<Range>,
@@ -69,9 +66,8 @@ const fromStart = (
 }
 
 /**
- * What a newer summary takes the place of: those that were superseded, by whichever came next; and those
- * whose messages it speaks of itself. Of two that both begin at the start, the newer one holds. A
- * superseded one never took the place of one that is active still.
+ * Whether a newer summary replaces an older one: if the older one is superseded, or if the newer one covers its messages.
+ * If both begin at the start, the newer one replaces the older. A superseded summary never replaces an active one.
  */
 const replacedBy = (newer: Held, older: ReadonlyArray<Held>): ReadonlyArray<Held> =>
   older.filter(
@@ -82,8 +78,7 @@ const replacedBy = (newer: Held, older: ReadonlyArray<Held>): ReadonlyArray<Held
   )
 
 /**
- * A rolling summary speaks of what it was merged from, too, whether or not it lists those messages once
- * more.
+ * Adds the messages of the summaries that a rolling summary was merged from; it may not list them itself.
  */
 const merged = (newer: Held, replaced: ReadonlyArray<Held>): Held =>
   startOf(newer) === 0
@@ -96,7 +91,7 @@ const merged = (newer: Held, replaced: ReadonlyArray<Held>): Held =>
         ),
       }
 
-/** The steps by which the summaries came into force, in the order of time. */
+/** The steps in which the summaries became active, by time. */
 export const stepsOf = ({ messages, summaries }: OldState): Steps => {
   const leftOut = new Map<OldSummary, string>()
   const steps: Array<Step> = []
@@ -125,7 +120,7 @@ export const stepsOf = ({ messages, summaries }: OldState): Steps => {
   return withoutSteppingBack(steps, leftOut)
 }
 
-/** Why a summary has no place among the others. */
+/** The reason why a summary does not fit. */
 const whyNot = ({ covers }: Held, pieces: ReadonlyArray<Piece>): string => {
   const end = pieces.at(-1)?.to ?? 0
   return contains([{ from: 0, to: end }], covers)
@@ -134,8 +129,8 @@ const whyNot = ({ covers }: Held, pieces: ReadonlyArray<Piece>): string => {
 }
 
 /**
- * Coverage never moves back (law L3): what covers more than a newer one is left out, and so is an invalid
- * one that covers less than what was covered before it.
+ * Coverage never moves back (law L3). So a summary that covers more than a newer one is left out, and so is an invalid
+ * one that covers less than the summary before it.
  */
 const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<OldSummary, string>): Steps => {
   const why = new Map(leftOut)
@@ -160,7 +155,7 @@ const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<Ol
       ? drop(step, `it is invalid, and covers less than the ${coveredTo} messages that were covered then`)
       : [step]
   })
-  // One that waited for a hole to be filled came into force with another.
+  // A summary after a hole becomes active with the one that fills the hole.
   for (const { pieces } of kept) for (const { summary } of pieces) why.delete(summary)
   return { steps: kept, leftOut: why }
 }

@@ -1,6 +1,5 @@
 /**
- * The messages of an old state: Chat Completions messages in the main, with ids and times under several
- * names.
+ * Reads the messages of an old state: mostly Chat Completions messages, with ids and times under several names.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -10,13 +9,13 @@ import { isObject, type JsonObject, type Problem } from "../transcript/source.js
 import { chatNames, fieldOf, idOf, nameIn } from "./fields.js"
 import { readOldTime, timeAllowed } from "./time.js"
 
-/** A message, and the id it had in the older program. */
+/** A message and its id in the older program. */
 export interface OldMessage {
   readonly message: Message.Message
   readonly id: string | null
 }
 
-/** The names that the fields of a message go by. */
+/** The names of the fields of a message. */
 export const messageNames = {
   id: ["id", "message_id", "uuid"],
   chat: chatNames,
@@ -25,7 +24,7 @@ export const messageNames = {
   time: ["at", "timestamp", "created_at", "sent_at", "time"],
 } as const
 
-/** What a provider takes besides role and content. */
+/** The other fields that a provider accepts. */
 const further = [
   "name",
   "tool_calls",
@@ -36,7 +35,7 @@ const further = [
   "reasoning",
 ]
 
-/** Columns of a table hold JSON as text where a list would stand in a file. */
+/** Parses columns that hold a JSON list as text. */
 const unpacked = (value: unknown): unknown => {
   if (typeof value !== "string" || !value.trimStart().startsWith("[")) return value
   try {
@@ -47,8 +46,8 @@ const unpacked = (value: unknown): unknown => {
 }
 
 /**
- * A record as its message on the wire. What no provider knows stays beside the message, for people to look
- * up, and is never sent: `tools_used`, a row's id.
+ * A record as a provider's message. Other fields, such as `tools_used` or a row id, are kept in the metadata and never
+ * sent.
  */
 const wireOf = (record: JsonObject): { readonly wire: JsonObject; readonly beside: JsonObject } => {
   const columns = Object.keys(record)
@@ -97,18 +96,18 @@ const readMessage = (
     }
   })
 
-/** The time of a record; left where it has one that cannot be read. */
+/** The time of a record; a `Left` if it cannot be read. */
 export const timeOf = (record: unknown): Either.Either<number | null, void> =>
   isObject(record) ? readOldTime(fieldOf(record, messageNames.time)) : Either.right(null)
 
 /**
- * A message without the size of the prompt it answered: that prompt was the older program's. What it takes
- * itself holds anywhere.
+ * Removes the prompt size from a message's usage: it counts the prompt of the older program. The tokens of the message
+ * itself stay.
  */
 export const withoutPromptSize = (message: Message.Message): Message.Message =>
   message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
 
-/** Reads all messages. The first that is wrong fails the list. */
+/** Reads all messages. Fails at the first invalid one. */
 export const readMessages = (
   entries: ReadonlyArray<ChatEntry>,
 ): Either.Either<ReadonlyArray<OldMessage>, Problem> => {

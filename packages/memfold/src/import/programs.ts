@@ -1,5 +1,5 @@
 /**
- * The older programs by name, and what each left behind read from its files. Nothing is written here.
+ * The older programs by name, and the readers of their files. Nothing is written here.
  */
 import { Effect, Either } from "effect"
 import { basename, extname } from "node:path"
@@ -18,24 +18,24 @@ import { inOrderOfTime } from "./time.js"
 /** What is to be imported, and what goes with it. */
 export interface Sources {
   readonly file: string
-  /** The conversation of a file that holds several. */
+  /** The conversation to read from a file with several. */
   readonly thread?: string | undefined
-  /** The session it is to become; where it is the name of a conversation, it picks that one. */
+  /** The id of the new session. If it is the name of a conversation in the file, it selects that one. */
   readonly session?: string | undefined
-  /** A transcript with the messages, where the file has none. */
+  /** A transcript with the messages, if the file has none. */
   readonly messages?: { readonly file: string; readonly format: string; readonly pick?: number } | undefined
-  /** A file with the text of the summary, where the state has none. */
+  /** A file with the text of the summary, if the state has none. */
   readonly summary?: string | undefined
 }
 
-/** A conversation as it was found, and the session it becomes unless another is asked for. */
+/** The conversation that was read, and the default id of its session. */
 export interface Found {
   readonly session: string
-  /** A state with its summaries, or one whose summary's text is elsewhere. */
+  /** A state with its summaries, or a sliding-window state without the text of its summary. */
   readonly state: OldState | Consolidated
 }
 
-/** The state of a sliding window, and the text of its summary if that was given. */
+/** A sliding-window state, and the text of its summary if one was given. */
 export interface Consolidated extends slidingWindow.Consolidated {
   readonly text: string | null
 }
@@ -44,7 +44,7 @@ type Reader = (sources: Sources) => Effect.Effect<Found, ImportError | Transcrip
 
 const nameOf = (file: string): string => basename(file, extname(file))
 
-/** Fails where something was given that this program's state has no use for. */
+/** Fails if an option was given that does not apply to this program. */
 const refuse = (
   program: string,
   { file, ...sources }: Sources,
@@ -75,7 +75,7 @@ const fromSlidingWindow: Reader = (sources) =>
 const several = (threads: ReadonlyArray<string>): string =>
   threads.slice(0, 5).join(", ") + (threads.length > 5 ? ", …" : "")
 
-/** The conversation that is meant, of those there are. */
+/** The conversation to read. Fails if several are possible. */
 const pick = (
   threads: ReadonlyArray<string>,
   { file, thread, session }: Sources,
@@ -119,7 +119,7 @@ const fromSplitTurn: Reader = (sources) =>
     return { session: found.thread, state }
   })
 
-/** The messages of a chat in their table; `null` where there is no such table. */
+/** The messages of a chat from their table; `null` if there is no such table. */
 const tableMessages = (file: string, tables: Tables, chat: string) =>
   Effect.gen(function* () {
     if (!tables.names.includes(rolling.messagesTable)) return null
@@ -157,7 +157,7 @@ const fromTables = (sources: Sources): Effect.Effect<Found, ImportError | Transc
   )
 }
 
-/** The chats of a file: those with summaries, and those that have messages alone. */
+/** The chats of a file, with summaries or with messages only. */
 const chatsIn = (tables: Tables, column: string, withMessages: boolean) =>
   Effect.gen(function* () {
     const summarized = yield* tables.values(rolling.table, column)
@@ -203,12 +203,12 @@ const fromRolling: Reader = (sources) =>
     return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
   })
 
-/** The programs whose state can be read, named after the reference designs 1, 3 and 4. */
+/** The programs whose state can be read, named after their designs in `docs/conformance.md`. */
 export const programs: ReadonlyMap<string, Reader> = new Map([
   ["sliding-window", fromSlidingWindow],
   ["split-turn", fromSplitTurn],
   ["rolling", fromRolling],
 ])
 
-/** Whether a state has no text for what it says was summarized. */
+/** Whether this is a sliding-window state, which does not contain the text of its summary. */
 export const isConsolidated = (state: Found["state"]): state is Consolidated => "coveredTo" in state

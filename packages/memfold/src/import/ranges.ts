@@ -1,12 +1,12 @@
-/** Sets of message indices as ranges: half-open, in order, none touching the next. */
+/** Sets of message indexes as half-open ranges, sorted and merged. */
 
-/** The indices in `[from, to)`. */
+/** The indexes in `[from, to)`. */
 export interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** Ranges in any order, overlapping or not, put together. */
+/** The union of ranges, which may overlap and be in any order. */
 export const union = (...lists: ReadonlyArray<ReadonlyArray<Range>>): ReadonlyArray<Range> => {
   const found: Array<{ from: number; to: number }> = []
   for (const { from, to } of lists.flat().toSorted((one, other) => one.from - other.from)) {
@@ -18,11 +18,11 @@ export const union = (...lists: ReadonlyArray<ReadonlyArray<Range>>): ReadonlyAr
   return found
 }
 
-/** The ranges of single indices. */
+/** The ranges of single indexes. */
 export const rangesOf = (indices: Iterable<number>): ReadonlyArray<Range> =>
   union([...indices].map((index) => ({ from: index, to: index + 1 })))
 
-/** How far the indices reach from one on without a hole; the index itself when it is not among them. */
+/** The end of the range that contains an index; the index itself if there is none. */
 export const runEnd = (ranges: ReadonlyArray<Range>, index: number): number =>
   ranges.find(({ from, to }) => from <= index && index < to)?.to ?? index
 

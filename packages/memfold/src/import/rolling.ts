@@ -1,6 +1,6 @@
 /**
- * Reference design 4: a table of summaries, each with the ids of its messages and one of three statuses;
- * the messages in a table beside it, in a transcript, or in one JSON file with the summaries.
+ * Reads the state of rolling summaries: a table of summaries, each with the ids of its messages and one of three
+ * statuses. The messages are in another table, in a transcript, or in one JSON file with the summaries.
  */
 import { Either } from "effect"
 import { isObject, type JsonObject, type Problem } from "../transcript/source.js"
@@ -13,7 +13,7 @@ import { inOrderOfTime, readOldTime, timeAllowed } from "./time.js"
 export const table = "compressed_summaries"
 export const messagesTable = "messages"
 
-/** The names that the fields of a summary go by; all but the time are needed. */
+/** The names of the fields of a summary. All are required except the time. */
 export const summaryNames = {
   id: ["id", "summary_id"],
   chat: chatNames,
@@ -61,14 +61,14 @@ const readSummary = (
       id: idOf(fieldOf(row, summaryNames.id)) ?? "",
       status,
       text,
-      // Messages that were deleted since are in the summary all the same.
+      // The summary also covers messages that were deleted later.
       covers: rangesOf(ids.flatMap((id) => positions.get(id) ?? [])),
       time,
       total: null,
     }
   })
 
-/** The state of one chat: the rows of its summaries, and its messages with the ids the summaries list. */
+/** The state of one chat: the rows of its summaries, and its messages with their ids. */
 export const read = (
   rows: ReadonlyArray<unknown>,
   messages: ReadonlyArray<OldMessage>,
@@ -76,7 +76,7 @@ export const read = (
   const positions = new Map(messages.flatMap(({ id }, index) => (id === null ? [] : [[id, index] as const])))
   if (rows.length > 0 && positions.size === 0) {
     return Either.left({
-      problem: "no message has an id, and message_ids of the summaries would name none",
+      problem: "no message has an id, but the summaries refer to messages by message_ids",
       allowed: 'messages with an "id" each',
     })
   }
@@ -96,13 +96,13 @@ export const read = (
   )
 }
 
-/** What a JSON file of reference design 4 holds. */
+/** The content of a JSON file. */
 export interface Document {
   readonly messages: ReadonlyArray<unknown>
   readonly summaries: ReadonlyArray<unknown>
 }
 
-/** Reads a JSON file of reference design 4; its messages may be elsewhere. */
+/** Reads a JSON file. The messages may be in another one. */
 export const readDocument = (value: unknown, elsewhere: boolean): Either.Either<Document, Problem> => {
   const messages = isObject(value) ? (value["messages"] ?? (elsewhere ? [] : undefined)) : undefined
   const summaries = isObject(value) ? (value["summaries"] ?? value[table]) : undefined
@@ -114,12 +114,12 @@ export const readDocument = (value: unknown, elsewhere: boolean): Either.Either<
       })
 }
 
-/** The chats that records of a document say they belong to. */
+/** The chat ids in the records of a document. */
 export const chatsOf = ({ messages, summaries }: Document): ReadonlyArray<string> => [
   ...new Set([...summaries, ...messages].flatMap((one) => chatOf(one) ?? [])),
 ]
 
-/** The records of one chat; those that name none belong to any. */
+/** The records of one chat. Records without a chat id belong to every chat. */
 export const ofChat = ({ messages, summaries }: Document, chat: string): Document => {
   const belongs = (one: unknown) => (chatOf(one) ?? chat) === chat
   return { messages: messages.filter(belongs), summaries: summaries.filter(belongs) }

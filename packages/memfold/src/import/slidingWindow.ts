@@ -1,6 +1,6 @@
 /**
- * Reference design 1: one file a conversation, as a JSON object or as JSON Lines that begin with a line of
- * metadata. What was consolidated went to another file; only how far it reached stands here.
+ * Reads the state of a sliding window: one file per conversation, a JSON object or JSON Lines that begin with a line of
+ * metadata. It says how many messages were consolidated; the text of the summary is in another file.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -9,7 +9,7 @@ import { isObject, type JsonObject, type Problem, type Source } from "../transcr
 import { readMessages } from "./messages.js"
 import { readOldTime, timeAllowed } from "./time.js"
 
-/** The messages, and up to where they were consolidated when. */
+/** The messages, how many of them were consolidated, and when. */
 export interface Consolidated {
   readonly messages: ReadonlyArray<Message.Message>
   readonly coveredTo: number
@@ -36,7 +36,7 @@ const partsOf = (source: Source): Either.Either<Parts, Problem> => {
       : Either.left({ line: 1, problem: "the first line is no metadata", allowed })
   }
   const { value } = source
-  // A conversation in which nothing has been said yet is one line.
+  // A conversation without messages is one line.
   if (isMetadata(value)) return Either.right({ head: value, entries: [] })
   if (!isObject(value) || !Array.isArray(value["messages"])) {
     return Either.left({ problem: "it is no state of a sliding window", allowed })
@@ -47,7 +47,7 @@ const partsOf = (source: Source): Either.Either<Parts, Problem> => {
 const readThrough = ({ last_consolidated: coveredTo }: JsonObject, total: number) => {
   if (coveredTo === undefined || coveredTo === null) {
     return Either.left({
-      problem: "it has no last_consolidated; a transcript without one goes through memfold replay",
+      problem: "it has no last_consolidated; use memfold replay for a plain transcript",
     })
   }
   if (typeof coveredTo !== "number" || !Number.isInteger(coveredTo) || coveredTo < 0 || coveredTo > total) {
@@ -60,7 +60,7 @@ const readThrough = ({ last_consolidated: coveredTo }: JsonObject, total: number
   return Either.right(coveredTo)
 }
 
-/** Reads a state file of reference design 1. */
+/** Reads a state file. */
 export const read = (source: Source): Either.Either<Consolidated, Problem> =>
   Either.gen(function* () {
     const { head, entries } = yield* partsOf(source)

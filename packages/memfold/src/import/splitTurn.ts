@@ -1,6 +1,6 @@
 /**
- * Reference design 3: a table of summaries, each of the whole conversation up to an index. The messages
- * were in a checkpointer, and come from a transcript.
+ * Reads the state of split-turn compaction: a table of summaries, each of the whole conversation up to an index. The
+ * messages were in a checkpointer, so they come from a transcript.
  */
 import { type Message, Wording } from "@memfold/core"
 import { Either } from "effect"
@@ -12,10 +12,10 @@ import { inOrderOfTime, readOldTime, timeAllowed } from "./time.js"
 export const table = "summaries"
 export const thread = "thread_id"
 
-/** The columns it cannot do without. */
+/** The required columns. */
 export const required = ["summary_id", thread, "summary_text", "compact_up_to_index", "is_active"] as const
 
-/** How the two parts of a split turn's summary were joined. */
+/** The text between the two parts of a split turn's summary. */
 const seam = Wording.conversationSummary.beforeTurnPrefix
 
 const isTrue = (value: unknown): boolean => value === true || value === 1 || /^(true|1)$/i.test(String(value))
@@ -25,7 +25,7 @@ const textIn = (row: JsonObject, column: string): Either.Either<string, string> 
   return typeof value === "string" ? Either.right(value) : Either.left(`${column} is no text`)
 }
 
-/** The two parts of a split turn's summary; of any other, the whole. */
+/** The two parts of a split turn's summary, or the whole text of any other. */
 const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turnPrefix">, string> =>
   Either.gen(function* () {
     const text = yield* textIn(row, "summary_text")
@@ -43,7 +43,7 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
       return yield* Either.left("compact_up_to_index is no index of a message")
     }
     const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
-    // One that gave way may be from before the conversation was rewound.
+    // A superseded summary may be from before the conversation was rewound.
     if (to > total && status === "active") {
       return yield* Either.left(
         `compact_up_to_index is ${to}, and there are ${total} messages; give the whole transcript with --messages`,
@@ -64,7 +64,7 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
     }
   })
 
-/** The state of one thread: its rows, and the messages it had. */
+/** The state of one thread: the rows of its summaries, and its messages. */
 export const read = (
   rows: ReadonlyArray<JsonObject>,
   messages: ReadonlyArray<Message.Message>,

@@ -1,4 +1,4 @@
-/** Reading the SQLite files of other programs. They are opened for looking only. */
+/** Reads the SQLite files of other programs. They are opened read-only. */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { SqlError } from "@effect/sql/SqlError"
@@ -14,7 +14,7 @@ export interface Tables {
   readonly columns: (table: string) => Effect.Effect<ReadonlyArray<string>, ImportError>
   /** The distinct values of a column, as text. */
   readonly values: (table: string, column: string) => Effect.Effect<ReadonlyArray<string>, ImportError>
-  /** The rows whose column has this value as text, as they were inserted. */
+  /** The rows whose column has this value as text, in the order of insertion. */
   readonly rows: (
     table: string,
     column: string,
@@ -24,7 +24,7 @@ export interface Tables {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A value as text. A whole number is written as one, also where a program stored it as a float. */
+/** SQL for a value as text. A whole number stored as a float is written as a whole number. */
 const asText = (column: string): string => {
   const name = quoted(column)
   return `CAST(CASE WHEN typeof(${name}) = 'real' THEN CAST(${name} AS INTEGER) ELSE ${name} END AS TEXT)`
@@ -47,7 +47,7 @@ const problemOf = (error: unknown): string => {
   return known?.[1] ?? `it cannot be read (${String(message)})`
 }
 
-/** Opens a file and reads from it; it is closed afterwards, whatever happened. */
+/** Opens a file, reads from it, and closes it in any case. */
 export const withTables = <A, E>(
   file: string,
   use: (tables: Tables) => Effect.Effect<A, E>,
@@ -55,7 +55,7 @@ export const withTables = <A, E>(
   Effect.scoped(
     Effect.gen(function* () {
       const failed = (error: unknown) => Effect.fail(new ImportError({ file, problem: problemOf(error) }))
-      // The client would switch the file to WAL; it is not ours to change.
+      // Otherwise the client would switch the file to WAL, and change it.
       const client = yield* SqliteClient.make({ filename: file, readonly: true, disableWAL: true }).pipe(
         Effect.provide(Reactivity.layer),
         Effect.catchAllDefect(failed),
@@ -87,7 +87,7 @@ export const withTables = <A, E>(
     }),
   )
 
-/** The columns of a table that has to be there, with all of these. */
+/** The columns of a table. Fails if the table or one of the required columns is missing. */
 export const requireColumns = (
   file: string,
   tables: Tables,
@@ -109,6 +109,6 @@ export const requireColumns = (
     return columns
   })
 
-/** The name that the column of the conversation has. */
+/** The name of the column with the conversation id. */
 export const chatColumn = (columns: ReadonlyArray<string>): string =>
   nameIn(columns, chatNames) ?? chatNames[0]

@@ -10,15 +10,14 @@ import {
 } from "@memfold/core"
 import { Effect } from "effect"
 
-/** A summary that was written now, or why there is none. */
+/** A summary that was written now, or the reason why there is none. */
 export type Summarized =
   | { readonly _tag: "Written"; readonly text: string; readonly calls: number }
   | { readonly _tag: "Raw"; readonly why: string }
 
 /**
- * Summarizes the messages in `[0, to)` once, by the compaction protocol in a memory of its own: chunked,
- * tried again, and refused where the result is empty or not smaller. `messages` reach far enough for `to`
- * to cut no group.
+ * Summarizes the messages `[0, to)` with one compaction in a temporary memory: with chunks and retries, and without a
+ * result that is empty or not smaller. `messages` must reach far enough that `to` is a boundary.
  */
 export const summarized = (
   messages: ReadonlyArray<Message.Message>,

@@ -1,19 +1,18 @@
-/** Times as older programs wrote them down, and the order that follows from them. */
+/** Reads the times of older programs, and sorts by them. */
 import { Either } from "effect"
 import { readTime, timeAllowed as isoOrMillis } from "../transcript/time.js"
 
-/** What a time in an old state may look like. */
+/** The allowed forms of a time in an old state, for errors. */
 export const timeAllowed = `${isoOrMillis}, or seconds`
 
 /**
- * Numbers below this are seconds: as milliseconds they would lie before 1973, as seconds they reach to
- * 5138.
+ * Smaller numbers are seconds. As milliseconds they would be before 1973; as seconds they reach to the year 5138.
  */
 const firstMillis = 1e11
 
 /**
- * Milliseconds since the epoch, as a whole number; `null` for a time that is missing. Left, without a
- * reason, for what is no time.
+ * Milliseconds since the epoch, as a whole number; `null` if the time is missing; a `Left` without a reason if it is
+ * invalid.
  */
 export const readOldTime = (value: unknown): Either.Either<number | null, void> => {
   if (value === undefined || value === null || value === "") return Either.right(null)
@@ -23,8 +22,7 @@ export const readOldTime = (value: unknown): Either.Either<number | null, void> 
 }
 
 /**
- * Every time, those that are missing taken from the one before, else from the one after, else from
- * `otherwise`.
+ * Fills in missing times: from the one before, else from the one after, else `otherwise`.
  */
 export const filled = (
   times: ReadonlyArray<number | null | undefined>,
@@ -34,7 +32,7 @@ export const filled = (
   return times.map((time) => (last = time ?? last))
 }
 
-/** In the order of time. What has no time stays behind what stood before it. */
+/** Sorts by time. An element without a time stays after the one before it. */
 export const inOrderOfTime = <A>(
   list: ReadonlyArray<A>,
   timeOf: (one: A) => number | null,

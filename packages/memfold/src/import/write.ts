@@ -1,15 +1,15 @@
-/** Putting the events of an import into a log: all of them in one batch, or none. */
+/** Writes the events of an import to a log in one batch: all of them or none. */
 import { EventCodec, type EventLog, Session } from "@memfold/core"
 import { Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { TimedEvent } from "./events.js"
 import { SessionTaken } from "./ImportError.js"
 
-/** Names an import by what it brings, so that the same one is applied once (law L12). */
+/** The batch id of an import, derived from its content: importing the same content again writes nothing (law L12). */
 export const commitOf = (content: unknown): string =>
   `import-${createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 20)}`
 
-/** Whether a session has come from this very import. One that has other content fails. */
+/** Whether the session was created by the same import. Fails if it has other content. */
 export const importedBefore = (
   log: EventLog.Service,
   session: string,
@@ -23,7 +23,7 @@ export const importedBefore = (
     return yield* new SessionTaken({ session, events })
   })
 
-/** Makes the session. `false` if somebody else made it by the same import in the meantime. */
+/** Writes the session; `false` if another process has written the same import meanwhile. */
 export const write = (
   log: EventLog.Service,
   session: string,

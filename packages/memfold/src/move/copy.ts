@@ -1,22 +1,22 @@
 /**
- * A session from one store into another, as it is: every record with its place, its commit id and its checksum. A copy
- * that broke off goes on where it stopped, because what is there already is the beginning of what is to come.
+ * Copies a session to another store, unchanged: every record with its version, its batch id and its checksum. An
+ * interrupted copy continues where it stopped.
  */
 import { EventLog, Session } from "@memfold/core"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { readSound } from "./sound.js"
 
-/** Where a copy is read from: a store, or a file that was exported. */
+/** The source of a copy: a store, or an exported file. */
 export type Source = Pick<EventLog.Service, "loadSnapshot" | "read" | "version">
 
 /**
- * In the store it goes to, the session is not the one it is here.
+ * The session in the target store differs from the one in the source.
  *
  * - `version`: the first event that differs
- * - `how`: `redacted` where the source has forgotten words that still stand in the other store, `redacted-there` where
- *   it is the other way round, and `differs` for everything else
- * - `written`: the events this copy had written by then
+ * - `how`: `redacted` if only the source was redacted, `redacted-there` if only the target was, `differs` for everything
+ *   else
+ * - `written`: how many events this copy had written by then
  */
 export class Diverged extends Schema.TaggedError<Diverged>()("Diverged", {
   session: Schema.String,
@@ -32,32 +32,32 @@ export class Diverged extends Schema.TaggedError<Diverged>()("Diverged", {
         : `session "${this.session}" was not copied to its end (written: ${written})`
     switch (this.how) {
       case "redacted":
-        return `${begun}: what was redacted in event ${version} of the source still stands in the store it goes to; redact it there as well`
+        return `${begun}: the text redacted in event ${version} of the source is still in the target store; redact it there as well`
       case "redacted-there":
-        return `${begun}: what was redacted in event ${version} of the store it goes to still stands in the source; redact it in the source as well`
+        return `${begun}: the text redacted in event ${version} of the target store is still in the source; redact it in the source as well`
       case "differs":
         return written === 0
-          ? `${begun}: from event ${version} on, the store it goes to has another one, and keeps it; delete it there, or choose another store`
-          : `${begun}: from event ${version} on the two differ; see which of them is right before you delete the other`
+          ? `${begun}: from event ${version} on, the target store has a different session of this id; delete it there, or choose another store`
+          : `${begun}: the source and the target differ from event ${version} on; check which one is right before you delete the other`
     }
   }
 }
 
-/** What became of a copy. */
+/** The result of a copy. */
 export interface Copied {
-  /** `ahead` where the other store has all of the session already, and has gone on with it: nothing was written. */
+  /** `ahead` if the target has the whole session already and more events after it. Nothing was written. */
   readonly outcome: "copied" | "ahead"
   readonly session: string
-  /** The events of the session, and how many of them were not there before. */
+  /** The number of events of the session, and how many of them were new in the target. */
   readonly events: number
   readonly written: number
-  /** The events it has in the store it went to; more than `events` when that is ahead. */
+  /** The number of events in the target; more than `events` if it is ahead. */
   readonly there: number
   /** SHA-256 over all its records, the same on both sides. */
   readonly sha256: string
 }
 
-/** A record as one line: what exports hold, and what digests are made of. */
+/** A record as one line: the form in exports, and the input of digests. */
 export const recordLine = (record: EventLog.LogRecord): string => {
   const { session, version, batchId, time, type, schemaVersion, data, checksum } = record
   return JSON.stringify({ session, version, batchId, time, type, schemaVersion, data, checksum })
@@ -68,7 +68,7 @@ const digest = (log: Source, session: string, toVersion: number): Effect.Effect<
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
-/** The first place where the two are not the same, up to a version; `null` stands for a record that is not there. */
+/** The first difference up to a version; `null` stands for a missing record. */
 const firstDifference = (from: Source, to: Source, session: string, version: number) =>
   Stream.zipAll(from.read(session, { toVersion: version }), {
     other: to.read(session, { toVersion: version }),
@@ -86,7 +86,7 @@ const decodeRedaction = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Struct({ rewritten: Schema.Array(Schema.Number) })),
 )
 
-/** The redactions in a log after an event. */
+/** The redactions in a log after a version. */
 const redactionsAfter = (log: Source, session: string, seq: number) =>
   log.read(session, { fromVersion: seq + 1 }).pipe(
     Stream.filter(({ type }) => type === "MessageRedacted"),
@@ -102,11 +102,11 @@ const redactionsAfter = (log: Source, session: string, seq: number) =>
     ),
   )
 
-/** Whether two records are the same but for their data, which a redaction rewrites. */
+/** Whether two records differ only in their data and checksum, which a redaction rewrites. */
 const onlyDataDiffers = (here: EventLog.LogRecord, there: EventLog.LogRecord): boolean =>
   recordLine({ ...here, data: "", checksum: 0 }) === recordLine({ ...there, data: "", checksum: 0 })
 
-/** Why two records in one place differ: one side may have been redacted since, and the other knows nothing of it. */
+/** Why two records of the same version differ: perhaps only one side was redacted. */
 const howTheyDiffer = (
   from: Source,
   to: Source,
@@ -129,15 +129,15 @@ const howTheyDiffer = (
     return lacks(source, destination) ? "redacted-there" : "differs"
   })
 
-/** Others may write to the session meanwhile; what they wrote is looked at anew this often. */
+/** How often to compare again if other processes write to the session meanwhile. */
 const retries = 3
 
 /**
- * Copies a session, in the batches it was written in. What is there of it already is compared, not written; at the end
- * both sides are read once more and compared by their SHA-256. `told` hears how many events are there by now.
+ * Copies a session in its original batches. Records that the target has already are compared, not written. At the end,
+ * both sides are read again and compared by their SHA-256. `told` is called with the number of events in the target.
  *
- * A store that has all of it and has gone on is left as it is: see {@link Copied}. Fails with {@link Diverged} where
- * the session is another one in the store it goes to.
+ * A target that is ahead is left unchanged, see {@link Copied}. Fails with {@link Diverged} if the target has a different
+ * session of this id.
  */
 export const copySession = (
   from: Source,
@@ -147,7 +147,7 @@ export const copySession = (
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     let written = 0
-    /** The last event that both have, up to a version: fewer where the source has no more. */
+    /** The version up to which the two are compared: that of the shorter one. */
     const compared = (version: number) =>
       Effect.gen(function* () {
         const difference = yield* firstDifference(from, to, session, version)
@@ -158,7 +158,7 @@ export const copySession = (
           return yield* new Diverged({ session, version: here.version, how, written })
         }
         if (there !== null) return there.version - 1
-        // It was deleted there since its version was read.
+        // It was deleted there after its version was read.
         return yield* new EventLog.VersionConflict({
           session,
           expectedVersion: version,
@@ -174,7 +174,7 @@ export const copySession = (
       }
       const last = yield* Stream.runHead(to.read(session, { reverse: true }))
       const end = yield* from.version(session)
-      /** The summary rows come with the last batch: before it, the copy is not finished. */
+      /** The summary rows are written with the last batch, when the copy is complete. */
       const rowsAt = (toVersion: number) =>
         toVersion < end
           ? Effect.succeed(undefined)
@@ -210,7 +210,7 @@ export const copySession = (
       yield* copySnapshot(from, to, session)
       const [here, there] = [yield* digest(from, session, version), yield* digest(to, session, version)]
       if (here !== there && (yield* compared(version)) < version) {
-        const reason = "it was deleted in its store while it was copied; what had been copied is kept"
+        const reason = "it was deleted in the source during the copy; the events copied so far are kept"
         return yield* new EventLog.LogError({ operation: "copy", session, reason })
       }
       return {
@@ -224,20 +224,20 @@ export const copySession = (
     })
     return Effect.retry(once, { times: retries, while: ({ _tag }) => _tag === "VersionConflict" }).pipe(
       Effect.catchTag("VersionConflict", () => {
-        const reason = "others write to it at the same time; copy it again when they are done"
+        const reason = "other processes write to it at the same time; copy it again when they have ended"
         return new EventLog.LogError({ operation: "copy", session, reason })
       }),
     )
   })
 
-/** A snapshot costs time when it is missing, and nothing else: that it cannot be had is no reason to stop. */
+/** Copies the snapshot. A failure is only logged: without a snapshot, the next read folds the whole log. */
 const copySnapshot = (from: Source, to: EventLog.Service, session: string): Effect.Effect<void> =>
   Effect.flatMap(
     from.loadSnapshot(session),
     Option.match({ onNone: () => Effect.void, onSome: (snapshot) => to.saveSnapshot(session, snapshot) }),
   ).pipe(
     Effect.catchTag("LogError", (error) =>
-      Effect.logWarning("The snapshot was not copied; it will be made anew").pipe(
+      Effect.logWarning("The snapshot was not copied; the next read makes a new one").pipe(
         Effect.annotateLogs({ session, error: error.message }),
       ),
     ),

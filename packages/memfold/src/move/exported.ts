@@ -1,6 +1,6 @@
 /**
- * Sessions as JSON Lines: a line that says what the file is, every record of every session in order, and a line that
- * sums up. A file without that last line was cut off, and one whose sums differ was changed.
+ * Sessions as JSON Lines: a header line, every record of every session in order, and a last line with sums and a digest.
+ * Without the last line, the file was cut off; if the sums differ, it was changed.
  */
 import { type EventLog } from "@memfold/core"
 import { Effect, Option, Schema, Stream } from "effect"
@@ -32,7 +32,7 @@ const Record = Schema.Struct({
 
 const formatVersion = 1
 
-/** The lines of an export of these sessions. One that was deleted since it was listed has no records, and is not counted. */
+/** The lines of an export of these sessions. A session deleted after it was listed is not counted. */
 export const exportLines = (
   log: EventLog.Service,
   sessions: Stream.Stream<string, EventLog.LogError>,
@@ -59,13 +59,13 @@ export const exportLines = (
     return Stream.concat(Stream.make(head), Stream.concat(records, end))
   })
 
-/** A line, and the place in the file where it begins. */
+/** A line, and its offset in the file. */
 interface Line {
   readonly text: string
   readonly start: number
 }
 
-/** The lines of a file. One that is longer than a chunk is put together once, when its end is there. */
+/** The lines of a file. A line longer than a chunk is joined once, when its end is read. */
 async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
   let begun: Array<Buffer> = []
   let place = start
@@ -84,7 +84,7 @@ async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
   if (begun.length > 0) yield { text: Buffer.concat(begun).toString("utf8"), start: place }
 }
 
-/** A file that was checked from its first line to its last, and can be copied from. */
+/** A completely checked file, as the source of a copy. */
 export interface Exported extends Source {
   readonly sessions: ReadonlyArray<string>
 }
@@ -93,7 +93,7 @@ const decodeRecord = Schema.decodeUnknownOption(Schema.parseJson(Record))
 const decodeHead = Schema.decodeUnknownOption(Schema.parseJson(Head))
 const decodeSums = Schema.decodeUnknownOption(Schema.parseJson(Sums))
 
-/** Where a session begins in a file, and its last version. */
+/** The offset of a session in the file, and its last version. */
 interface Place {
   readonly start: number
   readonly version: number
@@ -102,7 +102,7 @@ interface Place {
 const wrong = (file: string, problem: string, line?: number) =>
   new ImportError({ file, problem, ...(line === undefined ? {} : { line }) })
 
-/** Reads a file to its end; throws an {@link ImportError} where something is wrong with it. */
+/** Reads a file to its end. Throws an {@link ImportError} if it is invalid. */
 const checked = async (file: string): Promise<ReadonlyMap<string, Place>> => {
   const places = new Map<string, Place>()
   const hash = createHash("sha256")
@@ -115,37 +115,37 @@ const checked = async (file: string): Promise<ReadonlyMap<string, Place>> => {
     if (count === 1) {
       const head = Option.getOrNull(decodeHead(text))
       if (head === null) {
-        throw wrong(file, "it is no export of memfold; for the states of other programs, say --from NAME", 1)
+        throw wrong(file, "it is not an export of memfold; for states of other programs, use --from NAME", 1)
       }
       if (head.version > formatVersion)
         throw wrong(file, "it was exported by a newer memfold; update memfold", 1)
       continue
     }
-    if (end !== null) throw wrong(file, "something follows the end of the export", count)
+    if (end !== null) throw wrong(file, "there is more after the end of the export", count)
     const record = Option.getOrNull(decodeRecord(text))
     if (record === null) {
       end = Option.getOrNull(decodeSums(text))
-      if (end === null) throw wrong(file, "it is no record of an export; export anew", count)
+      if (end === null) throw wrong(file, "this line is not a record; export again", count)
       continue
     }
     const { session, version } = record
     const before = places.get(session)
     if (version !== (before?.version ?? 0) + 1 || (before !== undefined && current !== session)) {
-      throw wrong(file, `event ${version} of session "${session}" is out of order; export anew`, count)
+      throw wrong(file, `event ${version} of session "${session}" is out of order; export again`, count)
     }
     places.set(session, { start: before?.start ?? start, version })
     current = session
     events++
     hash.update(recordLine(record)).update("\n")
   }
-  if (end === null) throw wrong(file, "it was cut off: its last line is missing; export anew")
+  if (end === null) throw wrong(file, "it was cut off: its last line is missing; export again")
   if (end.events !== events || end.sessions !== places.size || end.sha256 !== hash.digest("hex")) {
-    throw wrong(file, "its sums are wrong: it was changed after it was exported; export anew")
+    throw wrong(file, "its sums are wrong: it was changed after the export; export again")
   }
   return places
 }
 
-/** Opens a file that was exported; whatever is wrong anywhere in it is found here, before anything is written. */
+/** Opens an exported file. It is checked completely before anything is written. */
 export const openExport = (file: string): Effect.Effect<Exported, ImportError> =>
   Effect.tryPromise({
     try: () => checked(file),
@@ -160,7 +160,7 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
         if (place === undefined) return Stream.empty
         return Stream.fromAsyncIterable(linesFrom(file, place.start), (error) => error).pipe(
           Stream.take(Math.min(place.version, toVersion)),
-          // The file was read to its end before: what cannot be read now is a defect.
+          // The file was read to its end before, so an error here is a defect.
           Stream.map(({ text }) => Option.getOrThrow(decodeRecord(text))),
           Stream.filter(({ version }) => version >= fromVersion),
           Stream.orDie,

@@ -59,8 +59,8 @@ const damaged = (log: EventLog.Service, seq: number, change: "lost" | "changed")
 
 describe("a log that is damaged", () => {
   const cases = [
-    ["lost", /^event 4 is missing; see what memfold verify says of it$/],
-    ["changed", /^event 4 is not what was written; see what memfold verify says of it$/],
+    ["lost", /^event 4 is missing; run memfold verify for details$/],
+    ["changed", /^event 4 is damaged; run memfold verify for details$/],
   ] as const
   for (const [change, reason] of cases) {
     it(`(an event is ${change}) is copied as far as it is whole, and not exported`, () =>
@@ -267,7 +267,7 @@ describe("a session that is not the same on both sides", () => {
           saveSnapshot: () => Effect.asVoid(from.delete("one")),
         }
         const failed = yield* Effect.flip(copySession(from, snapshotless, "one"))
-        expect(failed.message).toContain("deleted in its store")
+        expect(failed.message).toContain("deleted in the source")
       }),
     ))
 
@@ -370,7 +370,7 @@ describe("a file of lines", () => {
         expect(readFileSync(file, "utf8")).toBe("one\n𝕊\nthree\n")
         expect(yield* Effect.flip(writeLines(file, Stream.make("other")))).toMatchObject({
           _tag: "NotWritten",
-          message: `${file} is there already`,
+          message: `${file} exists already`,
         })
         const meanwhile = join(inside, "b.jsonl")
         const late = Stream.tap(Stream.make("mine"), () =>
@@ -380,7 +380,7 @@ describe("a file of lines", () => {
         expect(readFileSync(meanwhile, "utf8")).toBe("theirs")
         writeFileSync(join(inside, "c.jsonl.partial"), "theirs")
         const taken = yield* Effect.flip(writeLines(join(inside, "c.jsonl"), Stream.make("mine")))
-        expect(taken.message).toContain("c.jsonl.partial is there already")
+        expect(taken.message).toContain("c.jsonl.partial exists already")
         expect(readdirSync(inside).toSorted()).toEqual(["a.jsonl", "b.jsonl", "c.jsonl.partial"])
         const nowhere = yield* Effect.flip(writeLines(join(inside, "no", "d.jsonl"), Stream.make("mine")))
         expect(nowhere.message).toContain("cannot be written")
@@ -483,14 +483,14 @@ describe("an export", () => {
           )
         expect(yield* refused(lines.slice(0, -1))).toMatch(/^X.jsonl: it was cut off/)
         expect(yield* refused([...lines.slice(0, 3), (lines[3] ?? "").slice(0, 40)])).toMatch(
-          /^X.jsonl:4: it is no/,
+          /^X.jsonl:4: this line is not a record/,
         )
         const changed = lines.map((line) => line.replace("said 4", "says 4"))
         expect(yield* refused(changed)).toMatch(/^X.jsonl: its sums are wrong/)
         const [head = "", first = "", second = "", ...rest] = lines
         expect(yield* refused([head, second, first, ...rest])).toMatch(/^X.jsonl:2: event 2 .* out of order/)
-        expect(yield* refused([...lines, first])).toMatch(/follows the end/)
-        expect(yield* refused(lines.slice(1))).toMatch(/^X.jsonl:1: it is no export/)
+        expect(yield* refused([...lines, first])).toMatch(/after the end/)
+        expect(yield* refused(lines.slice(1))).toMatch(/^X.jsonl:1: it is not an export/)
         expect(yield* refused([head.replace("1", "2"), ...lines.slice(1)])).toMatch(/newer memfold/)
         expect(yield* refused([])).toMatch(/cut off/)
         expect((yield* Effect.flip(openExport(join(folder, "nowhere")))).message).toMatch(/cannot be read/)

@@ -1,4 +1,4 @@
-/** A log as it should be: what is damaged is not handed on as if it were whole. */
+/** Checks records as they are read: a damaged log is not copied as if it were whole. */
 import { EventCodec, EventLog } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
@@ -6,12 +6,12 @@ const broken = (session: string, reason: string): EventLog.LogError =>
   new EventLog.LogError({
     operation: "read",
     session,
-    reason: `${reason}; see what memfold verify says of it`,
+    reason: `${reason}; run memfold verify for details`,
   })
 
 /**
- * Reads records forwards. Fails where one is missing, or is not what was written. A summary is handed on as it is: the
- * fold passes over one that is damaged.
+ * Reads records in order. Fails if one is missing or damaged. A damaged summary is passed on, because the fold ignores
+ * it.
  */
 export const readSound = (
   log: Pick<EventLog.Service, "read">,
@@ -23,8 +23,7 @@ export const readSound = (
       if (record.version !== seq) return broken(session, `event ${seq} is missing`)
       const { type, checksum } = record
       const whole = checksum === undefined || checksum === EventCodec.checksumOf(record)
-      if (!whole && type !== "SummaryCommitted")
-        return broken(session, `event ${seq} is not what was written`)
+      if (!whole && type !== "SummaryCommitted") return broken(session, `event ${seq} is damaged`)
       return Effect.succeed([seq + 1, record] as const)
     }),
   )

@@ -1,11 +1,11 @@
 /**
- * A file of lines that is there as a whole or not at all.
+ * Writes a file of lines: the whole file or none.
  */
 import { Chunk, Effect, Exit, Schema, Stream } from "effect"
 import { existsSync } from "node:fs"
 import { type FileHandle, open, rename, rm } from "node:fs/promises"
 
-/** The file could not be written, and is not there. */
+/** The file could not be written; no part of it is left. */
 export class NotWritten extends Schema.TaggedError<NotWritten>()("NotWritten", {
   file: Schema.String,
   problem: Schema.String,
@@ -15,7 +15,7 @@ export class NotWritten extends Schema.TaggedError<NotWritten>()("NotWritten", {
   }
 }
 
-/** Begun, it is done to its end: a file must not be closed or renamed while it is being written to. */
+/** Cannot be interrupted: a file must not be closed or renamed during a write. */
 const attempt = <A>(file: string, work: () => Promise<A>): Effect.Effect<A, NotWritten> =>
   Effect.uninterruptible(
     Effect.tryPromise({
@@ -24,12 +24,12 @@ const attempt = <A>(file: string, work: () => Promise<A>): Effect.Effect<A, NotW
     }),
   )
 
-const notThere = (file: string, problem = "is there already"): Effect.Effect<void, NotWritten> =>
+const notThere = (file: string, problem = "exists already"): Effect.Effect<void, NotWritten> =>
   Effect.suspend(() => (existsSync(file) ? new NotWritten({ file, problem }) : Effect.void))
 
 /**
- * Writes lines to a new file. They go to `FILE.partial`, which becomes the file when all of them are on the disk, and
- * is removed when the lines fail, a write fails, or the writing is interrupted.
+ * Writes lines to a new file. They go to `FILE.partial`, which is renamed when all of them are on the disk, and removed
+ * on a failure or an interruption.
  */
 export const writeLines = <E>(
   file: string,
@@ -52,7 +52,7 @@ export const writeLines = <E>(
       yield* attempt(file, () => rename(partial, file))
     })
   const begun =
-    "is there already: another export writes it, or was stopped before it could remove it; remove it"
+    "exists already: another export is writing it, or was stopped before it could remove it; remove it"
   return notThere(file).pipe(
     Effect.zipRight(notThere(partial, begun)),
     Effect.zipRight(

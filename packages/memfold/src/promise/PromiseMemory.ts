@@ -1,4 +1,4 @@
-/** The memory for programs that do not use Effect: what it is made of, and what it can do. */
+/** The interface of a memory with Promises: its options, its operations and their errors. */
 import type {
   BudgetOutcome,
   EventCodec,
@@ -19,115 +19,543 @@ import type { Layer } from "effect"
 import type { Formats } from "./formats.js"
 import type { GivenSummarizer } from "./models.js"
 
-/** What an application has a say in, with plain functions or asynchronous ones. */
+/**
+ * Functions of the application that run around each compaction. They may be asynchronous. A hook that throws or rejects
+ * is ignored, and a warning is logged.
+ *
+ * @example
+ * ```ts
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({
+ *   store: "memory:",
+ *   hooks: {
+ *     beforeCompaction: ({ session }) =>
+ *       session.startsWith("legal-") ? { veto: true } : { instructions: "Keep every order number." },
+ *     afterCompaction: ({ session, outcome }) => console.log(session, outcome._tag),
+ *   },
+ * })
+ * await memory.close()
+ * ```
+ */
 export interface AsyncHooks {
+  /**
+   * Runs before each compaction, with the plan that is about to start. Return `{ veto: true }` to stop this compaction,
+   * `{ instructions }` to add a text to the summarizer's prompt, or `undefined` to let it run. After a veto, the hook
+   * runs again the next time a compaction is due.
+   */
   readonly beforeCompaction?: (planned: Planned) => Promise<Verdict> | Verdict
+  /** Runs after each compaction, whether it succeeded or not. */
   readonly afterCompaction?: (ended: {
     readonly session: string
     readonly outcome: Outcome
   }) => Promise<void> | void
 }
 
-/** What a memory is made of. Everything has a default but the store. */
+/**
+ * The options of {@link createMemory}. Only `store` is required. Durations are a number of milliseconds or a text such as
+ * `"30 seconds"`.
+ */
 export interface CreateOptions<Format extends keyof Formats = "openai"> extends Partial<
   Omit<Memory.Options, "strategy" | "wording" | "hooks" | "shadow">
 > {
-  /** `memory:`, `sqlite:PATH`, `redis://HOST`, or an event log layer of your own. */
+  /**
+   * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
+   * (TLS), or an event log layer of your own.
+   */
   readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
-   * When to compact, what stays, and how it is folded: a strategy, or the name of a shipped one; the sliding window
-   * by default.
+   * When to compact, which messages stay verbatim, and how summaries are written: a strategy, or the name of a shipped
+   * one such as `"rounds"`. The default is `SlidingWindow()`.
    */
   readonly strategy?: Strategy.Strategy | string
   /**
-   * Settings of a strategy given by its name: what a settings file holds, parsed, in camelCase or snake_case. They
-   * come before the environment and the defaults; names nobody knows are passed over.
+   * A parsed settings file, for a strategy given by its name. Keys are in camelCase or snake_case. Its values take
+   * precedence over environment variables and defaults. Unknown keys are ignored.
    */
   readonly settings?: object
-  /** How summaries are worded, in place of the strategy's own way: the name of a preset, or a wording. */
+  /** How new summaries are worded, instead of the strategy's own wording: the name of a preset, or a wording. */
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
-   * `extractive` (default; no model, no network), `echo`, a function that asks a model, or a service. Of several, each
-   * is asked when the one before it has failed.
+   * Writes the summaries: `"extractive"` (default; picks sentences, needs no model and no network), `"echo"` (writes only
+   * the range, for tests), a function that asks a model, or a service. In a list, each one is the fallback of the one
+   * before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /**
-   * What is known of the user and the scope: learned after each round, recalled into contexts. `true` for rules that
-   * need no model; off by default.
+   * Memory layers: facts about the user and the scope, learned after each turn and recalled into contexts. `true` learns
+   * by rules that need no model. Off by default.
    */
   readonly layers?: boolean | Layers.Options
-  /** What is asked before compactions, and told after them. One that throws has said nothing. */
+  /** Functions that run before and after each compaction. */
   readonly hooks?: AsyncHooks
-  /** A strategy that decides alongside and does nothing, to be compared in the metrics and the log. */
+  /**
+   * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` and the
+   * debug log show where its decisions differ.
+   */
   readonly shadow?: Strategy.Strategy | string
-  /** Counts tokens; a multilingual estimate by default. */
+  /** Counts the tokens of a text. The default is a multilingual estimate. */
   readonly tokenCounter?: TokenCounter.Service
-  /** The form of the messages that go in and come out; OpenAI's Chat Completions by default. */
+  /**
+   * The format of messages that go in and come out: `"openai"` (Chat Completions, the default), `"anthropic"` (Messages)
+   * or `"memfold"`.
+   */
   readonly format?: Format
 }
 
-/** A context in the format of the memory, with its layout. */
+/** The messages for the next call of a model, in the format of the memory. */
 export interface FormattedContext<Format extends keyof Formats> {
+  /** The messages to send to the provider. */
   readonly messages: Formats[Format]["context"]
+  /** The sections of the context in order: what each one is, which messages it covers, and its tokens. */
   readonly layout: ReadonlyArray<Render.Section>
+  /** The size of the context in tokens, by the memory's token counter. */
   readonly tokens: number
-  /** How the context came to terms with the memory's budget, where it has one. */
+  /** How the context met the budget; missing if the memory has no budget, or for a past version. */
   readonly budget?: BudgetOutcome
 }
 
-/** For one request alone; the session does not remember it. */
+/** Options that apply to one call only; the session does not remember them. */
 export interface RequestOptions {
-  /** Another strategy than the memory's. */
+  /** Used instead of the memory's strategy: a strategy, or the name of a shipped one. */
   readonly strategy?: Strategy.Strategy | string
-  /** Settings that come before the memory's own; the strategy has to be given by its name. */
+  /**
+   * Settings for this call. They take precedence over the memory's own. The strategy must be given by its name, here or
+   * in the options of the memory. An unknown key is an error.
+   */
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
-/** A memory with Promises. Every method rejects with the typed errors of `@memfold/core`. */
+/**
+ * A memory with Promises, made by {@link createMemory}. Sessions need no set-up: the first append starts one.
+ *
+ * Every method that takes a session rejects with `InvalidInput` for an invalid argument, with `LogError` if the store
+ * fails, with `DamagedEvent` if a stored event cannot be read, and with `Closed` after `close`. The `@throws` of a method
+ * list what it fails with besides. Tell errors apart by `error._tag`.
+ */
 export interface PromiseMemory<Format extends keyof Formats> {
-  /** Appends messages, all or none; resolves once they are durable. A commit id makes a retry harmless. */
+  /**
+   * Appends messages to a session: all of them or none. Resolves once they are durable. A failed compaction never makes it
+   * reject. With `compaction: "inline"`, it waits for the compactions that are due.
+   *
+   * @param session - the id of the session; any text that is not empty
+   * @param messages - one message or a list, in the format of the memory
+   * @param options - `idempotencyKey`: a text that you choose for this append. With the same key, a retry writes nothing
+   *   and resolves with `duplicate: true` and the range of the first append. Also a `strategy` or `settings` for this call.
+   * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
+   * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended
+   * @throws InvalidInput: the session id, the key or a message is invalid; nothing was appended
+   * @throws LogError: the store failed; retry with the same idempotency key
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { from, to, duplicate } = await memory.append(
+   *   "chat-1",
+   *   { role: "user", content: "My order is KX-4471." },
+   *   { idempotencyKey: "request-8841" },
+   * )
+   * console.log(from, to, duplicate)
+   * await memory.close()
+   * ```
+   */
   append(
     session: string,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
     options?: RequestOptions & { readonly idempotencyKey?: string },
   ): Promise<Memory.AppendedMessages>
-  /** What the model should get now, or would have got at a version. */
+  /**
+   * The messages to send to the model, now or as they were at a version. With a `budget`, it waits for compactions while
+   * the context is larger.
+   *
+   * @param session - the id of the session; a session without events has an empty context
+   * @param options - `atVersion`: a version of the session, 0 or more, for a context of the past. Also a `strategy` or
+   *   `settings` for this call.
+   * @returns the messages, their layout and their tokens
+   * @throws InvalidInput: the session id or the version is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { messages, layout, tokens } = await memory.context("chat-1")
+   * console.log(messages, tokens)
+   * for (const { section, tokens } of layout) console.log(section, tokens)
+   * await memory.close()
+   * ```
+   */
   context(
     session: string,
     options?: RequestOptions & Memory.AtVersionOptions,
   ): Promise<FormattedContext<Format>>
+  /**
+   * The folded state of a session, now or at a version: its uncovered messages, the active summary, the running
+   * compaction.
+   *
+   * @param session - the id of the session
+   * @param options - `atVersion`: a version of the session, 0 or more; the newest by default
+   * @returns the state
+   * @throws InvalidInput: the session id or the version is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { total, coveredTo, version } = await memory.state("chat-1")
+   * console.log(`a summary covers ${coveredTo} of ${total} messages, at version ${version}`)
+   * await memory.close()
+   * ```
+   */
   state(session: string, options?: Memory.AtVersionOptions): Promise<Session.SessionState>
-  /** The decoded events of a session, in order. */
+  /**
+   * The events of a session, decoded and in order. They are read from the store as the loop goes on.
+   *
+   * @param session - the id of the session
+   * @param options - `fromVersion` and `toVersion`, both inclusive and from 1; `reverse: true` for the newest first
+   * @returns an async iterable; its errors are thrown in the loop
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event cannot be read; the events before it have been delivered
+   * @throws Closed: the memory was closed before the loop
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for await (const { version, time, event } of memory.events("chat-1")) {
+   *   console.log(version, new Date(time).toISOString(), event._tag)
+   * }
+   * await memory.close()
+   * ```
+   */
   events(session: string, options?: EventLog.ReadOptions): AsyncIterable<EventCodec.RecordedEvent>
-  /** Every summary the session ever had, oldest first, with what has become of each. */
+  /**
+   * Every summary that the session ever had, oldest first, with its status: active, superseded or invalid.
+   *
+   * @param session - the id of the session
+   * @returns the summaries
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for (const { id, status, text } of await memory.summaries("chat-1")) console.log(id, status, text)
+   * await memory.close()
+   * ```
+   */
   summaries(session: string): Promise<ReadonlyArray<Session.SummaryRecord>>
-  /** Finishes every compaction that is due. */
+  /**
+   * Runs every compaction that is due and waits for them. Call it after you append a long history at once, with
+   * `compaction: "manual"`, or from a job for sessions whose process is gone.
+   *
+   * @param session - the id of the session
+   * @param options - a `strategy` or `settings` for this call
+   * @returns the outcomes in order; empty if nothing was due. A failed compaction is an outcome, not an error.
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db", compaction: "manual" })
+   * for await (const { session } of memory.sessions()) {
+   *   const outcomes = await memory.compactDue(session)
+   *   console.log(session, outcomes.length)
+   * }
+   * await memory.close()
+   * ```
+   */
   compactDue(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
-  /** Compacts now, whatever the trigger says. */
+  /**
+   * Runs one compaction now, whether it is due or not. The tail stays uncovered all the same.
+   *
+   * @param session - the id of the session
+   * @param options - `instructions`: a text that is added to the summarizer's prompt. Also a `strategy` or `settings` for
+   *   this call.
+   * @returns the outcome: `Committed`, `Pruned`, `Idle` (nothing to compact, a veto, or compaction is off), `Failed` or
+   *   `Lost` (another process had the lock, or the session changed)
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const outcome = await memory.compact("chat-1", { instructions: "Keep every order number." })
+   * if (outcome._tag === "Committed") console.log(outcome.committed.tokensAfter)
+   * await memory.close()
+   * ```
+   */
   compact(session: string, options?: RequestOptions & { readonly instructions?: string }): Promise<Outcome>
-  /** The events that are there, and then those that come, without a gap; break out of the loop to end it. */
+  /**
+   * The stored events and then new ones as they come, each once and in order. The loop ends at `break` or when the memory
+   * is closed. Events of other processes are polled for, unless the store reports them.
+   *
+   * @param session - the id of the session
+   * @param options - `fromVersion`: the first version to deliver, 1 by default; `pollInterval`: 1 second by default
+   * @returns an async iterable; its errors are thrown in the loop
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event cannot be read
+   * @throws Closed: the memory was closed before the loop
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for await (const { version, event } of memory.subscribe("chat-1")) {
+   *   console.log(version, event._tag)
+   *   if (event._tag === "SummaryCommitted") break
+   * }
+   * await memory.close()
+   * ```
+   */
   subscribe(session: string, options?: SubscribeOptions): AsyncIterable<EventCodec.RecordedEvent>
-  /** The facts that the memory layers know for a session. */
+  /**
+   * The active facts of a session, about its user and its scope. In background mode, facts of a turn appear soon after
+   * the turn is complete.
+   *
+   * @param session - the id of the session
+   * @returns the facts; empty without memory layers
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws LayersError: the memory layers failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db", layers: true })
+   * for (const { layer, kind, text } of await memory.facts("chat-1")) console.log(layer, kind, text)
+   * await memory.close()
+   * ```
+   */
   facts(session: string): Promise<ReadonlyArray<Session.KnownFact>>
-  /** Takes a wrong or outdated fact out of force; `false` if the session knows no such fact. */
+  /**
+   * Removes a wrong or outdated fact. It is no longer recalled into contexts. To erase its text too, `redact` the message
+   * that it was learned from.
+   *
+   * @param session - the id of the session
+   * @param fact - the id of the fact, as `facts` returns it
+   * @param options - `reason`: a text that is kept in the log
+   * @returns `false` if the session has no such active fact, or there are no memory layers
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws LayersError: the memory layers failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db", layers: true })
+   * const wrong = (await memory.facts("chat-1")).find(({ text }) => text.includes("Graz"))
+   * if (wrong !== undefined) await memory.removeFact("chat-1", wrong.id, { reason: "moved" })
+   * await memory.close()
+   * ```
+   */
   removeFact(session: string, fact: string, options?: { readonly reason?: string }): Promise<boolean>
-  /** Takes compactions back: to an earlier summary, or to the raw messages. */
+  /**
+   * Takes compactions back: to an earlier summary, or to the messages. Automatic compaction is paused until more messages
+   * have come, because it would otherwise repeat at once.
+   *
+   * @param session - the id of the session
+   * @param options - `toSummary`: the id of a summary, or `null` (default) for the messages; `pauseFor`: how many messages
+   *   have to come before automatic compaction goes on, 0 or more, 20 by default
+   * @returns how many compactions were taken back
+   * @throws InvalidInput: an argument is invalid
+   * @throws UnknownSummary: the session has no such summary to go back to
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const [first] = await memory.summaries("chat-1")
+   * await memory.revert("chat-1", { toSummary: first?.id ?? null, pauseFor: 10 })
+   * await memory.close()
+   * ```
+   */
   revert(
     session: string,
     options?: { readonly toSummary?: string | null; readonly pauseFor?: number },
   ): Promise<number>
-  /** Takes every compaction back and compacts anew from the raw log. */
+  /**
+   * Takes every compaction back and compacts again from the messages, for example with another strategy. If that fails,
+   * the messages stay uncovered.
+   *
+   * @param session - the id of the session
+   * @param options - a `strategy` or `settings` for this call
+   * @returns the outcomes of the new compactions; empty if nothing was due or compaction is off
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory, Rounds } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.recompact("chat-1", { strategy: Rounds({ fullContextTurns: 6 }) })
+   * await memory.close()
+   * ```
+   */
   recompact(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
-  /** Begins the session `to` with the events of this one, up to a version where one is given. */
+  /**
+   * Starts a new session as a copy of this one, now or at a version. The two are independent from then on.
+   *
+   * @param session - the id of the session to copy
+   * @param to - the id of the new session
+   * @param options - `atVersion`: the version to copy up to, 0 or more; the newest by default. A batch is copied whole.
+   * @returns the version of the new session
+   * @throws InvalidInput: an argument is invalid
+   * @throws CannotFork: there is a session `to` already, or there is nothing to copy
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.fork("chat-1", "chat-1-retry", { atVersion: 12 })
+   * await memory.close()
+   * ```
+   */
   fork(session: string, to: string, options?: Memory.AtVersionOptions): Promise<number>
-  /** Forgets a message: its words leave the log, its summaries and its facts. */
+  /**
+   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it. Those
+   * summaries become invalid and their messages uncovered, until the next compaction. Backups of the store, and forks of
+   * the session, still have the text.
+   *
+   * @param session - the id of the session
+   * @param index - the message index, from 0, counted since the last clear. For older messages, delete the session.
+   * @returns `invalidated`: how many summaries became invalid
+   * @throws InvalidInput: an argument is invalid
+   * @throws UnknownMessage: the session has no such message
+   * @throws CannotRedact: a newer version of memfold wrote an event that may contain the text
+   * @throws LayersError: the memory layers failed
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { invalidated } = await memory.redact("chat-1", 4)
+   * console.log(`${invalidated} summaries will be written again`)
+   * await memory.close()
+   * ```
+   */
   redact(session: string, index: number): Promise<{ readonly invalidated: number }>
-  /** Starts the session over; the log keeps what was. */
+  /**
+   * Starts the session over, without messages. Message indexes start again from 0. The log keeps the earlier events.
+   *
+   * @param session - the id of the session
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.clear("chat-1")
+   * await memory.close()
+   * ```
+   */
   clear(session: string): Promise<void>
-  /** Removes the session with its log; `false` if there was none. */
+  /**
+   * Deletes the session with its log.
+   *
+   * @param session - the id of the session
+   * @returns `false` if there was no such session
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * console.log(await memory.delete("chat-1"))
+   * await memory.close()
+   * ```
+   */
   delete(session: string): Promise<boolean>
+  /**
+   * All sessions of the store.
+   *
+   * @returns an async iterable; its errors are thrown in the loop
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed before the loop
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for await (const { session, version } of memory.sessions()) console.log(session, version)
+   * await memory.close()
+   * ```
+   */
   sessions(): AsyncIterable<EventLog.SessionInfo>
-  /** Ends the compactions that are running and closes the store. */
+  /**
+   * Ends running compactions (after at most `shutdown`), ends every loop over events, and closes the store. Later calls
+   * reject with `Closed`. `await using` calls it at the end of the block.
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * await using memory = createMemory({ store: "sqlite:chats.db", shutdown: "10 seconds" })
+   * await memory.append("chat-1", { role: "user", content: "Hello" })
+   * ```
+   */
   close(): Promise<void>
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -1,10 +1,16 @@
-/** The message formats that a memory speaks. */
+/** The message formats of a memory. */
 import * as Anthropic from "@memfold/anthropic"
 import type { Message } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
 
-/** What goes into a memory and what comes out of it, by the name of the format. */
+/**
+ * The message types of each format: `given` is one message that you append, `context` is `messages` of a context.
+ *
+ * - `openai`: messages of the Chat Completions API
+ * - `anthropic`: messages of the Messages API; a context is `{ system, messages }`
+ * - `memfold`: the messages of `@memfold/core`
+ */
 export interface Formats {
   readonly openai: {
     readonly given: OpenAI.OpenAIMessage
@@ -27,7 +33,7 @@ export const codecs: Readonly<Record<keyof Formats, Codec>> = {
   openai: { decode: OpenAI.decodeMessages, encode: OpenAI.encodeMessages },
   anthropic: { decode: Anthropic.decodeMessages, encode: Anthropic.encodeMessages },
   memfold: {
-    // What does not fit the form of a message is found by the memory itself.
+    // The memory itself checks these messages.
     decode: (given) => Either.right(given as ReadonlyArray<Message.Message>),
     encode: (messages) => messages,
   },

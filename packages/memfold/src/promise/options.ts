@@ -1,23 +1,32 @@
-/** The options of `createMemory`, checked for programs without a type checker, and turned into parts. */
+/** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, type Strategy, Wording } from "@memfold/core"
 import { Duration, Effect, Either, Layer, Option, Schema } from "effect"
 import { strategyNamed } from "../parts.js"
 import { codecs, type Formats } from "./formats.js"
 import type { AsyncHooks, CreateOptions } from "./PromiseMemory.js"
 
-/** An option of {@link createMemory} is not what it can be. */
+/**
+ * An option of `createMemory`, or of one call, is unknown or has a value that is not allowed. `option` is its name, and
+ * `allowed` says which values it can have.
+ */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
   option: Schema.String,
   allowed: Schema.String,
 }) {
   override get message(): string {
-    return `createMemory: "${this.option}" has to be ${this.allowed}`
+    return `createMemory: "${this.option}" must be ${this.allowed}`
   }
 }
 
 export const same = <E>(error: E): E => error
 
-/** The strategy that is meant, by itself or by its name with settings. */
+/**
+ * The strategy itself, or the shipped one of that name with its settings.
+ *
+ * @throws UnknownName: there is no shipped strategy of that name
+ * @throws SettingsError: a setting is unknown or out of its range
+ * @throws InvalidOption: there are settings, but the strategy was not given by its name
+ */
 export const strategyOf = (
   given: Strategy.Strategy | string,
   sources: Pick<Strategy.Sources, "request" | "file">,
@@ -30,7 +39,7 @@ export const strategyOf = (
 const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual", "off"])
 const durations = ["summarizerTimeout", "lease", "backOff", "shutdown"] as const
 
-/** The names of all options; a name nobody knows is a typing mistake. */
+/** The names of all options. Any other name is a typing mistake. */
 const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "store",
   "strategy",
@@ -52,7 +61,11 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "cachedSessions",
 ])
 
-/** What a type checker would have found, for programs without one: a wrong option throws before anything is done. */
+/**
+ * Checks at run time what a type checker would find, for programs in JavaScript.
+ *
+ * @throws InvalidOption: the first wrong option
+ */
 export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
   if (typeof options !== "object" || options === null) {
     throw new InvalidOption({ option: "options", allowed: 'an object like { store: "sqlite:chats.db" }' })
@@ -96,7 +109,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
   }
 }
 
-/** Hooks that return promises, as the engine's. One that throws dies there, and has said nothing. */
+/** Turns asynchronous hooks into those of the engine, which ignores a hook that throws. */
 export const hooksOf = ({ beforeCompaction, afterCompaction }: AsyncHooks): Hooks => ({
   ...(beforeCompaction === undefined
     ? {}

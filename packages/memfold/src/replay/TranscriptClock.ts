@@ -1,16 +1,16 @@
 /**
- * A clock that shows the time of a transcript: lease, cooldown and time stamps then are what they would have
- * been when the conversation took place.
+ * A clock that shows the time of a transcript. Leases, cooldowns and event times are then those of the original
+ * conversation.
  */
 import { Clock, Effect } from "effect"
 
 export interface TranscriptClock {
   readonly clock: Clock.Clock
-  /** Moves to the time of a message. It never goes back, and a message without a time moves nothing. */
+  /** Moves forward to the time of a message. It never goes back, and ignores a message without a time. */
   readonly moveTo: (millis: number | undefined) => void
 }
 
-/** A clock that stands at `start`, in milliseconds since the epoch. Sleeping still takes real time. */
+/** A clock that starts at `start`, in milliseconds since the epoch. Sleeping still takes real time. */
 export const make = (start: number): TranscriptClock => {
   const real = Clock.make()
   let now = start

@@ -1,6 +1,6 @@
 /**
- * Replays a transcript: message by message into a session, each compaction finished before the next message,
- * and the sums that tell what a policy costs.
+ * Replays a transcript: appends it message by message, finishes each compaction before the next message, and sums up the
+ * costs of the strategy.
  */
 import {
   CurrentSummarizer,
@@ -17,12 +17,12 @@ import { Clock, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as TranscriptClock from "./TranscriptClock.js"
 
-/** What is replayed, where, and how. */
+/** The input of a replay. */
 export interface ReplayOptions {
   readonly session: string
   /**
-   * Names the transcript. Replaying it into the same session again, after a kill for example, goes on where it
-   * ended: each message's commit id follows from this name and all messages up to it.
+   * The name of the transcript. The idempotency key of each message is derived from it and all messages up to there, so
+   * replaying into the same session again continues where it stopped.
    */
   readonly source: string
   readonly messages: ReadonlyArray<Message.Message>
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   readonly summarizer: Summarizer.Service
 }
 
-/** A message that came in, the state after it, and the compactions that followed it. */
+/** An appended message, the state after it, and the compactions that it caused. */
 export interface MessageStep {
   readonly _tag: "Message"
   readonly index: number
@@ -41,13 +41,13 @@ export interface MessageStep {
 /** The sums of a replay. Each assistant message stands for one call of the model. */
 export interface Totals {
   readonly messages: number
-  /** Messages that were in the session already, from an earlier replay of the same transcript. */
+  /** How many messages were in the session already, from an earlier replay of the same transcript. */
   readonly skipped: number
   readonly compactions: number
   readonly summarizerCalls: number
-  /** What the summarizer read, in tokens. */
+  /** The tokens that the summarizer read. */
   readonly summarizerTokens: number
-  /** What all model calls together would have been sent without memfold, and were sent with it. */
+  /** The prompt tokens of all model calls together without memfold, and with it. */
   readonly tokensIfRaw: number
   readonly tokensSent: number
   readonly largestContext: number
@@ -73,8 +73,8 @@ const noTotals: Totals = {
 }
 
 /**
- * The size of the prompt as its provider counted it belongs to the program that recorded the transcript, which
- * had a context of its own. What it counted for the message itself holds anywhere.
+ * Removes the prompt size from a message's usage: it counts the prompt of the program that recorded the transcript. The
+ * tokens of the message itself stay.
  */
 const withoutPromptSize = (message: Message.Message): Message.Message =>
   message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
@@ -102,7 +102,7 @@ export const replay = (
         Effect.provideService(CurrentSummarizer, counting),
       )
 
-      /** What a call of the model takes now, and would take with everything in it. */
+      /** Counts a call of the model: the tokens of the context now, and those of all messages. */
       const callSize = Effect.gen(function* () {
         const { tokens } = yield* memory.context(session)
         const state = yield* memory.state(session)

@@ -1,6 +1,5 @@
 /**
- * Conversations as other programs write them down, read into messages. Pure: what is read is a text, whose
- * file is only named in errors.
+ * Reads transcripts of other programs into messages. Pure: the input is a text; the name of its file is only for errors.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -15,14 +14,14 @@ import { TranscriptError } from "./TranscriptError.js"
 
 export { TranscriptError } from "./TranscriptError.js"
 
-/** What a transcript can be written in. */
+/** The formats of transcripts. */
 export const formats = ["openai", "anthropic", "tau-bench", "pi", "swe-agent"] as const
 export type Format = (typeof formats)[number]
 
 /**
- * - `file`: the name that errors give
+ * - `file`: the name of the file, for errors
  * - `format`: one of {@link formats}, or `auto` (the default) to find out
- * - `pick`: which conversation of a file that holds several, from zero (the default)
+ * - `pick`: which conversation of a file with several, from 0 (the default)
  */
 export interface ParseOptions {
   readonly file: string
@@ -71,7 +70,7 @@ const marksAnthropic = (message: JsonObject): boolean =>
   (message["type"] === "message" && "stop_reason" in message) ||
   typesIn(message).some((type) => anthropicBlocks.some((one) => one === type))
 
-/** What only one of the two has decides; what both could have written counts as OpenAI's. */
+/** Recognizes the format by features that only one of them has. If both are possible, it is OpenAI. */
 const detectChat = (source: Source): Format => {
   if (source.kind === "document" && isObject(source.value) && "system" in source.value) return "anthropic"
   const messages = Either.getOrElse(entriesOf(source), () => [])
@@ -105,9 +104,9 @@ const readPicked = (format: Format, source: Source, pick: number): Reading => {
 }
 
 /**
- * Reads a transcript: JSON with a list of messages or an object with `messages`, JSON Lines with a message a
- * line, or a format of its own (`tau-bench`, `pi`, `swe-agent`). A message may say when it was said, as `at` or
- * `timestamp` (ISO 8601, without an offset in UTC; or milliseconds since the epoch).
+ * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or
+ * the format of a program (`tau-bench`, `pi`, `swe-agent`). A message may have a time in `at` or `timestamp`: ISO 8601
+ * (UTC without an offset) or milliseconds since the epoch.
  *
  * The error says where reading stopped; its `readable` has the messages before that place.
  */

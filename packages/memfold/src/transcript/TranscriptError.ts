@@ -2,11 +2,11 @@ import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /**
- * A text that is no transcript, or stops being one somewhere. One line, never with what was said:
+ * A text is not a valid transcript, or only its start is. The message is one line and never quotes the conversation:
  * `chat.jsonl:17: not JSON (unexpected end)`.
  *
- * - `line`: from one, where the place is known
- * - `problem`: what is wrong, and `allowed`: what could stand there
+ * - `line`: the line of the problem from 1, if known
+ * - `problem`: the problem; `allowed`: the values that are allowed
  */
 export class TranscriptError extends Schema.TaggedError<TranscriptError>()("TranscriptError", {
   file: Schema.String,
@@ -14,15 +14,15 @@ export class TranscriptError extends Schema.TaggedError<TranscriptError>()("Tran
   problem: Schema.String,
   allowed: Schema.optional(Schema.String),
 }) {
-  // A private field, so that nothing that prints or serialises the error shows the conversation.
+  // A private field, because printing or serializing the error must not show the conversation.
   #readable: ReadonlyArray<Message.Message> = []
 
-  /** The messages before the broken place, for who wants to keep them. */
+  /** The messages before the broken place. */
   get readable(): ReadonlyArray<Message.Message> {
     return this.#readable
   }
 
-  /** This error, with the messages that could be read before it. */
+  /** This error with the messages before it. */
   after(readable: ReadonlyArray<Message.Message>): this {
     this.#readable = readable
     return this

@@ -1,6 +1,6 @@
 /**
- * Anthropic Messages: `{ "system": …, "messages": […] }`, a list, or one a line. Whole responses may stand
- * among the messages; their usage is read.
+ * Anthropic Messages: `{ "system": …, "messages": […] }`, a list, or one per line. The list may contain whole responses of
+ * the API; their usage is read.
  */
 import { decodeMessage, decodeMessages } from "@memfold/anthropic"
 import type { Message } from "@memfold/core"
@@ -19,7 +19,7 @@ const systemField = (source: Source): Either.Either<ReadonlyArray<Message.Messag
 
 const isSystem = ({ value }: ChatEntry): boolean => isObject(value) && value["role"] === "system"
 
-/** A system message before the conversation stands for the `system` field, whatever comes later for itself. */
+/** System messages before the conversation become the `system` field; later ones stay in their place. */
 const decoder = (entries: ReadonlyArray<ChatEntry>): Decode => {
   const begin = entries.findIndex((entry) => !isSystem(entry))
   return (value, index) =>

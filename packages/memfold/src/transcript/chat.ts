@@ -1,13 +1,13 @@
 /**
- * What the chat formats have in common: a row of messages, each with a time if it wants, decoded one by one so
- * that whatever precedes a broken one can be kept.
+ * The common part of the chat formats: a list of messages with optional times. They are decoded one by one, to keep the
+ * messages before a broken one.
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { isObject, type JsonObject, type Problem, type Source } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 
-/** The messages that could be read, and what stopped the reading before the end. */
+/** The messages that were read, and the problem that stopped the reading, if any. */
 export interface Reading {
   readonly messages: ReadonlyArray<Message.Message>
   readonly broken: Problem | undefined
@@ -16,10 +16,10 @@ export interface Reading {
 /** Nothing could be read. */
 export const nothing = (broken: Problem): Reading => ({ messages: [], broken })
 
-/** A message as it stands in the file. */
+/** A message in the file, not yet decoded. */
 export interface ChatEntry {
   readonly value: unknown
-  /** Absent in a document, whose messages are told by their index. */
+  /** Missing in a JSON document: errors name the index of the message instead. */
   readonly line?: number
 }
 
@@ -29,7 +29,7 @@ export type Decode = (
   index: number,
 ) => Either.Either<ReadonlyArray<Message.Message>, { readonly problem: string; readonly allowed: string }>
 
-/** The messages of a file: a list, the `messages` of an object, an object that is one, or one a line. */
+/** The messages of a file: a list, the `messages` of an object, a single message, or one per line. */
 export const entriesOf = (source: Source): Either.Either<ReadonlyArray<ChatEntry>, Problem> => {
   if (source.kind === "lines") return Either.right(source.lines)
   const { value } = source
@@ -45,10 +45,13 @@ export const entriesOf = (source: Source): Either.Either<ReadonlyArray<ChatEntry
 
 const timeFields = ["time", "timestamp"] as const
 
-/** The message without its time, and the time; `time` comes before `timestamp`. */
+/** The message without its time, and the time. `time` takes precedence over `timestamp`. */
 const takeTime = (
   value: unknown,
-): Either.Either<{ readonly value: unknown; readonly time?: number }, { problem: string; allowed: string }> => {
+): Either.Either<
+  { readonly value: unknown; readonly time?: number },
+  { problem: string; allowed: string }
+> => {
   const field = isObject(value)
     ? timeFields.find((one) => value[one] !== undefined && value[one] !== null)
     : undefined
@@ -60,7 +63,7 @@ const takeTime = (
   })
 }
 
-/** Reads messages until one is wrong; `broken` is what stops the file after the last of them. */
+/** Reads messages until one is invalid; `broken` is the problem after the last line that is JSON. */
 export const readChat = (
   entries: ReadonlyArray<ChatEntry>,
   decode: Decode,
@@ -84,6 +87,6 @@ export const readChat = (
   return { messages, broken }
 }
 
-/** What stops a file after its last message. */
+/** The problem after the last line that is JSON. */
 export const brokenOf = (source: Source): Problem | undefined =>
   source.kind === "lines" ? source.broken : undefined

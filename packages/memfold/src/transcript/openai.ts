@@ -1,4 +1,4 @@
-/** Chat Completions messages: a list, `{ "messages": […] }`, or one a line. */
+/** Chat Completions messages: a list, `{ "messages": […] }`, or one per line. */
 import { decodeMessage } from "@memfold/openai"
 import { Either } from "effect"
 import { brokenOf, type Decode, entriesOf, nothing, readChat, type Reading } from "./chat.js"

@@ -1,10 +1,9 @@
 /**
- * Sessions of the pi coding agent: JSON Lines, of which the entries of type `message` are read and all others
- * (session, compaction, model change, …) are skipped. Lines are read in the order of the file.
+ * Sessions of the pi coding agent: JSON Lines in the order of the file. Entries of type `message` are read; all others
+ * (session, compaction, model change, …) are skipped.
  *
- * A command that the user ran becomes a user message with the command and its output. An answer that was
- * aborted before anything was said is skipped, and the usage of an aborted or failed answer is not believed,
- * because the provider had not counted it to the end.
+ * A command that the user ran becomes a user message with the command and its output. An empty aborted answer is skipped.
+ * The usage of an aborted or failed answer is ignored, because the provider had not finished counting.
  */
 import type { Message } from "@memfold/core"
 import { Either, ParseResult, Schema } from "effect"
@@ -77,7 +76,7 @@ const partOf = (content: Content, signed: boolean): Message.Part => {
         uri: `data:${content.mimeType};base64,${content.data}`,
       }
     case "thinking": {
-      // An answer aborted while thinking has an empty signature, which no provider takes back.
+      // An answer aborted during its reasoning has an empty signature, which providers reject.
       const signature = signed && content.thinkingSignature ? { signature: content.thinkingSignature } : {}
       return { type: "reasoning", text: content.thinking, ...signature }
     }
@@ -96,7 +95,7 @@ const usageOf = ({ usage, stopReason }: typeof Assistant.Type): { readonly usage
   return { usage: { input: usage.input + usage.cacheRead + usage.cacheWrite, output: usage.output } }
 }
 
-/** The first text is the output; whatever else the tool gave follows it, as in the codecs. */
+/** The first text is the output; other content of the result follows it, as in the codecs. */
 const resultParts = (result: typeof ToolResult.Type): ReadonlyArray<Message.Part> => {
   const [first, ...others] = result.content
   const leads = first?.type === "text"
@@ -133,7 +132,7 @@ const messageOf = (message: PiMessage): Message.Message => {
       return { role: "user", parts: contents.map((one) => partOf(one, false)) }
     }
     case "assistant": {
-      // What other providers prove their reasoning with is of no use in the neutral form.
+      // The reasoning signatures of other providers have no neutral form.
       const signed = message.api === "anthropic-messages"
       return {
         role: "assistant",
@@ -148,7 +147,7 @@ const messageOf = (message: PiMessage): Message.Message => {
   }
 }
 
-/** Where the first mistake is; the values, which the parser's own words would quote, stay out. */
+/** The path of the first mistake. The parser's own message would quote values of the conversation. */
 const mistake = (error: ParseResult.ParseError): string => {
   const paths = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) => issue.path)
   const deepest = paths.reduce((one, other) => (other.length > one.length ? other : one), [])
@@ -171,7 +170,7 @@ export const isEntry = (value: unknown): boolean =>
   isObject(value) &&
   (value["type"] === "session" || (value["type"] === "message" && isObject(value["message"])))
 
-/** The message of an entry; none for an entry of another type, and for an answer without anything said. */
+/** The message of an entry; none for an entry of another type, and for an empty answer. */
 const readEntry = (entry: unknown): Either.Either<ReadonlyArray<Message.Message>, Problem> =>
   Either.gen(function* () {
     if (!isObject(entry) || typeof entry["type"] !== "string") {

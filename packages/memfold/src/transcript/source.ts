@@ -1,39 +1,39 @@
 /**
- * A file's text as JSON: either one document or JSON Lines, told apart by looking at it.
+ * Parses a file's text: one JSON document or JSON Lines, recognized by the content.
  */
 import { Either } from "effect"
 
-/** Why reading stops, and where: the part of a `TranscriptError` that does not depend on the file. */
+/** A problem and its line: the part of a `TranscriptError` without the file. */
 export interface Problem {
   readonly line?: number
   readonly problem: string
   readonly allowed?: string
 }
 
-/** A JSON value that stood on a line of its own; lines count from one. */
+/** A JSON value from one line; lines count from 1. */
 export interface Line {
   readonly line: number
   readonly value: unknown
 }
 
-/** JSON Lines that break off still have the lines before. */
+/** JSON Lines up to the first broken line. */
 export type Source =
   | { readonly kind: "document"; readonly value: unknown }
   | { readonly kind: "lines"; readonly lines: ReadonlyArray<Line>; readonly broken: Problem | undefined }
 
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Whether a value is a JSON object: no list, no null. */
+/** Whether a value is a JSON object, not a list or null. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 interface SyntaxProblem {
-  /** The index of the character, where the engine tells it. */
+  /** The index of the character, if the JavaScript engine reports it. */
   readonly position: number | undefined
   readonly problem: string
 }
 
-/** What is wrong with a text that is not JSON. The engine's own words quote the text, so they are not used. */
+/** The problem with a text that is not JSON. The engine's own message is not used, because it quotes the text. */
 const syntaxProblem = (text: string, error: unknown): SyntaxProblem => {
   const words = error instanceof Error ? error.message : ""
   const position = Number(/at position (\d+)/.exec(words)?.[1] ?? Number.NaN)
@@ -77,13 +77,13 @@ const readLines = (lines: ReadonlyArray<TextLine>): Source => {
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split("\n").length
 
-/** A text without the byte order mark that some programs put before it. */
+/** Removes the byte order mark that some programs write. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "")
 
 /**
- * Reads a text as one JSON document, and if it is none, as JSON Lines. A byte order mark, blank lines and both
- * kinds of line ends are fine. A broken text counts as JSON Lines if one of its first two lines is an object by
- * itself, so that one broken line is told from a broken document.
+ * Reads a text as one JSON document or else as JSON Lines. A byte order mark, blank lines and both kinds of line ends are
+ * allowed. A broken text counts as JSON Lines if one of its first two lines is an object by itself; otherwise it is a
+ * broken document.
  */
 export const readSource = (text: string): Either.Either<Source, Problem> => {
   const bare = withoutMark(text)

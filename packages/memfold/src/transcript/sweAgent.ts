@@ -1,18 +1,18 @@
 /**
- * SWE-agent trajectories: one JSON object with the messages as `history`, near to Chat Completions. Of its own
- * fields only the ids of answered calls are taken; thought and action are in the content as well.
+ * SWE-agent trajectories: one JSON object with messages in `history`, similar to Chat Completions. Of its own fields, only
+ * the ids of answered calls are read; thought and action are also in the content.
  */
 import { nothing, readChat, type Reading } from "./chat.js"
 import { decode } from "./openai.js"
 import { isObject, type Source } from "./source.js"
 
-/** The messages of a file; none if it is something else. */
+/** The messages of a file; none if it is not a trajectory. */
 export const historyOf = (source: Source): ReadonlyArray<unknown> | undefined => {
   const history = source.kind === "document" && isObject(source.value) ? source.value["history"] : undefined
   return Array.isArray(history) ? history : undefined
 }
 
-/** A tool message lists the ids of the calls it answers, which are one. */
+/** A tool message lists the ids of the calls that it answers; there is always one. */
 const asChat = (value: unknown): unknown => {
   if (!isObject(value)) return value
   const { role, content, tool_calls, tool_call_ids: ids } = value

@@ -1,17 +1,17 @@
-/** When a message was said. */
+/** The times of messages. */
 import { Either } from "effect"
 
-/** What a time in a transcript may look like. */
+/** The allowed forms of a time in a transcript, for errors. */
 export const timeAllowed = "an ISO 8601 time or milliseconds since the epoch"
 
 const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** The furthest that a date can be from the epoch. */
+/** The largest distance of a date from the epoch, in milliseconds. */
 const farthest = 8.64e15
 
 /**
- * Milliseconds since the epoch. A time of day without an offset is taken as UTC, never as local time, so that
- * the same file reads the same everywhere. Left, without a reason, for anything else.
+ * Milliseconds since the epoch. A time without an offset is UTC, never local time: the same file gives the same result
+ * everywhere. A `Left` without a reason if the value is not a time.
  */
 export const readTime = (value: unknown): Either.Either<number, void> => {
   const at = typeof value === "number" ? value : typeof value === "string" ? parseIso(value) : Number.NaN
