@@ -40,6 +40,6 @@ describe("the tutorial", () => {
     const law = strategyProperties(firstTry, { turns: 3 }).find((one) => title(one).startsWith("L2: rounds"))
     expect(law).toBeDefined()
     if (law === undefined) return
-    await expect(check(law, { seed: Number(seed), path })).rejects.toThrow("0 complete rounds stay")
+    await expect(check(law, { seed: Number(seed), path })).rejects.toThrow("0 complete turns stay")
   })
 })

@@ -129,7 +129,7 @@ describe("what a person reads", () => {
   it("replay shows the timeline, the layout and the sums, without colours when piped", async () => {
     const { code, out } = await memfold("replay", sample("support-zh.jsonl"))
     expect(code).toBe(0)
-    for (const part of ["Compressed: history [", "reason window", "supersedes", "summary  [0,", "saved"]) {
+    for (const part of ["Compressed: history [", "reason window", "supersedes", "summary    [0,", "saved"]) {
       expect(out).toContain(part)
     }
     expect(out).not.toContain("\u001B")
@@ -381,7 +381,7 @@ describe("bad input is one line on standard error and exit code 2", () => {
         "role",
         "assistant",
       ),
-      one(memfold("replay", file("time.json", '[{"role":"user","content":"x","at":"yesterday"}]')), "at"),
+      one(memfold("replay", file("time.json", '[{"role":"user","content":"x","time":"yesterday"}]')), "time"),
     ])
   })
 

@@ -111,13 +111,13 @@ describe("a full server (-OOM)", () => {
         expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
         // What is there already needs no room.
         expect(yield* log.append("one", records(2), { expectedVersion: 0, batchId: "a" })).toEqual({
-          from: 1,
+          fromVersion: 1,
           version: 2,
           duplicate: true,
         })
         yield* Effect.promise(() => client.config("SET", "maxmemory", "0"))
         expect(yield* log.append("one", batch, { expectedVersion: 2, batchId: "b" })).toEqual({
-          from: 3,
+          fromVersion: 3,
           version: 5,
           duplicate: false,
         })
@@ -169,7 +169,7 @@ describe("a server that goes away", () => {
         yield* Effect.promise(one.start)
         expect((yield* Fiber.join(fiber)).version).toBe(3)
         expect(yield* log.append("s", records(2), { expectedVersion: 1, batchId: "b" })).toEqual({
-          from: 2,
+          fromVersion: 2,
           version: 3,
           duplicate: true,
         })

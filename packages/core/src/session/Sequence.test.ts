@@ -117,4 +117,10 @@ describe("a sequence", () => {
     expect(sequence.length).toBe(100_000)
     expect(sequence.last).toBe(99_999)
   }, 10_000)
+
+  it("is written as JSON without the elements that a newer version has appended", () => {
+    const older = Sequence.of(["a"], 3)
+    older.append("b")
+    expect(JSON.stringify(older)).toBe('{"from":3,"items":["a"]}')
+  })
 })

@@ -68,6 +68,11 @@ export class Sequence<A> implements Iterable<A> {
     return low
   }
 
+  /** As JSON: the elements, and the position of the first. The shared buffer can hold more than this version has. */
+  toJSON(): { readonly from: number; readonly items: ReadonlyArray<A> } {
+    return { from: this.from, items: this.slice() }
+  }
+
   [Symbol.iterator](): Iterator<A> {
     return this.slice()[Symbol.iterator]()
   }

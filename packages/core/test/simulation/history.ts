@@ -92,7 +92,7 @@ const begun = (session: string, incarnation: number): Truth => ({
 export const sameState = (one: Session.SessionState, other: Session.SessionState): boolean => {
   const plain = (state: Session.SessionState) => ({
     ...state,
-    raw: state.uncovered.slice(),
+    uncovered: state.uncovered.slice(),
     turnStarts: state.turnStarts.slice(),
   })
   return isDeepStrictEqual(plain(one), plain(other))

@@ -46,7 +46,7 @@ describe("a specification", () => {
     ).toThrow("the plan has to 3, expected is 4")
     expect(() => given().when(brief).then(decides.compact())).toThrow("nothing is due (not-due)")
     expect(() => given().when(brief).then(decides.nothing("paused"))).toThrow(
-      "nothing is due (not-due), expected is (held)",
+      "nothing is due (not-due), expected is (paused)",
     )
   })
 })
