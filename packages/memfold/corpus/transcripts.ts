@@ -48,7 +48,7 @@ export const corpus = files.map((file) => ({ file: relative(folder, file), found
 /** Settings small enough for real transcripts to be compacted often. */
 export const settings: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "sliding-window": { tailKeepSize: 8, contextSize: 40, compressionWindowSize: 5 },
-  turns: { fullContextTurns: 2, cachedContextTurns: 1 },
+  rounds: { fullContextTurns: 2, cachedContextTurns: 1 },
   "split-turn": { contextLimit: 4_000 },
   "rolling-buffer": { bufferSize: 4 },
 }
