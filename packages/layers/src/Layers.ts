@@ -10,7 +10,7 @@ import { isHome, scopeHome, userHome } from "./homes.js"
 import { commitId } from "./identity.js"
 import { settled, unknownOf } from "./learned.js"
 import type { Place, Places } from "./places.js"
-import { inForce, toRetire } from "./places.js"
+import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { select } from "./recall/recall.js"
 import { rules } from "./rules/index.js"
@@ -159,7 +159,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           const places = yield* placesOf(state, "learn")
           const found = yield* extract(
             turns,
-            layers.flatMap((layer) => inForce(places, layer)),
+            layers.flatMap((layer) => activeFacts(places, layer)),
           )
           const own: Array<ReturnType<typeof settled>[number]> = []
           for (const layer of layers) {
@@ -193,11 +193,13 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
       facts: (state) =>
-        Effect.map(placesOf(state, "facts"), (places) => layers.flatMap((layer) => inForce(places, layer))),
+        Effect.map(placesOf(state, "facts"), (places) =>
+          layers.flatMap((layer) => activeFacts(places, layer)),
+        ),
       remove: (state, { id, reason }) =>
         Effect.gen(function* () {
           const places = yield* placesOf(state, "retire")
-          const gone = toRetire(places, id)
+          const gone = factsToRemove(places, id)
           for (const { log: place, facts } of gone) {
             yield* sessions
               .transact(place, (now) => ({

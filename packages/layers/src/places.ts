@@ -31,7 +31,7 @@ const replaces = (newer: Session.KnownFact, older: Session.KnownFact): boolean =
 const identity = ({ id, key }: Session.KnownFact): string => (key === undefined ? `id ${id}` : `key ${key}`)
 
 /** The active facts of a layer, oldest first. */
-export const inForce = (places: Places, layer: Layer): Facts => {
+export const activeFacts = (places: Places, layer: Layer): Facts => {
   const [own = [], shared = []] = placesOf(places, layer).map(({ facts }) =>
     facts.filter((fact) => fact.layer === layer),
   )
@@ -45,12 +45,12 @@ export const inForce = (places: Places, layer: Layer): Facts => {
 }
 
 /** The facts to remove from each log to remove one fact: itself, and facts it replaced in the other log. */
-export const toRetire = (
+export const factsToRemove = (
   places: Places,
   id: string,
 ): ReadonlyArray<{ readonly log: string; readonly facts: ReadonlyArray<string> }> =>
   (["user", "scope"] as const).flatMap((layer) => {
-    const target = inForce(places, layer).find((fact) => fact.id === id)
+    const target = activeFacts(places, layer).find((fact) => fact.id === id)
     if (target === undefined) return []
     return placesOf(places, layer)
       .map(({ log, facts }) => ({

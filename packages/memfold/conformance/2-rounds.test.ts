@@ -57,7 +57,7 @@ const table = async (memory: PromiseMemory<"openai">, last: number): Promise<Rea
 }
 
 /** A and B as they work out, in a conversation of 30 rounds: what stays raw, and what goes at a time. */
-const inForce = async (memory: PromiseMemory<"openai">) => {
+const settingsInUse = async (memory: PromiseMemory<"openai">) => {
   for (let k = 1; k <= 30; k++) {
     await memory.append("s", turns(k, k))
     const { compressedThroughRound } = await memory.state("s")
@@ -133,7 +133,7 @@ afterEach(() => {
 
 describe("parameters", () => {
   it("2.1 the defaults do: nothing has to be set", async () => {
-    expect(await inForce(open())).toEqual({ A: 4, B: 3 })
+    expect(await settingsInUse(open())).toEqual({ A: 4, B: 3 })
   })
 
   it("2.2 A (fullContextTurns), 4: at least so many rounds are raw after a compaction", async () => {
@@ -459,12 +459,12 @@ describe("the layers of memory", () => {
 describe("configuration", () => {
   it("2.26 PRIZM_FULL_CONTEXT_TURNS takes the place of A's default", async () => {
     vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "6")
-    expect(await inForce(open())).toEqual({ A: 6, B: 3 })
+    expect(await settingsInUse(open())).toEqual({ A: 6, B: 3 })
   })
 
   it("2.27 PRIZM_CACHED_CONTEXT_TURNS takes the place of B's default", async () => {
     vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "1")
-    expect(await inForce(open())).toEqual({ A: 4, B: 1 })
+    expect(await settingsInUse(open())).toEqual({ A: 4, B: 1 })
   })
 
   it("2.28 agent-tools.json, agent.contextWindow: the stored settings, before the environment", () =>
@@ -475,9 +475,9 @@ describe("configuration", () => {
       vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "9")
       vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "9")
       const settings = JSON.parse(await readFile(path, "utf8")) as object
-      expect(await inForce(open({ settings }))).toEqual({ A: 5, B: 2 })
+      expect(await settingsInUse(open({ settings }))).toEqual({ A: 5, B: 2 })
       expect(
-        await inForce(open({ settings: { agent: { contextWindow: { fullContextTurns: 5 } } } })),
+        await settingsInUse(open({ settings: { agent: { contextWindow: { fullContextTurns: 5 } } } })),
       ).toEqual({ A: 5, B: 9 })
     }))
 

@@ -3,7 +3,7 @@ import { type Event, Message, type MemoryLayers, type Session } from "@memfold/c
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
 import type { Places } from "../places.js"
-import { inForce } from "../places.js"
+import { activeFacts } from "../places.js"
 import { head, tail } from "../text.js"
 import type { Indexes, Scores } from "./Indexes.js"
 import { words } from "./words.js"
@@ -64,7 +64,7 @@ export const select = (
   const fitting = (facts: Facts, limit: number): Facts =>
     scores === null ? newest(facts, limit) : best(facts, scores, limit)
 
-  const user = inForce(places, "user")
+  const user = activeFacts(places, "user")
   // The kinds in their order: who the user is comes before what they ask for.
   const standing: Array<Session.KnownFact> = []
   for (const kind of standingKinds) {
@@ -73,7 +73,7 @@ export const select = (
   }
   const others = user.filter(({ kind }) => !standingKinds.includes(kind))
   const here = origin(state)
-  const scope = inForce(places, "scope").filter(
+  const scope = activeFacts(places, "scope").filter(
     (fact) => fact.from < state.coveredTo || originOfFact(fact) !== here,
   )
   return {

@@ -4,7 +4,7 @@
  */
 import { type Event, type Message, Session, TokenCounter, Wording, type Summary } from "@memfold/core"
 import { type Boundaries, boundariesOf } from "./boundaries.js"
-import { type Piece, type Step, stepsOf } from "./inForce.js"
+import { type Piece, type Step, stepsOf } from "./steps.js"
 import type { OldState, OldSummary } from "./OldState.js"
 import { filled } from "./time.js"
 

@@ -96,7 +96,7 @@ export const stepsOf = ({ messages, summaries }: OldState): Steps => {
   const leftOut = new Map<OldSummary, string>()
   const steps: Array<Step> = []
   const lastActive = summaries.findLastIndex(({ status }) => status === "active")
-  let inForce: ReadonlyArray<Held> = []
+  let active: ReadonlyArray<Held> = []
 
   for (const [position, summary] of summaries.entries()) {
     const newer: Held = { summary, covers: fromStart(summary.covers, messages) }
@@ -107,14 +107,14 @@ export const stepsOf = ({ messages, summaries }: OldState): Steps => {
     } else if (summary.status === "superseded" && lastActive !== -1 && position > lastActive) {
       leftOut.set(summary, "it was superseded, and by none that is there")
     } else {
-      const replaced = replacedBy(newer, inForce)
+      const replaced = replacedBy(newer, active)
       const held = merged(newer, replaced)
-      const next = [...inForce.filter((one) => !replaced.includes(one)), held]
+      const next = [...active.filter((one) => !replaced.includes(one)), held]
       const pieces = tile(next)
       const stands = pieces.some((piece) => piece.summary === summary)
       if (stands) steps.push({ summary, pieces })
       else leftOut.set(summary, whyNot(held, pieces))
-      if (summary.status !== "invalid") inForce = next
+      if (summary.status !== "invalid") active = next
     }
   }
   return withoutSteppingBack(steps, leftOut)
