@@ -5,6 +5,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 // Half an hour beside the hour, west of Greenwich, with daylight saving time: who takes this zone for UTC is found out.
 process.env["TZ"] = "America/St_Johns"
 
+/**
+ * The seed of all generated inputs: what was asked for with `MEMFOLD_SEED`, a new one in a deep run by hand, and otherwise
+ * always the same, so that a red run in continuous integration is due to the change it runs for.
+ */
+const seed = (() => {
+  const [asked] = process.env["MEMFOLD_SEED"]?.split(":") ?? []
+  if (asked !== undefined && asked.trim() !== "") {
+    if (!Number.isSafeInteger(Number(asked)))
+      throw new Error(`MEMFOLD_SEED is "${asked}"; a seed is a whole number`)
+    return Number(asked)
+  }
+  const explores = process.env["MEMFOLD_TEST_DEPTH"] === "deep" && process.env["CI"] === undefined
+  return explores ? Date.now() % 2 ** 31 : 1
+})()
+
 /** The files that take longest begin first, so that none is left over at the end for one core alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
@@ -29,6 +44,8 @@ export default defineConfig({
       ...(process.env["MEMFOLD_CORPUS"] === undefined ? ["**/corpus/**"] : []),
     ],
     environment: "node",
+    setupFiles: ["./scripts/seed.ts"],
+    provide: { seed },
     reporters: ["default", "./scripts/countsReporter.ts"],
     // No test keeps anything in a module, so the files of a worker load effect and the packages once.
     isolate: false,

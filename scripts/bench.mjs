@@ -1,15 +1,27 @@
 /** `npm run bench [-- NAME…]`: sets up what is missing and measures. */
 import { join } from "node:path"
 import { redisServer } from "./redis.mjs"
-import { root, run, setup } from "./setup.mjs"
+import { root, run, setup, tool } from "./setup.mjs"
 
 await setup()
-const asked = process.argv.slice(2)
+const given = process.argv.slice(2)
+const asked = given.filter((name) => name !== "extractive")
+// The extractive summarizer is measured on transcripts: those of MEMFOLD_CORPUS, or the shipped samples.
+if (given.length === 0 || given.includes("extractive")) {
+  const samples = join(root, "packages/memfold/samples")
+  const env = { MEMFOLD_CORPUS: process.env.MEMFOLD_CORPUS ?? samples }
+  process.exitCode = await run(tool("vitest"), ["run", "packages/memfold/corpus/extractive"], {
+    stdio: "inherit",
+    env,
+  })
+  if (given.length === 1) process.exit()
+}
+// Recall is measured on the data sets in the folder MEMFOLD_DATA, ../shared/data by default.
 const env =
-  asked.length === 0 || asked.includes("stores")
+  asked.length === 0 || asked.some((name) => name === "stores" || name === "turn")
     ? { MEMFOLD_REDIS_SERVER: redisServer() ?? process.exit(2) }
     : {}
-process.exitCode = await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {
+process.exitCode ||= await run(process.execPath, [join(root, "bench/dist/main.js"), ...asked], {
   stdio: "inherit",
   shell: false,
   env,

@@ -1,7 +1,13 @@
-/** The last line of every test run: how many tests passed, failed and were skipped. */
-import type { Reporter, TestModule, TestRunEndReason } from "vitest/node"
+/** The last lines of every test run: the seed of its generated inputs; how many tests passed, failed and were skipped. */
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from "vitest/node"
 
 export default class CountsReporter implements Reporter {
+  private seed: unknown
+
+  onInit(vitest: Vitest): void {
+    this.seed = vitest.config.provide.seed
+  }
+
   onTestRunEnd(
     modules: ReadonlyArray<TestModule>,
     unhandled: ReadonlyArray<unknown>,
@@ -17,6 +23,9 @@ export default class CountsReporter implements Reporter {
     }
     if (reason === "failed" && counts.failed === 0) counts.failed = 1
     const skipped = counts.skipped + counts.pending
-    console.log(`\ntests: ${counts.passed} passed, ${counts.failed} failed, ${skipped} skipped`)
+    console.log(
+      `\ngenerated inputs: seed ${String(this.seed)}; MEMFOLD_SEED=${String(this.seed)} repeats them`,
+    )
+    console.log(`tests: ${counts.passed} passed, ${counts.failed} failed, ${skipped} skipped`)
   }
 }

@@ -11,7 +11,7 @@ export type OpenLog = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.S
  * Writes one session of `size` messages, compacted as it grew, with the snapshots of the engine. It writes to the log
  * directly, in large batches.
  */
-const fill = (open: OpenLog, size: number): Promise<void> =>
+export const fillSession = (open: OpenLog, size: number): Promise<void> =>
   Effect.gen(function* () {
     const log = yield* open
     const sessions = Session.make(log)
@@ -108,7 +108,7 @@ export const large = async (
 ): Promise<boolean> => {
   console.log(`\n${name}: a session of 1,000,000 messages against one of 100`)
   for (const size of sizes) {
-    const time = await milliseconds(() => fill(open(size, "fill"), size))
+    const time = await milliseconds(() => fillSession(open(size, "fill"), size))
     if (size > 100) told("written", `${Math.round(time / 1_000)} s`)
   }
   const [few, many] = await reads(sizes.map((size) => open(size, "read")))

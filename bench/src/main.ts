@@ -1,12 +1,20 @@
 /** `npm run bench [-- NAME…]`: the named benchmarks, or all of them. */
 import { backlog } from "./backlog.js"
+import { fairness } from "./fairness.js"
 import { history } from "./history.js"
+import { remember } from "./remember.js"
 import { stores } from "./stores.js"
+import { turn } from "./turn/index.js"
+import { waiting } from "./waiting.js"
 
 const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
+  ["turn", () => turn()],
   ["history", () => history(2)],
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
+  ["waiting", () => waiting()],
+  ["fairness", () => fairness(5)],
+  ["remember", () => remember()],
 ])
 
 const asked = process.argv.slice(2)

@@ -32,7 +32,7 @@ const processAt = async (port: number): Promise<number> => {
 }
 
 /** Starts a server for the duration of the work. If the port is taken, it tries another one. */
-const withServer = async <A>(
+export const withServer = async <A>(
   folder: string,
   settings: Readonly<Record<string, string>>,
   work: (port: number) => Promise<A>,

@@ -3,35 +3,18 @@ import { Memory, type Strategy } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { appends } from "./appends.js"
 import { large } from "./large.js"
 import { claim, commitOf, told, turn } from "./measure.js"
 import { statSync } from "node:fs"
-import { createRequire } from "node:module"
 import { join } from "node:path"
-
-/** The part of better-sqlite3 that the reference uses. */
-interface Driver {
-  readonly prepare: (sql: string) => { readonly run: (...parameters: ReadonlyArray<unknown>) => unknown }
-  readonly exec: (sql: string) => void
-  readonly pragma: (sql: string) => unknown
-  readonly close: () => void
-}
-
-/** Resolved from the client of the store, because the driver is a dependency of that client. */
-const openBare = (file: string): Driver => {
-  const fromHere = createRequire(import.meta.url)
-  const fromStore = createRequire(fromHere.resolve("@memfold/store-sqlite/package.json"))
-  const fromClient = createRequire(fromStore.resolve("@effect/sql-sqlite-node"))
-  const Sqlite = fromClient("better-sqlite3") as new (file: string) => Driver
-  return new Sqlite(file)
-}
 
 /** The bare insert writes the same record with the same key. Everything else is the cost of the store. */
 const against = (folder: string, synchronous: "full" | "normal"): Promise<boolean> =>
   Effect.gen(function* () {
-    const driver = openBare(join(folder, `${synchronous}-bare.db`))
+    const driver = new Sqlite(join(folder, `${synchronous}-bare.db`))
     yield* Effect.addFinalizer(() => Effect.sync(() => driver.close()))
     driver.pragma("journal_mode = WAL")
     driver.pragma(`synchronous = ${synchronous}`)

@@ -29,7 +29,7 @@ describe("the tutorial", () => {
   })
 
   it("shows what they say of a strategy that goes by the clock on the wall", async () => {
-    const law = strategyProperties(atNight).find((one) => title(one).startsWith("L6: neither"))
+    const law = strategyProperties(atNight).find((one) => title(one).startsWith("L6: decisions"))
     const report = await reported(law === undefined ? [] : [law], 7)
     // What it decided depends on the time of day; that it does is always the same.
     expect(page).toContain(report.split("\n").slice(0, 6).join("\n"))
@@ -37,9 +37,9 @@ describe("the tutorial", () => {
 
   it("finds the reported conversation again by its seed and path", async () => {
     const [, seed, path] = /MEMFOLD_SEED=(\d+):([\d:]+)/u.exec(page) ?? []
-    const law = strategyProperties(firstTry, { turns: 3 }).find((one) => title(one).startsWith("L2: rounds"))
+    const law = strategyProperties(firstTry, { turns: 3 }).find((one) => title(one).startsWith("L2: turns"))
     expect(law).toBeDefined()
     if (law === undefined) return
-    await expect(check(law, { seed: Number(seed), path })).rejects.toThrow("0 complete turns stay")
+    await expect(check(law, { seed: Number(seed), path })).rejects.toThrow("2 complete turns stay")
   })
 })

@@ -52,7 +52,7 @@ describe("append", () => {
     }).pipe(Effect.provide(manual)),
   )
 
-  it.effect("applies a commit id once, and answers as the first time did (L12)", () =>
+  it.effect("applies an idempotency key once, and answers as the first time did (L12)", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       const first = yield* memory.append("s", [Message.user("a"), Message.assistant("b")], {
@@ -64,6 +64,26 @@ describe("append", () => {
       })
       expect(again).toEqual({ ...first, duplicate: true })
       expect((yield* memory.state("s")).total).toBe(3)
+    }).pipe(Effect.provide(manual)),
+  )
+
+  it.effect("refuses an idempotency key that was used for other messages", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const append = (...messages: ReadonlyArray<Message.Message>) =>
+        memory.append("s", messages, { idempotencyKey: "mine" })
+      yield* append(Message.user("a", { metadata: { x: 1, y: 2 } }), Message.assistant("b"))
+      const others = [[Message.user("a")], [Message.user("a"), Message.assistant("c")]]
+      for (const messages of others) {
+        const error = yield* Effect.flip(append(...messages))
+        expect(error).toMatchObject({ _tag: "IdempotencyKeyReused", session: "s" })
+        expect(error.message).toContain("Use a new key")
+      }
+      expect((yield* memory.state("s")).total).toBe(2)
+      const again = [Message.user("a", { metadata: { y: 2, x: 1 } }), Message.assistant("b")]
+      expect(yield* append(...again)).toMatchObject({ from: 0, to: 2, duplicate: true })
+      yield* memory.redact("s", 1)
+      expect(yield* append(...again)).toMatchObject({ from: 0, to: 2, duplicate: true })
     }).pipe(Effect.provide(manual)),
   )
 

@@ -6,7 +6,7 @@
  *                   └────► render ─► context
  * ```
  */
-import { Duration, Effect, Layer, Metric, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { withDefaults } from "./compact/Compaction.js"
 import { fork } from "./history/fork.js"
 import { redact } from "./history/redact.js"
@@ -15,24 +15,58 @@ import { MemoryLayers } from "./layers/MemoryLayers.js"
 import { recallFacts } from "./layers/recallFacts.js"
 import { EventLog } from "./log/EventLog.js"
 import { appendMessages, describeAppend } from "./memory/appendMessages.js"
-import { checkIdempotencyKey, checkCount, checkMessages, checkSession, checkSummary } from "./memory/input.js"
+import {
+  checkCount,
+  checkDescription,
+  checkIdempotencyKey,
+  checkMessageName,
+  checkMessages,
+  checkPrefix,
+  checkRange,
+  checkRecall,
+  checkSearched,
+  checkSession,
+  checkSubscription,
+  checkSummary,
+  checkText,
+} from "./memory/input.js"
+import { checkOptions } from "./memory/options.js"
 import { type AtVersionOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
+import { ownedSessions } from "./memory/ownedSessions.js"
+import { readMessages } from "./memory/readMessages.js"
 import { readState, timeOf } from "./memory/readState.js"
+import { FullTextIndex } from "./recall/FullTextIndex.js"
+import { inProcess } from "./recall/inProcess.js"
+import { recalledSection } from "./recall/recalledSection.js"
+import { readRange, recallMessages } from "./recall/recallMessages.js"
+import { answerCall } from "./recall/tools.js"
+import * as UnderWay from "./memory/UnderWay.js"
 import { requestStrategy } from "./memory/requestStrategy.js"
-import { guarded, TokenCounter } from "./message/TokenCounter.js"
+import { guarded, marginOf, TokenCounter } from "./message/TokenCounter.js"
 import * as metrics from "./observe/metrics.js"
+import { span } from "./observe/spans.js"
+import { contextStyle } from "./policy/contextStyle.js"
+import type { Strategy } from "./policy/Strategy.js"
 import { subscribe } from "./observe/subscribe.js"
-import { render } from "./render/Render.js"
+import { headOf, type RecalledSection, render, shownIndexes } from "./render/Render.js"
+import { withMargin } from "./policy/withMargin.js"
 import * as CompactionSchedule from "./schedule/CompactionSchedule.js"
+import { describe } from "./session/description.js"
 import { make as makeSessions } from "./session/Sessions.js"
+import type { SessionState } from "./session/SessionState.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
+export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
+export type { MessagePage, PageOptions } from "./memory/readMessages.js"
+export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
+export { checkOptions, InvalidOption } from "./memory/options.js"
 
 /**
  * Makes a memory from the event log, the summarizer, the token counter and the memory layers in the context. Its
- * background work ends with the scope. Most programs use {@link layer}.
+ * background work ends with the scope. Most programs use {@link layer}. It dies with an {@link InvalidOption} if an option
+ * has a value that is not allowed.
  *
  * @param options - The strategy, and options with defaults.
  *
@@ -58,70 +92,133 @@ export { InvalidInput } from "./memory/input.js"
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const log = yield* EventLog
-  const counter = guarded(yield* TokenCounter)
+  const tokenCounter = yield* TokenCounter
+  const summarizer = yield* CurrentSummarizer
+  const wrong = checkOptions({ ...options, tokenCounter, summarizer })
+  if (wrong !== null) return yield* Effect.die(wrong)
+  const counter = guarded(tokenCounter)
   const layers = yield* MemoryLayers
+  const fullText = (yield* FullTextIndex) ?? inProcess()
   const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
   const mode = options.compaction ?? "background"
+  const boundReasoning = options.boundReasoning ?? "leave-out"
   const schedule = yield* CompactionSchedule.make({
     sessions,
-    summarizer: yield* CurrentSummarizer,
+    summarizer,
     counter,
     layers,
     mode,
     settings: withDefaults(options),
     hooks: options.hooks ?? {},
-    shadow: options.shadow,
+    shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, marginOf(counter)),
     budget: options.budget,
     shutdown: options.shutdown ?? Duration.zero,
+    concurrentCompactions: options.concurrentCompactions ?? 8,
   })
-  const strategyOf = requestStrategy(options)
+  const underWay = yield* UnderWay.make
+  const strategyOf = requestStrategy(options, marginOf(counter))
+  const styleOf = (strategy: Strategy, state: SessionState, now: number) =>
+    contextStyle(strategy, state, {
+      now,
+      budget: options.budget?.tokens,
+      compactions: mode === "manual" || mode === "off" ? mode : "automatic",
+    })
+  const reading = { sessions, index: fullText, counter }
+  // Whether contexts of this memory had recalled messages. Which ones, only the context knows.
+  let recalls = false
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
+  const recall: Service["recall"] = (session, query, options = {}) =>
+    Effect.gen(function* () {
+      const { tokens = 1_000, messages = "all" } = options
+      const state = yield* load(session, options)
+      const strategy = yield* strategyOf(session, options)
+      yield* checkText(session, "query", query)
+      yield* checkCount(session, "tokens", tokens)
+      yield* checkSearched(session, messages)
+      const shown =
+        messages === "outside-context"
+          ? shownIndexes(render(state, styleOf(strategy, state, yield* Clock.currentTimeMillis)))
+          : new Set<number>()
+      return yield* recallMessages(reading, state, {
+        query,
+        tokens,
+        before: state.total,
+        without: (index) => shown.has(index),
+        onlyRelevant: false,
+      })
+    }).pipe(Effect.withSpan("memfold.recall", { attributes: { session } }))
+
   const service: Service = {
-    append: (session, given, { idempotencyKey, ...request } = {}) =>
+    append: (session, given, { idempotencyKey, prefix, owner, title, ...request } = {}) =>
       Effect.gen(function* () {
-        const strategy = strategyOf(request)
         yield* checkSession(session)
+        const strategy = yield* strategyOf(session, request)
         if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
+        if (prefix !== undefined) yield* checkPrefix(session, prefix)
+        yield* checkDescription(session, { owner, title })
         const messages = yield* checkMessages(session, given)
+        const now = yield* Clock.currentTimeMillis
         const batch = yield* appendMessages({ sessions, counter }, session, messages, {
           strategy,
           idempotencyKey,
+          description: { owner, title },
+          // Which facts and messages were recalled, only the context knows.
+          origin: (before) => ({
+            prefix,
+            head: layers === null && !recalls ? headOf(before, styleOf(strategy, before, now)) : undefined,
+          }),
         })
-        yield* schedule.check(batch.state, strategy)
+        const checked = schedule.check(batch.state, strategy)
+        // The messages are stored: when the memory is closed, this answers, and the compaction is interrupted.
+        yield* mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
         return yield* describeAppend(batch)
-      }).pipe(
-        Metric.trackDurationWith(metrics.appendDuration, Duration.toMillis),
-        Effect.withSpan("memfold.append", { attributes: { session } }),
-      ),
+      }).pipe(underWay.finished, metrics.timed(metrics.appendDuration), span("memfold.append", session)),
 
     context: (session, request = {}) =>
       Effect.gen(function* () {
+        const { recall } = request
         yield* checkSession(session)
-        const strategy = strategyOf(request)
+        if (recall !== undefined) yield* checkRecall(session, recall)
+        const strategy = yield* strategyOf(session, request)
+        // As with an append, a strategy of the request's own also says whether a compaction is due now.
+        if (request.strategy !== undefined && request.atVersion === undefined)
+          yield* schedule.check(yield* load(session), strategy)
         // A context of the past does not change, so there is nothing to wait for.
         const budget =
           request.atVersion === undefined ? yield* schedule.waitForBudget(session, strategy) : undefined
         const state = yield* load(session, request)
-        const memory =
-          layers === null
-            ? []
-            : yield* recallFacts(layers, counter, state, yield* timeOf(sessions, session, request))
-        const context = yield* Effect.withSpan(
-          Effect.sync(() => render(state, strategy.context, memory)),
-          "memfold.render",
-        )
-        yield* Metric.update(metrics.contextTokens, context.tokens)
+        const then = yield* timeOf(sessions, session, request)
+        const memory = layers === null ? [] : yield* recallFacts(layers, counter, state, then)
+        const now = then ?? (yield* Clock.currentTimeMillis)
+        const rendered = (recalled?: RecalledSection | null) =>
+          Effect.sync(() =>
+            render(state, { ...styleOf(strategy, state, now), boundReasoning }, memory, recalled),
+          ).pipe(span("memfold.render"))
+        const plain = yield* rendered()
+        const recalled =
+          recall === undefined
+            ? null
+            : yield* recalledSection(reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
+        if (recalled !== null) recalls = true
+        const context = recalled === null ? plain : yield* rendered(recalled)
+        yield* metrics.record(metrics.contextTokens, context.tokens)
         return budget === undefined ? context : { ...context, budget }
-      }).pipe(Effect.withSpan("memfold.context", { attributes: { session } })),
+      }).pipe(span("memfold.context", session)),
 
     compactDue: (session, request = {}) =>
-      Effect.flatMap(load(session), () => schedule.compactDue(session, strategyOf(request))),
+      Effect.gen(function* () {
+        yield* load(session)
+        return yield* schedule.compactDue(session, yield* strategyOf(session, request))
+      }),
 
-    compact: (session, { instructions, ...request } = {}) =>
-      Effect.flatMap(load(session), () =>
-        schedule.compactNow(session, strategyOf(request), { instructions }),
-      ),
+    compact: (session, { instructions, takeOver, ...request } = {}) =>
+      Effect.gen(function* () {
+        yield* load(session)
+        const strategy = yield* strategyOf(session, request)
+        if (instructions !== undefined) yield* checkText(session, "instructions", instructions)
+        return yield* schedule.compactNow(session, strategy, { instructions, takeOver: takeOver === true })
+      }),
 
     revert: (session, { toSummary = null, pauseFor = 20 } = {}) =>
       Effect.gen(function* () {
@@ -134,11 +231,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     recompact: (session, request = {}) =>
       Effect.gen(function* () {
         yield* load(session)
+        const strategy = yield* strategyOf(session, request)
         if (mode === "off") return []
         yield* revert(sessions, session, { toSummary: null, pauseFor: 0, reason: "recompacted" }).pipe(
           Effect.catchTag("UnknownSummary", Effect.die),
         )
-        return yield* schedule.compactDue(session, strategyOf(request))
+        return yield* schedule.compactDue(session, strategy)
       }),
 
     fork: (session, to, request = {}) =>
@@ -148,14 +246,29 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         return yield* fork(log, sessions, session, { to, atVersion: request.atVersion })
       }),
 
-    redact: (session, index) =>
+    redact: (session, name) =>
       Effect.gen(function* () {
-        const state = yield* load(session)
-        if (typeof index !== "number") yield* checkCount(session, "index", index)
-        const done = yield* redact(log, sessions, counter, session, index)
-        if (layers !== null) yield* layers.forgetMessage(state, index)
-        yield* schedule.check(yield* sessions.load(session), strategyOf())
-        return done
+        yield* load(session)
+        yield* checkMessageName(session, name)
+        const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
+        yield* fullText.forget(session)
+        // The state at its version knows since which clear its index counts.
+        if (layers !== null)
+          yield* layers.forgetMessage(yield* load(session, { atVersion: message.version }), message.index)
+        yield* schedule.check(yield* sessions.load(session), yield* strategyOf(session))
+        // Also for a message that was redacted before: that time, this may have failed.
+        yield* log.finishRewrites?.(session) ?? Effect.void
+        return { invalidated }
+      }),
+
+    describe: (session, change) =>
+      Effect.gen(function* () {
+        yield* checkSession(session)
+        yield* checkDescription(session, change)
+        yield* sessions.transact(session, (before) => ({
+          events: describe(before.description, change),
+          answer: undefined,
+        }))
       }),
 
     clear: (session) =>
@@ -170,27 +283,54 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     delete: (session) =>
       Effect.gen(function* () {
         yield* checkSession(session)
+        const deleted = yield* sessions.delete(session)
         schedule.forget(session)
-        return yield* sessions.delete(session)
+        yield* fullText.forget(session)
+        return deleted
       }),
 
     facts: (session) =>
       Effect.flatMap(load(session), (state) => (layers === null ? Effect.succeed([]) : layers.facts(state))),
-    removeFact: (session, id, { reason = "retired" } = {}) =>
+    removeFact: (session, id, { reason = "removed" } = {}) =>
       Effect.flatMap(load(session), (state) =>
         layers === null ? Effect.succeed(false) : layers.remove(state, { id, reason }),
       ),
 
+    messages: (session, page) => readMessages(sessions, session, page),
+    recall,
+    answerToolCall: (session, call, { tokens = 1_000, ...request } = {}) =>
+      Effect.gen(function* () {
+        const state = yield* load(session)
+        yield* checkCount(session, "tokens", tokens)
+        const search = (query: string) =>
+          recall(session, query, { ...request, tokens, messages: "outside-context" })
+        return yield* answerCall(
+          {
+            search: (query) => Effect.map(search(query), ({ text }) => text),
+            read: (from, to) =>
+              Effect.map(readRange(reading, state, { from, to, tokens }), ({ text }) => text),
+          },
+          call,
+        )
+      }),
     state: load,
-    events: (session, range) => Stream.flatMap(checkSession(session), () => sessions.events(session, range)),
+    events: (session, range) =>
+      Stream.flatMap(
+        Effect.tap(checkSession(session), () => checkRange(session, range)),
+        () => sessions.events(session, range),
+      ),
     subscribe: (session, from) =>
-      Stream.flatMap(checkSession(session), () => subscribe(sessions, session, from)),
+      Stream.flatMap(
+        Effect.tap(checkSession(session), () => checkSubscription(session, from)),
+        () => subscribe(sessions, session, from),
+      ),
     summaries: (session) =>
       Effect.gen(function* () {
         yield* checkSession(session)
         return (yield* sessions.history(session)).summaries
       }),
     sessions: log.sessions,
+    sessionsOf: (owner, page) => ownedSessions(log, owner, page),
   }
   return service
 })

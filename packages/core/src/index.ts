@@ -36,13 +36,18 @@ export * as Prompt from "./summarize/Prompt.js"
 
 export * as MemoryLayers from "./layers/MemoryLayers.js"
 
+export * as FullTextIndex from "./recall/FullTextIndex.js"
+export * as Recall from "./recall/index.js"
+
 export type { CompactionOutcome as Outcome } from "./compact/Compaction.js"
 export type { Budget, BudgetOutcome } from "./compact/waitForBudget.js"
 export type { Hooks, PlannedCompaction as Planned, HookDecision as Verdict } from "./compact/Hooks.js"
 export type { SubscribeOptions } from "./observe/subscribe.js"
 export { UnknownSummary } from "./history/revert.js"
-export { CannotRedact, UnknownMessage } from "./history/redact.js"
+export { IdempotencyKeyReused } from "./memory/appendMessages.js"
+export { CannotRedact, type MessageName, UnknownMessage } from "./history/redact.js"
 export { CannotFork } from "./history/fork.js"
+export { sleepUntil } from "./schedule/sleepUntil.js"
 export * as Metrics from "./observe/metrics.js"
 
 export * as Render from "./render/Render.js"

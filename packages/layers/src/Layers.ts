@@ -7,8 +7,8 @@ import { Duration, Effect, Layer, Stream } from "effect"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { forget } from "./forget.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
-import { commitId } from "./identity.js"
-import { settled, unknownOf } from "./learned.js"
+import { batchIdOf } from "./identity.js"
+import { toFacts, unknownOf } from "./learned.js"
 import type { Place, Places } from "./places.js"
 import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
@@ -161,9 +161,9 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
             turns,
             layers.flatMap((layer) => activeFacts(places, layer)),
           )
-          const own: Array<ReturnType<typeof settled>[number]> = []
+          const own: Array<ReturnType<typeof toFacts>[number]> = []
           for (const layer of layers) {
-            const facts = settled(found, layer, turns)
+            const facts = toFacts(found, layer, turns)
             const home = places[layer]
             if (home === null) own.push(...unknownOf(facts, state.facts))
             else if (facts.length > 0) {
@@ -180,7 +180,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
                       answer: undefined,
                     }
                   },
-                  { batchId: commitId(layer, turns, state) },
+                  { batchId: batchIdOf(layer, turns, state) },
                 )
                 .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
             }
@@ -198,7 +198,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         ),
       remove: (state, { id, reason }) =>
         Effect.gen(function* () {
-          const places = yield* placesOf(state, "retire")
+          const places = yield* placesOf(state, "remove")
           const gone = factsToRemove(places, id)
           for (const { log: place, facts } of gone) {
             yield* sessions
@@ -208,7 +208,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
                   .map((fact) => ({ _tag: "FactRemoved", fact, reason })),
                 answer: undefined,
               }))
-              .pipe(Effect.mapError(({ message }) => failing(state.session, "retire")(message)))
+              .pipe(Effect.mapError(({ message }) => failing(state.session, "remove")(message)))
           }
           return gone.length > 0
         }),

@@ -37,7 +37,9 @@ export const forget = (
     })
     const [first] = rewritten
     const last = events.at(-1)
-    if (first === undefined || last === undefined) return
+    const finished = log.finishRewrites?.(home) ?? Effect.void
+    // An earlier call may have failed to finish.
+    if (first === undefined || last === undefined) return yield* finished
     const time = yield* Clock.currentTimeMillis
     const record = EventCodec.encode({
       _tag: "MessageRedacted",
@@ -57,4 +59,5 @@ export const forget = (
       )
     // Loading brings the cached state of the log up to date.
     yield* sessions.load(home)
+    yield* finished
   })

@@ -22,6 +22,6 @@ export const factId = (
 export const originOfFact = ({ id }: Pick<Event.Fact, "id">): string | null =>
   /^[a-z]+\.\d+@\d+-\d+\.(.*)$/su.exec(id)?.[1] ?? null
 
-/** The idempotency key for appending a layer's facts from these turns to a shared log. */
-export const commitId = (layer: Event.Fact["layer"], { from, to }: Range, state: State): string =>
+/** The batch id for appending a layer's facts from these turns to a shared log. */
+export const batchIdOf = (layer: Event.Fact["layer"], { from, to }: Range, state: State): string =>
   `learned.${layer}@${from}-${to}.${origin(state)}`

@@ -2,7 +2,7 @@ import { Message } from "@memfold/core"
 import { describe, expect, it } from "vitest"
 import { known, sessionOf } from "../test/facts.js"
 import type { NewFact } from "./Extractor.js"
-import { settled, unknownOf } from "./learned.js"
+import { toFacts, unknownOf } from "./learned.js"
 
 const messages = [Message.user("a"), Message.assistant("b")]
 const turns = { state: sessionOf(messages), from: 0, to: 2, messages }
@@ -10,8 +10,8 @@ const turns = { state: sessionOf(messages), from: 0, to: 2, messages }
 const place = (text: string): NewFact => ({ layer: "user", kind: "profile", text, key: "place" })
 const plain = (text: string): NewFact => ({ layer: "user", kind: "profile", text })
 
-describe("settled", () => {
-  const texts = (...found: ReadonlyArray<NewFact>) => settled(found, "user", turns).map(({ text }) => text)
+describe("toFacts", () => {
+  const texts = (...found: ReadonlyArray<NewFact>) => toFacts(found, "user", turns).map(({ text }) => text)
 
   it("keeps the last of each key and of each text, where it was said last", () => {
     expect(texts(place("Graz"), plain("x"), place("Vienna"))).toEqual(["x", "Vienna"])
@@ -21,15 +21,15 @@ describe("settled", () => {
   })
 
   it("names facts by session, rounds, layer and place alone", () => {
-    const ids = settled([plain("x"), plain("y")], "user", turns).map(({ id }) => id)
+    const ids = toFacts([plain("x"), plain("y")], "user", turns).map(({ id }) => id)
     expect(new Set(ids).size).toBe(2)
-    expect(settled([plain("other"), plain("words")], "user", turns).map(({ id }) => id)).toEqual(ids)
+    expect(toFacts([plain("other"), plain("words")], "user", turns).map(({ id }) => id)).toEqual(ids)
     const others = [
-      settled([{ ...plain("x"), layer: "scope" }], "scope", turns),
-      settled([plain("x")], "user", { ...turns, to: 3 }),
-      settled([plain("x")], "user", { ...turns, state: sessionOf(messages, { session: "other" }) }),
-      settled([plain("x")], "user", { ...turns, state: { ...turns.state, clears: 1 } }),
-      settled([plain("x")], "user", { ...turns, state: { ...turns.state, startTime: 1 } }),
+      toFacts([{ ...plain("x"), layer: "scope" }], "scope", turns),
+      toFacts([plain("x")], "user", { ...turns, to: 3 }),
+      toFacts([plain("x")], "user", { ...turns, state: sessionOf(messages, { session: "other" }) }),
+      toFacts([plain("x")], "user", { ...turns, state: { ...turns.state, clears: 1 } }),
+      toFacts([plain("x")], "user", { ...turns, state: { ...turns.state, startTime: 1 } }),
     ].map(([fact]) => fact?.id)
     expect(new Set([...ids, ...others]).size).toBe(7)
   })
@@ -37,7 +37,7 @@ describe("settled", () => {
 
 describe("unknownOf", () => {
   it("leaves out what says the same as a known fact, and nothing else", () => {
-    const [fact] = settled([place("Graz")], "user", turns)
+    const [fact] = toFacts([place("Graz")], "user", turns)
     const same = known("k", "Graz", { layer: "user", kind: "profile", key: "place" })
     const of = (...facts: ReadonlyArray<typeof same>) => unknownOf(fact === undefined ? [] : [fact], facts)
     expect(of()).toHaveLength(1)

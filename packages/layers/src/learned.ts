@@ -27,7 +27,7 @@ const clamped = (value: number | undefined, otherwise: number, from: number, to:
  * The facts of one layer, with ids and within the limits of length. Of facts with the same key, or without a key and
  * with the same text, the last one counts.
  */
-export const settled = (
+export const toFacts = (
   found: ReadonlyArray<NewFact>,
   layer: Event.Fact["layer"],
   turns: MemoryLayers.CompletedTurns,

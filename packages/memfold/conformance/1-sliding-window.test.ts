@@ -8,6 +8,7 @@ import { chat as said, startOfTime } from "../../testing/src/arbitrary/index.js"
 import { gated, withMemory } from "../../core/test/engine.js"
 import { type Run, runOf } from "../../testing/src/memory/run.js"
 import * as Import from "../src/cli/import.js"
+import * as Replay from "../src/cli/replay.js"
 import { createMemory, type CreateOptions, SlidingWindow } from "../src/index.js"
 import {
   chat,
@@ -92,12 +93,17 @@ describe("goal, terms and parameters", () => {
     await memory.compactDue("s")
     expect((await memory.context("s")).messages.length).toBeLessThanOrEqual(50)
 
-    // A group of tool calls that the border falls into is left out as a whole; the newest group never is.
+    // A group of tool calls that the border falls into is shown as a whole, as is the newest group.
     const small = open({ compaction: "manual", settings: { context_size: 3, tail_keep_size: 2 } })
     await small.append("s", [...chat(4), ...toolUse(3), ...chat(1)])
-    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,8)", "current [8,9)"])
+    expect(layoutOf(await small.context("s"))).toEqual(["gap [0,4)", "uncovered [4,8)", "current [8,9)"])
     await small.append("s", toolUse(3))
     expect(layoutOf(await small.context("s"))).toEqual(["gap [0,9)", "uncovered [9,13)"])
+    // Where the window would come too late for the context size, a compaction comes in time: nothing is left out.
+    const tight = open({ settings: { context_size: 45 } })
+    const layouts = await oneByOne(tight, "s", chat(130), async () => layoutOf(await tight.context("s")))
+    expect(layouts.flat().filter((section) => section.startsWith("gap"))).toEqual([])
+    expect(layouts.at(-1)).toEqual(["summary [0,90)", "uncovered [90,130)"])
   })
 
   it("1.3 compression_window_size: every N compressible messages bring about one summary", async () => {
@@ -497,9 +503,21 @@ describe("compatibility and migration", () => {
     }))
 
   it("1.37 parameters that are not set have their defaults; a configuration file of before still loads", async () => {
+    expect(await rhythm(53, {})).toEqual([[52, 12]])
+    expect(await rhythm(53, { tail_keep_size: null })).toEqual([[52, 12]])
     const before = { provider: "some-model", memory_window: 50, channels: { chat: { enabled: true } } }
-    expect(await rhythm(53, before)).toEqual([[52, 12]])
-    expect(await rhythm(53, { ...before, tail_keep_size: 39 })).toEqual([[51, 12]])
-    expect(await rhythm(53, { ...before, tail_keep_size: null })).toEqual([[52, 12]])
+    const replayed = (settings: object) =>
+      inFolder(async (folder) => {
+        const [path, transcript] = [join(folder, "config.json"), join(folder, "chat.json")]
+        writeFileSync(path, JSON.stringify(settings))
+        writeFileSync(transcript, JSON.stringify(chat(53)))
+        const lines = await commandLine(Replay.command, transcript, "--settings", path, "--json")
+        return lines
+          .map((line) => JSON.parse(line) as { type: string; after: number; to: number })
+          .flatMap(({ type, after, to }) => (type === "compaction" ? [[after + 1, to]] : []))
+      })
+    expect(await replayed(before)).toEqual([[52, 12]])
+    expect(await replayed({ ...before, tail_keep_size: 39 })).toEqual([[51, 12]])
+    expect(await replayed({ ...before, tail_keep_size: null })).toEqual([[52, 12]])
   })
 })

@@ -459,12 +459,17 @@ describe("the layers of memory", () => {
 describe("configuration", () => {
   it("2.26 PRIZM_FULL_CONTEXT_TURNS takes the place of A's default", async () => {
     vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "6")
-    expect(await settingsInUse(open())).toEqual({ A: 6, B: 3 })
+    expect(await settingsInUse(open({ environmentPrefix: "PRIZM_" }))).toEqual({ A: 6, B: 3 })
+    // Another program's variables count only where they are asked for; memfold's own always do.
+    expect(await settingsInUse(open())).toEqual({ A: 4, B: 3 })
+    vi.stubEnv("MEMFOLD_FULL_CONTEXT_TURNS", "2")
+    expect(await settingsInUse(open())).toEqual({ A: 2, B: 3 })
   })
 
   it("2.27 PRIZM_CACHED_CONTEXT_TURNS takes the place of B's default", async () => {
     vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "1")
-    expect(await settingsInUse(open())).toEqual({ A: 4, B: 1 })
+    expect(await settingsInUse(open({ environmentPrefix: "PRIZM_" }))).toEqual({ A: 4, B: 1 })
+    expect(await settingsInUse(open())).toEqual({ A: 4, B: 3 })
   })
 
   it("2.28 agent-tools.json, agent.contextWindow: the stored settings, before the environment", () =>
@@ -475,16 +480,19 @@ describe("configuration", () => {
       vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "9")
       vi.stubEnv("PRIZM_CACHED_CONTEXT_TURNS", "9")
       const settings = JSON.parse(await readFile(path, "utf8")) as object
-      expect(await settingsInUse(open({ settings }))).toEqual({ A: 5, B: 2 })
+      const prizm = { environmentPrefix: "PRIZM_" }
+      expect(await settingsInUse(open({ ...prizm, settings }))).toEqual({ A: 5, B: 2 })
       expect(
-        await settingsInUse(open({ settings: { agent: { contextWindow: { fullContextTurns: 5 } } } })),
+        await settingsInUse(
+          open({ ...prizm, settings: { agent: { contextWindow: { fullContextTurns: 5 } } } }),
+        ),
       ).toEqual({ A: 5, B: 9 })
     }))
 
   it("2.29 a request's fullContextTurns and cachedContextTurns come before all of them", async () => {
     vi.stubEnv("PRIZM_FULL_CONTEXT_TURNS", "9")
     const file = { agent: { contextWindow: { fullContextTurns: 5, cachedContextTurns: 2 } } }
-    const memory = open({ settings: file })
+    const memory = open({ settings: file, environmentPrefix: "PRIZM_" })
     const request = { settings: { fullContextTurns: 1, cachedContextTurns: 1 } }
     await memory.append("both", turns(1, 1), request)
     expect((await memory.state("both")).compressedThroughRound).toBe(0)
@@ -493,6 +501,21 @@ describe("configuration", () => {
     // What a request leaves open is as set elsewhere: B = 2.
     await memory.append("one", turns(1, 3), { settings: { fullContextTurns: 1 } })
     expect((await memory.state("one")).compressedThroughRound).toBe(2)
+    // It is the same for the request that asks for the context, whatever the appends before it asked for.
+    await memory.append("asked", turns(1, 6))
+    expect(inTurns((await memory.context("asked")).layout)).toBe("raw(1..6)")
+    expect(inTurns((await memory.context("asked", request)).layout)).toBe("Session(1..5) + raw(6..6)")
+    await memory.append("three", turns(1, 3))
+    const three = { settings: { cachedContextTurns: 1, fullContextTurns: 2 } }
+    expect(inTurns((await memory.context("three", three)).layout)).toBe("Session(1..1) + raw(2..3)")
+    // The past has been, and a memory that compacts only on demand is asked for it.
+    const { version } = await memory.state("three")
+    await memory.append("three", turns(4, 5))
+    await memory.context("three", { ...request, atVersion: version })
+    expect((await memory.state("three")).compressedThroughRound).toBe(1)
+    const manual = open({ settings: file, compaction: "manual" })
+    await manual.append("s", turns(1, 6))
+    expect(inTurns((await manual.context("s", request)).layout)).toBe("raw(1..6)")
   })
 
   it("2.30 what a request asks for holds for that request alone", async () => {

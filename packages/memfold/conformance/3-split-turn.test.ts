@@ -20,11 +20,21 @@ import { quarter } from "../../testing/src/fakes/counter.js"
 import { start } from "../../core/test/children.js"
 import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
 import * as Replay from "../src/cli/replay.js"
-import { createMemory, type CreateOptions, Fold, Keep, SplitTurn, Strategy, Trigger } from "../src/index.js"
+import {
+  createMemory,
+  type CreateOptions,
+  SummaryMode,
+  Keep,
+  SplitTurn,
+  Strategy,
+  Trigger,
+} from "../src/index.js"
 import {
   change,
   damage,
+  type Left,
   each,
+  everyLeft,
   files,
   fillDisk,
   giveEvents,
@@ -59,6 +69,7 @@ const open = (file: string, options: Options = {}) =>
     compaction: "inline",
     summarizer: "echo",
     tokenCounter: quarter,
+    logger: "warning",
     ...options,
   })
 
@@ -111,7 +122,7 @@ const masking = Strategy.make({
   name: "masking",
   when: Trigger.contextAbove(0),
   keep: Keep.lastMessages(2),
-  summaryMode: Fold.none,
+  summaryMode: SummaryMode.none,
   prune: [Prune.hardClear({ keep: Keep.lastMessages(2) })],
 })
 
@@ -199,12 +210,13 @@ const rebuilt = async (
   file = chat,
   {
     data = "'{'",
+    left = "checksums",
     next = user(10),
     options = {},
-  }: { data?: string; next?: Message.Message; options?: Options } = {},
+  }: { data?: string; left?: Left; next?: Message.Message; options?: Options } = {},
 ) => {
   const copy = copyOf(file)
-  damage(copy, data)
+  damage(copy, data, left)
   const { requests, summarizer } = watched()
   const said = warnings()
   return on(
@@ -299,8 +311,23 @@ describe("the table", () => {
     const summaries = await on(chat, (memory) => memory.summaries("chat"))
     expect(values.chat).toEqual(summaries.map(({ id }) => id))
     expect(new Set([...values.chat, ...values.split]).size).toBe(3)
-    const again = "INSERT INTO summaries SELECT * FROM summaries WHERE is_active = 0 LIMIT 1"
-    expect(() => change(chat, again)).toThrow("UNIQUE constraint failed")
+    // Another row with the same id, in every other column different.
+    const again = (id: string, version: number) =>
+      `INSERT INTO summaries SELECT ${id}, thread_id, 'again', 1, 2, 0, NULL, 0, created_at, 'superseded', NULL, session,
+         ${version}, time, tokens FROM summaries WHERE thread_id = 'chat' AND is_active = 1`
+    const copy = copyOf(chat)
+    for (const id of ["summary_id", `'${summaries[0]?.id}'`]) {
+      expect(() => change(copy, again(id, 1_000))).toThrow(
+        "UNIQUE constraint failed: summaries.summary_id, summaries.session",
+      )
+    }
+    change(copy, again("'another'", 1_000))
+    expect(() => change(copy, "UPDATE summaries SET summary_id = 'another'")).toThrow(
+      "UNIQUE constraint failed",
+    )
+    // Whoever finds a row by its id finds one.
+    const { id } = summaries.at(-1)!
+    expect(rows(chat, "SELECT is_active FROM summaries WHERE summary_id = ?", id)).toEqual([{ is_active: 1 }])
   })
 
   it("3.11 thread_id TEXT NOT NULL", () => {
@@ -420,8 +447,8 @@ describe("the life of a summary", () => {
   })
 
   it("3.24 a write that fails is tried again, up to three times", async () => {
-    const { seen, summaries } = await savedAfter(2)
-    expect(seen.saves).toBe(3)
+    const { seen, summaries } = await savedAfter(3)
+    expect(seen.saves).toBe(4)
     expect(summaries.map(({ status, text }) => [status, text])).toEqual([["active", "[0,13)"]])
   })
 
@@ -432,30 +459,49 @@ describe("the life of a summary", () => {
   })
 
   it("3.26 a read that fails is tried again, up to three times", async () => {
-    const { answer, seen } = await readAfter(2, (memory) => memory.context("chat"))
-    expect(seen.reads).toBe(3)
+    const { answer, seen } = await readAfter(3, (memory) => memory.context("chat"))
+    expect(seen.reads).toBe(4)
     expect(answer).toEqual(chatContext)
   })
 
   it("3.27 a damaged one is rebuilt from the messages", async () => {
-    const { requests, summaries } = await rebuilt()
-    expect(requests.map(({ from, to }) => [from, to])).toEqual([[0, 27]])
-    expect(summaries.map(({ status, text }) => [status, text])).toEqual([
-      ["invalid", ""],
-      ["invalid", ""],
-      ["active", "[0,27)"],
-    ])
+    for (const left of everyLeft) {
+      const { requests, summaries, file } = await rebuilt(chat, { left })
+      expect(requests.map(({ from, to }) => [from, to])).toEqual([[0, 27]])
+      expect(summaries.map(({ status, text }) => [status, text])).toEqual([
+        ["invalid", ""],
+        ["invalid", ""],
+        ["active", "[0,27)"],
+      ])
+      expect(rows(file, "SELECT status FROM summaries ORDER BY version").map(({ status }) => status)).toEqual(
+        ["invalid", "invalid", "active"],
+      )
+    }
   })
 })
 
 describe("phase 1: the summary store", () => {
   it("3.30 PRAGMA busy_timeout=30000", async () => {
+    const file = fresh()
+    await on(file, (memory) => memory.append("s", user(10)))
     const fromHere = createRequire(import.meta.url)
-    const Driver = fromHere(driverPath) as { readonly prototype: { prepare: (sql: string) => unknown } }
-    const spy = vi.spyOn(Driver.prototype, "prepare")
-    onTestFinished(() => spy.mockRestore())
-    await on(fresh(), (memory) => memory.append("s", user(10)))
-    expect(spy.mock.calls.map(([sql]) => sql)).toContain("PRAGMA busy_timeout = 30000")
+    const Driver = fromHere(driverPath) as new (file: string) => {
+      exec: (sql: string) => void
+      close: () => void
+    }
+    const other = new Driver(file)
+    other.exec("BEGIN IMMEDIATE")
+    await on(file, async (memory) => {
+      await memory.state("s")
+      let answered = false
+      const appended = memory.append("s", user(10)).finally(() => (answered = true))
+      // The append waits for the lock, and the process goes on meanwhile.
+      for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
+      expect(answered).toBe(false)
+      other.exec("COMMIT")
+      other.close()
+      expect(await appended).toMatchObject({ from: 1, to: 2 })
+    })
   })
 
   it("3.31 PRAGMA journal_mode=WAL", () => {
@@ -500,8 +546,8 @@ describe("phase 1: the summary store", () => {
     expect(once.seen.saves).toBe(2)
     expect(once.summaries).toHaveLength(1)
     warnings()
-    const never = await savedAfter(3)
-    expect(never.seen.saves).toBe(3)
+    const never = await savedAfter(4)
+    expect(never.seen.saves).toBe(4)
     expect(never.summaries).toHaveLength(0)
   })
 
@@ -513,11 +559,11 @@ describe("phase 1: the summary store", () => {
   it("3.36 get_latest_summary has the retries built in", async () => {
     const once = await readAfter(1, (memory) => memory.state("chat"))
     expect([once.seen.reads, once.answer.summary?.coveredTo]).toEqual([2, 25])
-    const never = await readAfter(3, async (memory, seen) => {
+    const never = await readAfter(4, async (memory, seen) => {
       await expect(memory.state("chat")).rejects.toMatchObject({ _tag: "LogError", session: "chat" })
       return seen.reads
     })
-    expect(never.answer).toBe(3)
+    expect(never.answer).toBe(4)
   })
 
   it("3.37 get_latest_summary: None without a summary, and for a damaged one", async () => {
@@ -525,9 +571,11 @@ describe("phase 1: the summary store", () => {
       await memory.append("s", exchanges(2))
       expect((await memory.state("s")).summary).toBeNull()
     })
-    const file = copyOf(chat)
-    damage(file, "'{'")
-    expect((await on(file, (memory) => memory.state("chat"))).summary).toBeNull()
+    for (const left of everyLeft) {
+      const file = copyOf(chat)
+      damage(file, "'{'", left)
+      expect((await on(file, (memory) => memory.state("chat"))).summary).toBeNull()
+    }
   })
 
   it("3.38 list_summaries: all of them, for audits", async () => {
@@ -629,7 +677,9 @@ describe("phase 2: the split turn", () => {
     )
     // Without any history there is nothing to join it to.
     const alone = await promptsFor([user(50), ...answers(12, 56)])
-    expect(textsOf(alone.context)[0]).toBe("[Conversation Summary]\nanswer 1")
+    expect(textsOf(alone.context)[0]).toBe(
+      "[Conversation Summary]\n**Turn Context (split turn):**\n\nanswer 1",
+    )
   })
 
   it("3.48 should_compact takes a threshold, 0.7 by default", async () => {
@@ -723,10 +773,12 @@ describe("phase 3: the summary store in use", () => {
   })
 
   it("3.59 restoring, damaged: the summary is rebuilt", async () => {
-    const { before, context, requests } = await rebuilt()
-    expect(before.messages).toHaveLength(28)
-    expect(requests).toHaveLength(1)
-    expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
+    for (const left of everyLeft) {
+      const { before, context, requests } = await rebuilt(chat, { left })
+      expect(before.messages).toHaveLength(28)
+      expect(requests).toHaveLength(1)
+      expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
+    }
   })
 
   it("3.60 restoring: what was read is checked, and rebuilt when it is wrong", async () => {
@@ -741,9 +793,12 @@ describe("phase 3: the summary store in use", () => {
       "json_set(data, '$.segments[0].text', '')",
     ]
     for (const data of wrong) {
-      const { context, summaries } = await rebuilt(chat, { data })
-      expect(summaries.map(({ status }) => status)).toEqual(["invalid", "invalid", "active"])
-      expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
+      // Where the checksums are gone, too, what the data say is found to be wrong.
+      for (const left of everyLeft) {
+        const { context, summaries } = await rebuilt(chat, { data, left })
+        expect(summaries.map(({ status }) => status)).toEqual(["invalid", "invalid", "active"])
+        expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
+      }
     }
   })
 
@@ -753,10 +808,10 @@ describe("phase 3: the summary store in use", () => {
       chat,
       async (memory) => {
         await memory.context("chat")
-        const { records } = seen
+        const { records, heads } = seen
         expect(await memory.context("chat")).toEqual(chatContext)
-        // The newest record alone: whether there is anything new.
-        expect(seen.records - records).toBe(1)
+        // The newest position alone: whether there is anything new.
+        expect([seen.records - records, seen.heads - heads]).toEqual([0, 1])
       },
       { store },
     )
@@ -773,9 +828,11 @@ describe("phase 3: the summary store in use", () => {
   })
 
   it("3.63 rebuilding: the messages are taken from there, those the summary covered as well", async () => {
-    const { requests } = await rebuilt()
-    expect(requests[0]?.messages).toEqual(exchanges(14).slice(0, 27))
-    expect(requests[0]?.previous).toBeUndefined()
+    for (const left of everyLeft) {
+      const { requests } = await rebuilt(chat, { left })
+      expect(requests[0]?.messages).toEqual(exchanges(14).slice(0, 27))
+      expect(requests[0]?.previous).toBeUndefined()
+    }
   })
 
   it("3.64 rebuilding: not unless should_compact says so", async () => {
@@ -822,8 +879,8 @@ describe("phase 3: the summary store in use", () => {
 
   it("3.69 compacting: saved with retries; after three, the error is logged and all goes on", async () => {
     const said = warnings()
-    const { appended, context, seen } = await savedAfter(3)
-    expect(seen.saves).toBe(3)
+    const { appended, context, seen } = await savedAfter(4)
+    expect(seen.saves).toBe(4)
     expect(appended).toMatchObject({ from: 14, to: 15 })
     expect(context.messages).toHaveLength(15)
     expect(said.join("\n")).toContain("database or disk is full")
@@ -1007,6 +1064,25 @@ describe("verification 3: a huge message", () => {
 
   it("3.90 50k characters are about 25k tokens, and compacted in a window of 32k", async () => {
     expect(half.count("x".repeat(50_000))).toBe(25_000)
+    // The default counter says about the same, so that this message is compacted in such a window without another one.
+    const estimated = TokenCounter.estimating.count("x".repeat(50_000))
+    expect(estimated / 25_000).toBeGreaterThanOrEqual(1)
+    expect(estimated / 25_000).toBeLessThan(1.1)
+    const text = await using(
+      createMemory({
+        store: "memory:",
+        format: "memfold",
+        strategy: "split-turn",
+        summarizer: "echo",
+        compaction: "inline",
+        settings: { contextLimit: 32_000 },
+      }),
+      async (memory) => {
+        await memory.append("s", [huge, Message.assistant("Read.")])
+        return textsOf(await memory.context("s"))
+      },
+    )
+    expect(text).toEqual(["[Conversation Summary]\n**Turn Context (split turn):**\n\n[0,1)", "Read."])
     const { context } = await after(
       [huge, Message.assistant("Read.")],
       { contextLimit: 32_000 },
@@ -1032,10 +1108,21 @@ describe("verification 3: a huge message", () => {
 
 describe("verification 4: a rebuild", () => {
   it("3.93 a summary, damaged by hand in the database, is rebuilt after the restart", async () => {
-    const { context, requests, state } = await rebuilt(chat, { data: "substr(data, 1, 40)" })
-    expect(requests).toHaveLength(1)
-    expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
-    expect(state.damaged).toEqual([])
+    // Cut off, and in a way that can still be read: another word in the text of the summary, as a flipped bit leaves it.
+    const [cut, flipped] = ["substr(data, 1, 40)", "replace(data, '[0,25)', '[0,24)')"]
+    const kinds = [
+      ...everyLeft.map((left) => [cut, left] as const),
+      // That it was written otherwise, only its checksum says.
+      ...(["all", "checksums"] as const).map((left) => [flipped, left] as const),
+    ]
+    for (const [data, left] of kinds) {
+      const { before, context, requests, state, summaries } = await rebuilt(chat, { data, left })
+      expect(textsOf(before)[0]).not.toMatch(/\[0,2[45]\)/)
+      expect(requests).toHaveLength(1)
+      expect(textsOf(context)[0]).toBe("[Conversation Summary]\n[0,27)")
+      expect(state.damaged).toEqual([])
+      expect(summaries.at(-1)).toMatchObject({ status: "active", coveredTo: 27 })
+    }
   })
 
   it("3.94 the log says that it is rebuilt", async () => {
@@ -1094,7 +1181,7 @@ describe("verification 5: the database", () => {
 describe("verification 6: the program itself", () => {
   const store = once(fresh)
   const where = () => ["--store", `sqlite:${store()}`, "--session", "work"]
-  const limited = ["--strategy", "split-turn", "--set", "context_limit=1000"]
+  const limited = ["--strategy", "split-turn", "--set", "context_limit=1250"]
   const transcript = (from: number, count: number) => {
     const file = fresh("json")
     const messages = Array.from({ length: count }, (_, position) => ({
@@ -1229,30 +1316,32 @@ describe("edge case 4: no thread_id", () => {
 
 describe("edge case 5: the store cannot be read", () => {
   it("3.106 reading is tried again by itself, three times at most", async () => {
-    const { answer, seen } = await readAfter(2, (memory) => memory.context("chat"))
-    expect([seen.reads, answer.messages.length]).toEqual([3, 4])
+    const { answer, seen } = await readAfter(3, (memory) => memory.context("chat"))
+    expect([seen.reads, answer.messages.length]).toEqual([4, 4])
   })
 
   it("3.107 when the data turn out to be damaged, they are rebuilt", async () => {
-    const file = copyOf(chat)
-    damage(file, "'{'")
-    takeEvents(file)
-    const { requests, summarizer } = watched()
-    const { seen, store } = spied(file, (operation, { reads }) => {
-      if (operation === "read" && reads === 2) giveEvents(file)
-    })
-    warnings()
-    const context = await on(
-      file,
-      async (memory) => {
-        await memory.compactDue("chat")
-        return memory.context("chat")
-      },
-      { store, summarizer },
-    )
-    expect(seen.reads).toBeGreaterThan(2)
-    expect(requests).toHaveLength(1)
-    expect(textsOf(context)[0]).toContain("[Conversation Summary]\n[0,")
+    for (const left of everyLeft) {
+      const file = copyOf(chat)
+      damage(file, "'{'", left)
+      takeEvents(file)
+      const { requests, summarizer } = watched()
+      const { seen, store } = spied(file, (operation, { reads }) => {
+        if (operation === "read" && reads === 2) giveEvents(file)
+      })
+      warnings()
+      const context = await on(
+        file,
+        async (memory) => {
+          await memory.compactDue("chat")
+          return memory.context("chat")
+        },
+        { store, summarizer },
+      )
+      expect(seen.reads).toBeGreaterThan(2)
+      expect(requests).toHaveLength(1)
+      expect(textsOf(context)[0]).toContain("[Conversation Summary]\n[0,")
+    }
   })
 
   it("3.108 any other error is told, and memfold goes on", async () => {
@@ -1299,9 +1388,9 @@ describe("edge case 6: the store cannot be written", () => {
   })
 
   it("3.110 writing is tried again by itself, three times at most", async () => {
-    expect((await savedAfter(2)).seen.saves).toBe(3)
+    expect((await savedAfter(3)).seen.saves).toBe(4)
     warnings()
-    expect((await savedAfter(9)).seen.saves).toBe(3)
+    expect((await savedAfter(9)).seen.saves).toBe(4)
   })
 
   it("3.111 then the error is logged, and memfold goes on without that summary", async () => {
@@ -1333,7 +1422,7 @@ describe("edge case 7: damaged data", () => {
     ]
     const found: Array<readonly [data: string, statuses: ReadonlyArray<string>]> = []
     for (const data of forms) {
-      const { summaries } = await rebuilt(chat, { data })
+      const { summaries } = await rebuilt(chat, { data, left: "nothing" })
       found.push([data, summaries.map(({ status }) => status)])
     }
     expect(found).toEqual(forms.map((data) => [data, ["invalid", "invalid", "active"]]))
@@ -1434,10 +1523,17 @@ describe("enhancement 1: metadata of pruned messages", () => {
   it("3.121 pruned_method: soft-trim or hard-clear", async () => {
     const soft = await pruned("soft-trim")
     expect(soft.metadata["prunedMethod"]).toBe("soft-trim")
-    expect(Message.text(soft.result)).toMatch(/^0123456789[^]*0123456789$/)
+    expect(Message.text(soft.result)).toBe(
+      `${output.slice(0, 1_500)}\n[… 5000 characters of tool output cut …]\n${output.slice(-1_500)}`,
+    )
     const hard = await pruned("hard-clear")
     expect(hard.metadata["prunedMethod"]).toBe("hard-clear")
-    expect(Message.text(hard.result)).not.toContain("0123456789")
+    expect(Message.text(hard.result)).toBe("[Old tool output cleared: 8000 characters]")
+    // An output is not old before a model has answered it, however large it is.
+    const unseen = [...exchanges(50), user(20), ...work("1", "0123456789".repeat(5_000))]
+    const { context } = await after(unseen, { contextLimit: 10_000, pruneToolOutputs: "hard-clear" })
+    expect(Message.text(context.messages.at(-1)!)).toContain("0123456789")
+    expect(JSON.stringify(context.messages)).not.toContain("hard-clear")
   })
 })
 
@@ -1610,15 +1706,15 @@ describe("enhancement 5: an adaptive share for the prefix", () => {
 })
 
 describe("risks", () => {
-  it("3.133 a summary cannot be written: three tries, then the error is logged and all goes on", async () => {
+  it("3.133 a summary cannot be written: three retries, then the error is logged and all goes on", async () => {
     const said = warnings()
-    const { appended, seen } = await savedAfter(3)
-    expect([seen.saves, appended.to]).toEqual([3, 15])
+    const { appended, seen } = await savedAfter(4)
+    expect([seen.saves, appended.to]).toEqual([4, 15])
     expect(said).not.toEqual([])
   })
 
-  it("3.134 a summary cannot be read: three tries, and damage is looked for and mended", async () => {
-    expect((await readAfter(2, (memory) => memory.state("chat"))).answer.summary?.coveredTo).toBe(25)
+  it("3.134 a summary cannot be read: three retries, and damage is looked for and mended", async () => {
+    expect((await readAfter(3, (memory) => memory.state("chat"))).answer.summary?.coveredTo).toBe(25)
     expect((await rebuilt()).state.summary?.coveredTo).toBe(27)
   })
 
@@ -1650,7 +1746,38 @@ describe("risks", () => {
     const turn = (tokens: number) => [...exchanges(3), user(tokens - 450), ...answers(10, 45)]
     expect(SplitTurn.defaults.splitMargin).toBe(1.2)
     expect(await partsOf(turn(600))).toEqual(["history [0,6)"])
+    expect((await partsOf(turn(601))).map((part) => part.split(" ")[0])).toEqual(["history", "turn-prefix"])
+    // Without the margin of 20 %, the same turn is split.
+    expect(await partsOf(turn(600), { splitMargin: 1 })).toHaveLength(2)
     const exact = await gpt()
+    const margin = TokenCounter.estimateMargin
+    const files = ["coding-agent.jsonl", "support-zh.jsonl"].map((sample) =>
+      readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8"),
+    )
+    // No text of a conversation is counted too low with the estimate's own margin, which guards every limit.
+    for (const line of files.flatMap((file) => file.trim().split("\n"))) {
+      expect(TokenCounter.estimating.count(line) * margin).toBeGreaterThanOrEqual(exact.count(line))
+    }
+    const question = "What would you like me to look at first? ".repeat(40)
+    const context = 2 * (TokenCounter.estimating.count(question) + TokenCounter.messageOverhead)
+    const compactedIn = (contextLimit: number) =>
+      using(
+        createMemory({
+          store: "memory:",
+          format: "memfold",
+          strategy: "split-turn",
+          summarizer: "echo",
+          compaction: "inline",
+          settings: { contextLimit, keepRecentShare: 0.01 },
+        }),
+        async (memory) => {
+          await memory.append("s", [Message.user(question), Message.assistant(question)])
+          await memory.append("s", Message.user("Go on."))
+          return (await memory.summaries("s")).length
+        },
+      )
+    expect(await compactedIn(Math.floor(((context + 10) * margin * 0.95) / 0.7))).toBe(1)
+    expect(await compactedIn(Math.ceil(((context + 10) * margin * 1.05) / 0.7))).toBe(0)
     for (const sample of ["coding-agent.jsonl", "support-zh.jsonl"]) {
       const text = readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8")
       expect(TokenCounter.estimating.count(text)).toBeGreaterThanOrEqual(exact.count(text))
@@ -1707,18 +1834,18 @@ INSERT INTO summaries VALUES ('s2', 't1', 'They said hello, and more.', 4, 6, 0,
     ])
   })
 
-  it("3.139 the cost of queries: an append reads nothing, a context the newest record", async () => {
+  it("3.139 the cost of queries: an append reads nothing, a context the newest position", async () => {
     const file = copyOf(chat)
     const { seen, store } = spied(file)
     await on(
       file,
       async (memory) => {
         await memory.context("chat")
-        const { reads, records } = seen
+        const { reads, heads } = seen
         await memory.append("chat", assistant(10))
-        expect(seen.reads - reads).toBe(0)
+        expect([seen.reads - reads, seen.heads - heads]).toEqual([0, 0])
         await memory.context("chat")
-        expect([seen.reads - reads, seen.records - records]).toEqual([1, 1])
+        expect([seen.reads - reads, seen.heads - heads]).toEqual([0, 1])
       },
       { store },
     )
@@ -1837,9 +1964,24 @@ describe("why thread_id is required", () => {
 
 describe("why a rebuild starts from the log", () => {
   it("3.151 the log is the truth: the table of summaries can go, and nothing is missing", async () => {
-    const file = copyOf(chat)
-    change(file, "DELETE FROM summaries; DELETE FROM snapshots")
-    expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
+    const known = await on(chat, (memory) => memory.summaries("chat"))
+    for (const harm of [
+      "DELETE FROM summaries",
+      "UPDATE summaries SET summary_text = 'something else', compact_up_to_index = 3",
+      "UPDATE summaries SET is_active = 0, status = 'invalid'",
+    ]) {
+      // Read from the log's start, and from a snapshot.
+      for (const snapshots of ["", "; DELETE FROM snapshots"]) {
+        const file = copyOf(chat)
+        change(file, harm + snapshots)
+        await on(file, async (memory) => {
+          expect(await memory.context("chat")).toEqual(chatContext)
+          expect(await memory.summaries("chat")).toEqual(known)
+          await each(memory, "chat", exchanges(7))
+          expect((await memory.state("chat")).coveredTo).toBeGreaterThan(25)
+        })
+      }
+    }
   })
 
   it("3.152 it needs nobody's help", async () => {
@@ -1849,7 +1991,7 @@ describe("why a rebuild starts from the log", () => {
   })
 
   it("3.153 it happens after damage, and not whenever something fails", async () => {
-    const { file, requests } = await readAfter(3, async (memory) => {
+    const { file, requests } = await readAfter(4, async (memory) => {
       await expect(memory.compactDue("chat")).rejects.toMatchObject({ _tag: "LogError" })
     })
     giveEvents(file)
@@ -1859,11 +2001,11 @@ describe("why a rebuild starts from the log", () => {
   })
 
   it("3.154 trying again comes first", async () => {
-    const { answer, requests, seen } = await readAfter(2, async (memory) => {
+    const { answer, requests, seen } = await readAfter(3, async (memory) => {
       await memory.compactDue("chat")
       return memory.context("chat")
     })
-    expect(seen.reads).toBeGreaterThanOrEqual(3)
+    expect(seen.reads).toBeGreaterThanOrEqual(4)
     expect(answer).toEqual(chatContext)
     expect(requests).toEqual([])
   })

@@ -3,19 +3,27 @@ import { ExtractiveSummarizer, Message, type Prompt, type Summarizer, type Token
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
-import { createMemory, type CreateOptions, Fold, Keep, Strategy, Take, Trigger } from "../src/index.js"
+import {
+  createMemory,
+  type CreateOptions,
+  SummaryMode,
+  Keep,
+  Strategy,
+  BatchSize,
+  Trigger,
+} from "../src/index.js"
 import { change, damage, each, files, memfold, once, rows, textsOf, using } from "./stored.js"
 import { watched } from "./talk.js"
 
 const { copyOf, fresh } = files()
 
 /** Every ten messages are compacted, and the newest so many stay. */
-const everyTen = (fold: Fold.SummaryMode, kept = 10) =>
+const everyTen = (fold: SummaryMode.SummaryMode, kept = 10) =>
   Strategy.make({
-    name: fold === Fold.rolling ? "rolling" : "independent",
+    name: fold === SummaryMode.rolling ? "rolling" : "independent",
     when: Trigger.backlog({ messages: 10 }),
     keep: Keep.lastMessages(kept),
-    batchSize: Take.messages(10),
+    batchSize: BatchSize.messages(10),
     summaryMode: fold,
   })
 
@@ -25,7 +33,7 @@ const open = (file: string, options: Options = {}) =>
   createMemory({
     store: `sqlite:${file}`,
     format: "memfold",
-    strategy: everyTen(Fold.rolling),
+    strategy: everyTen(SummaryMode.rolling),
     compaction: "inline",
     summarizer: "echo",
     ...options,
@@ -78,7 +86,7 @@ beforeAll(async () => {
       await each(memory, "chat", messages(1, 50))
       return memory.context("chat")
     },
-    { strategy: everyTen(Fold.rolling, 20), summarizer },
+    { strategy: everyTen(SummaryMode.rolling, 20), summarizer },
   )
   asked = requests
 })
@@ -98,12 +106,12 @@ describe("the problem", () => {
           messages(31, 50).map((message) => Message.text(message)),
         )
       },
-      { strategy: everyTen(Fold.blocks, 20), summarizer },
+      { strategy: everyTen(SummaryMode.blocks, 20), summarizer },
     )
   })
 
   it("4.2 that way, summaries pile up; rolling, they do not", async () => {
-    const parts = async (fold: Fold.SummaryMode, count: number) =>
+    const parts = async (fold: SummaryMode.SummaryMode, count: number) =>
       on(
         fresh(),
         async (memory) => {
@@ -112,8 +120,8 @@ describe("the problem", () => {
         },
         { strategy: everyTen(fold) },
       )
-    expect([await parts(Fold.blocks, 50), await parts(Fold.blocks, 90)]).toEqual([4, 8])
-    expect([await parts(Fold.rolling, 50), await parts(Fold.rolling, 90)]).toEqual([1, 1])
+    expect([await parts(SummaryMode.blocks, 50), await parts(SummaryMode.blocks, 90)]).toEqual([4, 8])
+    expect([await parts(SummaryMode.rolling, 50), await parts(SummaryMode.rolling, 90)]).toEqual([1, 1])
   })
 })
 
@@ -123,7 +131,7 @@ describe("rolling compression", () => {
     const file = fresh()
     const { requests, summarizer } = numbering()
     await on(file, (memory) => each(memory, "chat", messages(1, count)), {
-      strategy: everyTen(Fold.rolling, 20),
+      strategy: everyTen(SummaryMode.rolling, 20),
       summarizer,
     })
     const said = requests.map((request) => [
@@ -339,7 +347,7 @@ describe("status", () => {
         await memory.compactDue("chat")
         return memory.summaries("chat")
       },
-      { strategy: everyTen(Fold.rolling, 20), summarizer },
+      { strategy: everyTen(SummaryMode.rolling, 20), summarizer },
     )
     expect(found.map(({ status }) => status)).toEqual(["superseded", "superseded", "invalid", "active"])
     expect(statuses(file).map(([, status]) => status)).toEqual([
@@ -377,7 +385,7 @@ describe("the effect: fifty messages, every ten compacted", () => {
   )
 
   /** What is sent in the end, by sections, where the summarizer writes so much each time. */
-  const sent = (fold: Fold.SummaryMode, sizes: ReadonlyArray<number>) => {
+  const sent = (fold: SummaryMode.SummaryMode, sizes: ReadonlyArray<number>) => {
     let call = 0
     const summarizer: Summarizer.Service = {
       name: "sized",
@@ -395,8 +403,8 @@ describe("the effect: fifty messages, every ten compacted", () => {
     )
   }
   // The one message that summaries are sent in takes four tokens by itself, as all messages do.
-  const independent = once(() => sent(Fold.blocks, [96, 100, 100, 100]))
-  const rolling = once(() => sent(Fold.rolling, [96, 110, 130, 146]))
+  const independent = once(() => sent(SummaryMode.blocks, [96, 100, 100, 100]))
+  const rolling = once(() => sent(SummaryMode.rolling, [96, 110, 130, 146]))
 
   it("4.29 before: 100 + 100 + 100 + 100 + 500 = 900 tokens", async () => {
     const { calls, layout, sizesOf, tokens } = await independent()
@@ -567,7 +575,7 @@ describe("notes", () => {
 
   it("4.39 the old summary goes to the model each time, and all in all it is less", async () => {
     const half = { name: "half", count: (said: string) => Math.ceil(said.length / 2) }
-    const total = async (fold: Fold.SummaryMode) =>
+    const total = async (fold: SummaryMode.SummaryMode) =>
       on(
         fresh(),
         async (memory) => {
@@ -586,7 +594,7 @@ describe("notes", () => {
         },
       )
     expect(asked.slice(1).every(({ previous }) => previous !== undefined)).toBe(true)
-    expect(await total(Fold.rolling)).toBeLessThan(await total(Fold.blocks))
+    expect(await total(SummaryMode.rolling)).toBeLessThan(await total(SummaryMode.blocks))
   })
 
   it("4.40 the quality depends on the model: a stronger one can be given for compactions", async () => {

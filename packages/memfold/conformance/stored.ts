@@ -60,10 +60,11 @@ export const each = async (
 export const textsOf = ({ messages }: { readonly messages: ReadonlyArray<Message.Message> }) =>
   messages.map((message) => Message.text(message))
 
-/** What {@link spied} sees: reads of the log, the records they brought, and tries to commit a summary. */
+/** What {@link spied} sees: reads of the log, the records they brought, looks at the newest position, and tries to commit a summary. */
 export interface Seen {
   reads: number
   records: number
+  heads: number
   saves: number
 }
 
@@ -76,7 +77,7 @@ export const spied = (
   before: (operation: "read" | "save", seen: Seen) => void = () => {},
   options: Partial<SqliteEventLog.Options> = {},
 ) => {
-  const seen: Seen = { reads: 0, records: 0, saves: 0 }
+  const seen: Seen = { reads: 0, records: 0, heads: 0, saves: 0 }
   const tell = (operation: "read" | "save") =>
     Effect.sync(() => {
       if (operation === "read") seen.reads++
@@ -92,6 +93,10 @@ export const spied = (
           log.read(session, range).pipe(Stream.tap(() => Effect.sync(() => seen.records++))),
         ),
       ),
+    head: (session) => {
+      seen.heads++
+      return log.head?.(session) ?? Effect.succeed(null)
+    },
     append: (session, records, how) =>
       records.some(({ type }) => type === "SummaryCommitted")
         ? Effect.zipRight(tell("save"), log.append(session, records, how))
@@ -122,13 +127,22 @@ export const takeEvents = (file: string): void =>
 export const giveEvents = (file: string): void =>
   change(file, "ALTER TABLE events RENAME COLUMN taken TO data")
 
+/** What is left of a file's own means against damage: the checksums of events, and snapshots with the state. */
+export type Left = "all" | "checksums" | "nothing"
+
+/** Every state that a damaged file can be in. */
+export const everyLeft: ReadonlyArray<Left> = ["all", "checksums", "nothing"]
+
 /**
- * Damages every stored summary of a file: the data of its event, set to what an SQL expression gives. The snapshots
- * go, since they have the summaries once more; and so do checksums, so that the damage is found by what the data say.
+ * Damages every stored summary of a file by hand: the data of its event, set to what an SQL expression gives, and nothing
+ * else. `left` says what the file keeps besides: without checksums, the damage is found by what the data say; without
+ * snapshots, the log is read from its start.
  */
-export const damage = (file: string, data: string): void => {
+export const damage = (file: string, data: string, left: Left = "checksums"): void => {
   const committed = "type = (SELECT id FROM types WHERE name = 'SummaryCommitted')"
-  change(file, `DELETE FROM snapshots; UPDATE events SET data = ${data}, checksum = NULL WHERE ${committed}`)
+  if (left !== "all") change(file, "DELETE FROM snapshots")
+  if (left === "nothing") change(file, `UPDATE events SET checksum = NULL WHERE ${committed}`)
+  change(file, `UPDATE events SET data = ${data} WHERE ${committed}`)
 }
 
 /** How a call of the command line ended. */

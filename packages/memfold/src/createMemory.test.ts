@@ -1,9 +1,23 @@
 import { Message } from "@memfold/core"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createMemory, RollingBuffer, Rounds, Strategy, Trigger, Keep, Fold, UnknownName } from "./index.js"
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it, vi } from "vitest"
+import * as memfold from "./index.js"
+import {
+  createMemory,
+  type CreateOptions,
+  type LogEntry,
+  type MetricUpdate,
+  SlidingWindow,
+  RollingBuffer,
+  Rounds,
+  Strategy,
+  Trigger,
+  Keep,
+  SummaryMode,
+  UnknownName,
+} from "./index.js"
 
 let folder = ""
 beforeAll(() => {
@@ -86,6 +100,21 @@ describe("createMemory", () => {
     await plain.close()
   })
 
+  it("shows no password of a URL that it does not know", () => {
+    for (const store of [
+      "postgres://me:SECRET@host/db",
+      "postgres:me:SECRET@host/db",
+      "mysql://host/db?user=me&password=SECRET",
+      "mysql://host/db;password=SECRET",
+      "me:SECRET@host",
+      "amqp:/me:SECRET@host#SECRET",
+    ]) {
+      const open = () => createMemory({ store: store as "memory:" })
+      expect(open).toThrow(/there is no store/)
+      expect(open).not.toThrow(/SECRET/)
+    }
+  })
+
   it("rejects with typed errors", async () => {
     expect(() => createMemory({ store: "floppy:a" })).toThrow(UnknownName)
     expect(() => createMemory({ store: "memory:", summarizer: "magic" })).toThrow("extractive, echo")
@@ -106,24 +135,80 @@ describe("createMemory", () => {
   it("refuses options that cannot be meant, and says what can", () => {
     const wrong: ReadonlyArray<readonly [options: object, allowed: string]> = [
       [{}, "sqlite:PATH"],
-      [{ store: "memory:", format: "xx" }, "openai, anthropic, memfold"],
+      [{ store: "memory:", format: "xx" }, "openai, openai-responses, anthropic, memfold"],
       [{ store: "memory:", strategy: "best" }, "sliding-window, rounds, split-turn, rolling-buffer"],
       [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
       [{ store: "memory:", compaction: "later" }, "background, inline, manual, or off"],
+      [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
       [{ store: "memory:", lease: "2 parsecs" }, "a duration"],
+      [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
+      [
+        { store: "memory:", settings: { agent: { contextWindow: { fullTurns: 3 } } } },
+        '"settings.fullTurns"',
+      ],
+      [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
     ]
     for (const [options, allowed] of wrong) expect(() => createMemory(options as never)).toThrow(allowed)
   })
 
-  it("takes a strategy by its name", async () => {
-    const memory = createMemory({ store: "memory:", strategy: "rolling-buffer", compaction: "inline" })
-    for (let turn = 0; turn < 9; turn++) {
-      await memory.append("c", {
-        role: "user",
-        content: `turn ${turn}: my order ${turn} has not arrived yet`,
+  it("sends signed reasoning back behind the prefix of its request only (L17)", async () => {
+    const thinking = { type: "thinking", thinking: "Two cities.", signature: "c2ln" } as const
+    for (const [boundReasoning, left] of [
+      ["leave-out", 0],
+      ["keep", 1],
+    ] as const) {
+      const memory = createMemory({
+        store: "memory:",
+        format: "anthropic",
+        compaction: "manual",
+        strategy: "rounds",
+        settings: { fullContextTurns: 1, cachedContextTurns: 1 },
+        boundReasoning,
       })
+      const shown = async () => JSON.stringify((await memory.context("c")).messages).split("c2ln").length - 1
+      for (let turn = 0; turn < 3; turn++) {
+        await memory.append("c", { role: "user", content: `question ${turn} of some ordinary length` })
+        const { prefix } = await memory.context("c")
+        await memory.append(
+          "c",
+          {
+            role: "assistant",
+            content: [thinking, { type: "text", text: `answer ${turn} to the question` }],
+          },
+          { prefix },
+        )
+      }
+      expect(await shown()).toBe(3)
+      expect(await memory.compactDue("c")).not.toEqual([])
+      expect(await shown()).toBe(left)
+      await memory.close()
     }
-    expect((await memory.state("c")).coveredTo).toBe(5)
+  })
+
+  it("takes a strategy by its name", async () => {
+    // Such states are imported with `--from rolling`.
+    for (const strategy of ["rolling-buffer", "rolling"]) {
+      const memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
+      for (let turn = 0; turn < 9; turn++) {
+        await memory.append("c", {
+          role: "user",
+          content: `turn ${turn}: my order ${turn} has not arrived yet`,
+        })
+      }
+      expect((await memory.state("c")).coveredTo).toBe(5)
+      await memory.close()
+    }
+  })
+
+  it("takes settings that another strategy knows: a request may use that one", async () => {
+    const settings = { tail_keep_size: 20, fullContextTurns: 1, cachedContextTurns: 1 }
+    const memory = createMemory({ store: "memory:", settings, compaction: "inline", summarizer: "echo" })
+    const turns = Array.from({ length: 8 }, (_, at) => ({
+      role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: `message ${at} with some more words in it`,
+    }))
+    await memory.append("c", turns, { strategy: "rounds" })
+    expect((await memory.state("c")).compressedThroughRound).toBe(3)
     await memory.close()
   })
 
@@ -132,11 +217,154 @@ describe("createMemory", () => {
       name: "mine",
       when: Trigger.uncovered({ messages: 3 }),
       keep: Keep.lastMessages(1),
-      summaryMode: Fold.drop,
+      summaryMode: SummaryMode.drop,
     })
     const memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
     for (const content of ["one", "two", "three"]) await memory.append("c", { role: "user", content })
     expect((await memory.context("c")).messages).toEqual([{ role: "user", content: "three" }])
     await memory[Symbol.asyncDispose]()
+  })
+
+  it("prints nothing, and gives its log and its metrics to functions", async () => {
+    const printed: Array<unknown> = []
+    const spies = (["log", "error", "warn", "info"] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation((...parts) => void printed.push(parts)),
+    )
+    try {
+      const entries: Array<LogEntry> = []
+      const updates: Array<MetricUpdate> = []
+      const failing = async () => {
+        throw new Error("no")
+      }
+      const options = {
+        store: "memory:",
+        strategy: RollingBuffer({ bufferSize: 4 }),
+        summarizer: failing,
+        summarizerRetries: 0,
+        compaction: "inline",
+      } as const
+      const long = Array.from({ length: 20 }, (_, at) => ({
+        role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+        content: "word ".repeat(20),
+      }))
+      for (const others of [
+        {},
+        { logger: (entry: LogEntry) => void entries.push(entry) },
+        {
+          logger: () => {
+            throw new Error("a logger that throws")
+          },
+        },
+        { metrics: (update: MetricUpdate) => void updates.push(update) },
+      ]) {
+        const memory = createMemory({ ...options, ...others })
+        await memory.append("s", long)
+        await memory.close()
+      }
+      expect(printed).toEqual([])
+      expect(entries).toContainEqual(
+        expect.objectContaining({
+          level: "warning",
+          message: "a compaction failed",
+          data: expect.objectContaining({ session: "s" }),
+        }),
+      )
+      expect(updates).toContainEqual({ name: "memfold_messages_appended", value: 20, labels: {} })
+      expect(updates).toContainEqual({
+        name: "memfold_summarizer_failures",
+        value: 1,
+        labels: { reason: "unavailable" },
+      })
+      const memory = createMemory({ ...options, logger: "warning" })
+      await memory.append("s", long)
+      await memory.close()
+      expect(String(printed)).toContain("a compaction failed")
+    } finally {
+      for (const spy of spies) spy.mockRestore()
+    }
+  })
+
+  it("refuses a strategy that was not called", async () => {
+    for (const options of [{ strategy: SlidingWindow }, { shadow: Rounds }]) {
+      expect(() => createMemory({ store: "memory:", ...options } as never)).toThrow(/call the function/)
+    }
+    const memory = createMemory({ store: "memory:" })
+    await expect(memory.context("s", { strategy: SlidingWindow } as never)).rejects.toThrow(
+      /call the function/,
+    )
+    await memory.close()
+  })
+
+  it("opens sqlite://NAME next to you, never at the root", async () => {
+    const before = process.cwd()
+    process.chdir(folder)
+    try {
+      const memory = createMemory({ store: "sqlite://beside.db" })
+      await memory.append("s", { role: "user", content: "x" })
+      await memory.close()
+      expect(existsSync(join(folder, "beside.db"))).toBe(true)
+      expect(existsSync("/beside.db")).toBe(false)
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it("gives the conversation as it was said, in its format, page by page", async () => {
+    const memory = createMemory({
+      store: "memory:",
+      strategy: RollingBuffer({ bufferSize: 4 }),
+      compaction: "inline",
+    })
+    for (let at = 0; at < 30; at++) {
+      await memory.append("s", { role: at % 2 === 0 ? "user" : "assistant", content: `message number ${at}` })
+    }
+    const newest = await memory.messages("s", { limit: 20 })
+    const rest = await memory.messages("s", { limit: 20, before: newest.earlier! })
+    expect([...rest.messages, ...newest.messages].map(({ content }) => content)).toEqual(
+      Array.from({ length: 30 }, (_, at) => `message number ${at}`),
+    )
+    expect(rest.earlier).toBeNull()
+    await memory.close()
+  })
+
+  it("exports every error that a user meets, named like its class", async () => {
+    const classes = Object.entries(memfold).filter(
+      ([, value]) => typeof value === "function" && value.prototype instanceof Error,
+    )
+    expect(classes.map(([name]) => name).toSorted()).toEqual([
+      "AnthropicDecodeError",
+      "CannotFork",
+      "CannotRedact",
+      "Closed",
+      "DamagedEvent",
+      "IdempotencyKeyReused",
+      "InvalidInput",
+      "InvalidOption",
+      "LayersError",
+      "LogError",
+      "OpenAIDecodeError",
+      "SettingsError",
+      "SummarizerError",
+      "UnknownMessage",
+      "UnknownName",
+      "UnknownSummary",
+    ])
+    const memory = createMemory({ store: "memory:" })
+    const error = await memory.append("", { role: "user", content: "x" }).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(memfold.InvalidInput)
+    expect((error as Error).name).toBe("InvalidInput")
+    await memory.close()
+    const closed = await memory.context("s").catch((thrown: unknown) => thrown)
+    expect(closed).toBeInstanceOf(memfold.Closed)
+    expect((closed as Error).name).toBe("Closed")
+  })
+
+  it("suggests names to an editor, and still takes any text", () => {
+    expectTypeOf<"rounds">().toExtend<CreateOptions["strategy"]>()
+    expectTypeOf<string>().toExtend<CreateOptions["strategy"]>()
+    expectTypeOf<Extract<CreateOptions["strategy"], "rounds">>().toEqualTypeOf<"rounds">()
+    expectTypeOf<Extract<CreateOptions["summarizer"], "echo">>().toEqualTypeOf<"echo">()
+    expectTypeOf<Extract<CreateOptions["store"], "memory:">>().toEqualTypeOf<"memory:">()
+    expectTypeOf<string>().toExtend<CreateOptions["store"]>()
   })
 })

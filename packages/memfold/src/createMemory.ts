@@ -1,5 +1,5 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import { CurrentSummarizer, Memory, TokenCounter, Wording } from "@memfold/core"
+import { CurrentSummarizer, Memory, Metrics, TokenCounter, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import {
   Cause,
@@ -7,20 +7,26 @@ import {
   Effect,
   Either,
   Exit,
+  type Fiber,
+  FiberId,
   Layer,
-  Logger,
   ManagedRuntime,
   Runtime,
   Schema,
   Stream,
 } from "effect"
-import { codecs, type Formats } from "./promise/formats.js"
+import { codecs, formatContext, type Formats, type SystemMessages } from "./promise/formats.js"
+import { loggingOf } from "./promise/logging.js"
 import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
-import type { CreateOptions, PromiseMemory, RequestOptions } from "./promise/PromiseMemory.js"
+import type {
+  CreateOptions,
+  FormattedContext,
+  PromiseMemory,
+  RequestOptions,
+} from "./promise/PromiseMemory.js"
+import { toolsOf } from "./promise/tools.js"
 import { storeLayer } from "./store.js"
-
-export { InvalidOption } from "./promise/options.js"
 
 /** The memory was closed before this call. Create another one. */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
@@ -29,14 +35,11 @@ export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
   }
 }
 
-/** Logs go to standard error, one line each; standard output belongs to the application. */
-const logging = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
-
 const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
 
 /**
  * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, and the next
- * call tries again. Warnings go to standard error.
+ * call tries again. Nothing is printed unless you give a `logger`.
  *
  * @param options - the store and, if you want, everything else; see {@link CreateOptions}
  * @returns the memory; `close` it at the end, or declare it with `await using`
@@ -56,22 +59,43 @@ const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ?
  * await memory.close()
  * ```
  */
-export const createMemory = <Format extends keyof Formats = "openai">(
-  options: CreateOptions<Format>,
-): PromiseMemory<Format> => {
-  checkOptions(options as CreateOptions<keyof Formats>)
-  const { store, summarizer, tokenCounter, format, settings, wording, layers, hooks, shadow, ...engine } =
-    options
+export const createMemory = <
+  Format extends keyof Formats = "openai",
+  System extends SystemMessages = "inline",
+>(
+  options: CreateOptions<Format, System>,
+): PromiseMemory<Format, System> => {
+  checkOptions(options as CreateOptions<keyof Formats, SystemMessages>)
+  const {
+    store,
+    summarizer,
+    tokenCounter,
+    format: given,
+    systemMessages,
+    settings,
+    environmentPrefix,
+    wording,
+    layers,
+    hooks,
+    shadow,
+    logger,
+    metrics,
+    ...engine
+  } = options
+  const format: keyof Formats = given ?? "openai"
   const named = options.strategy ?? "sliding-window"
-  const strategy = strategyOf(named, { file: settings })
+  const strategy = strategyOf(named, { file: settings, environmentPrefix })
   /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {
     const { strategy: other, settings: request, ...rest } = given ?? ({} as Options)
     const changed = other !== undefined || request !== undefined
     const file = typeof (other ?? named) === "string" ? settings : undefined
-    return { ...rest, ...(changed ? { strategy: strategyOf(other ?? named, { request, file }) } : {}) }
+    return {
+      ...rest,
+      ...(changed ? { strategy: strategyOf(other ?? named, { request, file, environmentPrefix }) } : {}),
+    }
   }
-  const codec = codecs[format ?? "openai"]
+  const codec = codecs[format]
   const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
   const parts = Layer.mergeAll(
     summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
@@ -81,7 +105,7 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     ...engine,
     strategy,
     ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
-    ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, {}) }),
+    ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
     ...(wording === undefined
       ? {}
       : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
@@ -89,27 +113,46 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     Layer.provide(layers === undefined || layers === false ? Layer.empty : layersOf(layers)),
     Layer.provide(log),
     Layer.provide(parts),
-    Layer.provideMerge(logging),
+    Layer.provideMerge(loggingOf(logger)),
+    Layer.provideMerge(metrics === undefined ? Layer.empty : Metrics.listen(metrics)),
   )
   let runtime = ManagedRuntime.make(layer)
+  let opening: Promise<Runtime.Runtime<Memory.Memory>> | null = null
   let closed = false
+  /** The calls that are interrupted when the memory is closed: all but appends, which finish. */
+  const interruptible = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   const closing = Effect.runSync(Deferred.make<void>())
 
-  /** The running memory. If opening fails, the next call tries again. */
-  const opened = async () => {
-    if (closed) throw new Closed()
-    const current = runtime
+  const open = async () => {
     try {
-      return await current.runtime()
+      return await runtime.runtime()
     } catch (error) {
-      if (runtime === current) runtime = ManagedRuntime.make(layer)
+      if (closed) throw new Closed()
+      opening = null
+      runtime = ManagedRuntime.make(layer)
       throw Runtime.isFiberFailure(error) ? Cause.squash(error[Runtime.FiberFailureCauseId]) : error
     }
   }
-  const run = async <A>(use: (memory: Memory.Service) => Effect.Effect<A, Error>): Promise<A> => {
-    const exit = await Runtime.runPromiseExit(await opened())(Effect.flatMap(Memory.Memory, use))
+  /**
+   * The running memory. If opening fails, the next call tries again. All calls wait for the same promise, so they go on in
+   * the order in which they were made.
+   */
+  const opened = async () => {
+    if (closed) throw new Closed()
+    const running = await (opening ??= open())
+    if (closed) throw new Closed()
+    return running
+  }
+  const run = async <A>(
+    use: (memory: Memory.Service) => Effect.Effect<A, Error>,
+    { finishes = false } = {},
+  ): Promise<A> => {
+    const fiber = Runtime.runFork(await opened())(Effect.flatMap(Memory.Memory, use))
+    if (!finishes) interruptible.add(fiber)
+    const exit = await new Promise<Exit.Exit<A, Error>>((resolve) => fiber.addObserver(resolve))
+    interruptible.delete(fiber)
     if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
+    throw closed && Cause.isInterrupted(exit.cause) ? new Closed() : Cause.squash(exit.cause)
   }
   const iterate = <A>(
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
@@ -123,20 +166,68 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     closed = true
     // Ends the loops over events before the store is closed.
     await Effect.runPromise(Deferred.succeed(closing, undefined))
+    for (const fiber of interruptible) fiber.unsafeInterruptAsFork(FiberId.none)
     await runtime.dispose()
   }
 
   return {
     append: (session, messages, given) =>
-      run((memory) =>
-        Effect.flatMap(codec.decode(Array.isArray(messages) ? messages : [messages]), (decoded) =>
-          memory.append(session, decoded, requested(given)),
-        ),
+      run(
+        (memory) =>
+          // Decoded in one step: a shorter append that was called later must not overtake this one.
+          Effect.flatMap(
+            Effect.suspend(() =>
+              Effect.runSyncExit(codec.decode(Array.isArray(messages) ? messages : [messages])),
+            ),
+            (decoded) => memory.append(session, decoded, requested(given)),
+          ),
+        { finishes: true },
       ),
-    context: async (session, given) => {
-      const { messages, ...rest } = await run((memory) => memory.context(session, requested(given)))
-      return { ...rest, messages: codec.encode(messages) as Formats[Format]["context"] }
+    context: async (session, { model, summaries, ...given } = {}) => {
+      const options = {
+        ...(model === undefined ? {} : { model }),
+        ...(summaries === undefined ? {} : { summaries }),
+      }
+      const context = await run((memory) => memory.context(session, requested(given)))
+      const { messages: _messages, sources: _sources, ...rest } = context
+      return { ...rest, ...formatContext(format, context, systemMessages, options) } as FormattedContext<
+        Format,
+        System
+      >
     },
+    messages: async (session, page) => {
+      const { messages, ...rest } = await run((memory) => memory.messages(session, page))
+      return { ...rest, messages: codec.encodeExact(messages) as Formats[Format]["context"] }
+    },
+    recall: async (session, query, given) => {
+      const found = await run((memory) => memory.recall(session, query, requested(given)))
+      return {
+        ...found,
+        messages: found.messages.map(({ message, ...rest }) => ({
+          ...rest,
+          message: codec.encodeExact([message]) as Formats[Format]["context"],
+        })),
+      }
+    },
+    tools: (session, { tokens, ...given } = {}) =>
+      toolsOf<Format>(
+        (call) =>
+          run((memory) =>
+            memory.answerToolCall(session, call, {
+              ...requested(given),
+              ...(tokens === undefined ? {} : { tokens }),
+            }),
+          ),
+        {
+          decode: (message) => Either.getOrThrowWith(codec.decode([message]), same),
+          encode: (results) => {
+            const encoded = codec.encodeExact(results) as
+              | ReadonlyArray<Formats[Format]["given"]>
+              | { readonly messages: ReadonlyArray<Formats[Format]["given"]> }
+            return [...("messages" in encoded ? encoded.messages : encoded)]
+          },
+        },
+      ),
     state: (session, at) => run((memory) => memory.state(session, at)),
     events: (session, range) => iterate((memory) => memory.events(session, range)),
     summaries: (session) => run((memory) => memory.summaries(session)),
@@ -148,10 +239,18 @@ export const createMemory = <Format extends keyof Formats = "openai">(
     revert: (session, given) => run((memory) => memory.revert(session, given)),
     recompact: (session, given) => run((memory) => memory.recompact(session, requested(given))),
     fork: (session, to, given) => run((memory) => memory.fork(session, to, given)),
-    redact: (session, index) => run((memory) => memory.redact(session, index)),
+    redact: (session, message) => run((memory) => memory.redact(session, message)),
+    describe: (session, change) => run((memory) => memory.describe(session, change)),
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
     sessions: () => iterate((memory) => memory.sessions),
+    neutral: {
+      append: (session, messages, given) =>
+        run((memory) => memory.append(session, messages, given), { finishes: true }),
+      context: (session) => run((memory) => memory.context(session)),
+      messages: (session, page) => run((memory) => memory.messages(session, page)),
+    },
+    sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
     close,
     [Symbol.asyncDispose]: close,
   }

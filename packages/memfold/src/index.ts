@@ -2,26 +2,43 @@
  * `memfold`: conversation memory with Promises, and with every strategy and store. Effect users, and programs that
  * install only the parts they need, use `@memfold/core`.
  */
-export { Closed, createMemory, InvalidOption } from "./createMemory.js"
-export type { Formats } from "./promise/formats.js"
+export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfold/anthropic"
+export { nativeCompaction as openaiCompaction } from "@memfold/openai"
+export { createMemory } from "./createMemory.js"
+export type { FormatOptions, Formats, SystemMessages, UnsupportedSection } from "./promise/formats.js"
 export type { AskModel, GivenSummarizer } from "./promise/models.js"
 export type {
   AsyncHooks,
   CreateOptions,
   FormattedContext,
+  FormattedPage,
+  FormattedRecall,
+  FormattedRecalledMessage,
   PromiseMemory,
   RequestOptions,
 } from "./promise/PromiseMemory.js"
-export { UnknownName } from "./parts.js"
+export type {
+  AiSdkTool,
+  AnthropicTool,
+  ChatTool,
+  MemoryTools,
+  ResponsesTool,
+  ToolParameters,
+} from "./promise/tools.js"
+export type { GivenLogger, Level, LogEntry } from "./promise/logging.js"
+export type { StrategyName, SummarizerName } from "./parts.js"
+export type { StoreUrl } from "./store.js"
+export * from "./errors.js"
+export type * from "./types.js"
 export {
-  SummaryMode as Fold,
+  BatchSize,
   Keep,
-  ToolNotes as Notes,
+  SummaryMode,
   Pin,
   Prune,
   Split,
   Strategy,
-  BatchSize as Take,
+  ToolNotes,
   Trigger,
   Wording,
 } from "@memfold/core"

@@ -20,24 +20,49 @@ export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName"
 }
 
 /** The parts of a strategy's definition that do not depend on the type of its settings. */
-export type AnyStrategy = Pick<Strategy.Definition<never>, "knows" | "resolve" | "strategyName"> & {
+export type AnyStrategy = Pick<
+  Strategy.Definition<never>,
+  "knows" | "resolve" | "strategyName" | "unknownIn"
+> & {
   readonly defaults: object
 }
 
-const definitions: ReadonlyArray<AnyStrategy> = [
-  SlidingWindow,
-  Rounds,
-  SplitTurn,
-  RollingBuffer,
-  Window,
-  TokenBuffer,
-  SummaryBuffer,
-]
+/** A text for which an editor suggests these names; any other text is checked at run time. */
+type Suggested<Name extends string> = Name | (string & {})
+
+const shipped = {
+  "sliding-window": SlidingWindow,
+  rounds: Rounds,
+  "split-turn": SplitTurn,
+  "rolling-buffer": RollingBuffer,
+  window: Window,
+  "token-buffer": TokenBuffer,
+  "summary-buffer": SummaryBuffer,
+} satisfies Record<string, AnyStrategy>
+
+/** The name of a shipped strategy. */
+export type StrategyName = Suggested<keyof typeof shipped | "rolling">
+
+/** The name of a shipped summarizer. */
+export type SummarizerName = Suggested<"extractive" | "echo">
 
 /** The shipped strategies by name: four that follow published designs, and three simpler ones. */
-export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  definitions.map((definition) => [definition.strategyName, definition]),
-)
+export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(Object.entries(shipped))
+
+/** The strategies by all their names: `rolling` is the name under which the states of such a program are imported. */
+const strategyNames: ReadonlyMap<string, AnyStrategy> = new Map([...strategies, ["rolling", RollingBuffer]])
+
+/**
+ * The names in a settings file that no shipped strategy knows as a setting. If the file has the section of one, only
+ * that section counts.
+ */
+export const unknownSettings = (file: unknown): ReadonlyArray<string> => {
+  const found = [...strategies.values()].map(({ unknownIn }) => unknownIn(file))
+  const section = found.find(({ inSection }) => inSection)
+  if (section !== undefined) return section.names
+  const [first, ...others] = found
+  return first?.names.filter((name) => others.every(({ names }) => names.includes(name))) ?? []
+}
 
 /** The shipped summarizers by name; none of them needs a model or a network. */
 export const summarizers: ReadonlyMap<string, Summarizer.Service> = new Map(
@@ -62,8 +87,8 @@ export const byName = <A>(
  */
 export const strategyNamed = (
   name: string,
-  sources: Pick<Strategy.Sources, "request" | "file">,
+  sources: Pick<Strategy.Sources, "request" | "file" | "environmentPrefix">,
 ): Either.Either<Strategy.Strategy, UnknownName | Strategy.SettingsError> =>
-  Either.flatMap(byName("strategy", strategies, name), ({ resolve }) =>
+  Either.flatMap(byName("strategy", strategyNames, name), ({ resolve }) =>
     resolve({ ...sources, environment: process.env }),
   )

@@ -2,9 +2,17 @@
  * Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS).
  */
 import { type EventLog, InMemoryEventLog } from "@memfold/core"
-import * as SqliteEventLog from "@memfold/store-sqlite"
+import type * as SqliteEventLog from "@memfold/store-sqlite"
 import { type Duration, Effect, Either, Layer } from "effect"
 import { UnknownName } from "./parts.js"
+
+/** The URL of a store. A type checker accepts any text, and an editor suggests these forms. */
+export type StoreUrl =
+  | "memory:"
+  | `sqlite:${string}`
+  | `redis://${string}`
+  | `rediss://${string}`
+  | (string & {})
 
 /** How a store is opened. */
 export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
@@ -18,33 +26,46 @@ type Open = (
   url: string,
 ) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
 
-/** Loads the Redis client only when a URL needs it: other programs start faster. */
+/** Loads a store only when a URL needs it, so that programs without it start faster. */
+const lazy = <Store>(
+  load: () => Promise<Store>,
+  open: (store: Store) => ReturnType<Open>,
+): ReturnType<Open> => Layer.unwrapEffect(Effect.map(Effect.promise(load), open))
+
+const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
+  lazy(
+    () => import("@memfold/store-sqlite"),
+    ({ layer }) => layer({ filename, ...options }),
+  )
+
 const redis: Open = (_path, { retryFor }, url) =>
-  Layer.unwrapEffect(
-    Effect.map(
-      Effect.promise(() => import("@memfold/store-redis")),
-      ({ layer }) => layer({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
-    ),
+  lazy(
+    () => import("@memfold/store-redis"),
+    ({ layer }) => layer({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
 /** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ["memory", () => InMemoryEventLog.layer],
-  [
-    "sqlite",
-    (filename, { retryFor: _retryFor, ...options }) => SqliteEventLog.layer({ filename, ...options }),
-  ],
+  ["sqlite", sqlite],
   ["redis", redis],
   ["rediss", redis],
 ])
 
 const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
 
-/** A URL without its user name and password, for messages. */
-export const withoutSecrets = (url: string): string => url.replace(/\/\/.*@/s, "//…@")
+/** A URL without its user name and password, for messages. A file name may have an `@`. */
+export const withoutSecrets = (url: string): string =>
+  url.startsWith("sqlite:") ? url : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@")
 
-/** The part of a URL after its scheme. `sqlite:///a.db` and `sqlite:/a.db` are the same file. */
-const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=\/)/, "")
+/** A URL of an unknown kind, for messages: its query may hold a password as well. */
+const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")
+
+/**
+ * The part of a URL after its scheme and slashes. `sqlite:///a.db` is `/a.db`, and `sqlite://a.db` is the file `a.db` in
+ * the working directory.
+ */
+const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\//, "")
 
 /** The file that a URL names; `null` where it names another kind of store. */
 export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
@@ -60,6 +81,6 @@ export const storeLayer = (
   const open = schemes.get(scheme)
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete
-    ? Either.left(new UnknownName({ kind: "store", name: withoutSecrets(url), allowed }))
+    ? Either.left(new UnknownName({ kind: "store", name: unknownUrl(url), allowed }))
     : Either.right(open(path, options, url))
 }

@@ -1,7 +1,8 @@
 /** The command line as it is published: one program with everything in it, but for SQLite's driver. */
-import { cpSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { cpSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { describe, expect, it } from "vitest"
 import { inFolder, lines, programAt, sample } from "./program.js"
 
@@ -10,7 +11,7 @@ const { folder } = inFolder("published")
 
 describe("the published program", () => {
   const installed = join(folder, "node_modules/memfold")
-  for (const part of ["package.json", "bin", "dist/bin", "samples"]) {
+  for (const part of ["package.json", "bin", "dist", "samples"]) {
     cpSync(join(root, part), join(installed, part), { recursive: true })
   }
   symlinkSync(
@@ -32,6 +33,51 @@ describe("the published program", () => {
     const store = ["--store", "sqlite:a.db"]
     expect(await memfold("replay", sample("support-zh.jsonl"), ...store)).toMatchObject({ code: 0, err: "" })
     expect(lines((await memfold("sessions", ...store, "--json")).out)).toHaveLength(1)
+  })
+
+  it("says in one line what to do where SQLite's driver was not built", async () => {
+    const unbuilt = join(folder, "unbuilt")
+    cpSync(installed, join(unbuilt, "node_modules/memfold"), { recursive: true })
+    const driver = realpathSync(join(root, "node_modules/better-sqlite3"))
+    cpSync(join(driver, "lib"), join(unbuilt, "node_modules/better-sqlite3/lib"), { recursive: true })
+    cpSync(join(driver, "package.json"), join(unbuilt, "node_modules/better-sqlite3/package.json"))
+    for (const name of ["bindings", "file-uri-to-path"]) {
+      const from = realpathSync(
+        createRequire(join(driver, "package.json")).resolve(name === "bindings" ? name : "bindings"),
+      )
+      const path = name === "bindings" ? from : createRequire(from).resolve(name)
+      cpSync(dirname(path), join(unbuilt, "node_modules", name), { recursive: true })
+    }
+    const program = programAt(join(unbuilt, "node_modules/memfold/bin/memfold.js"), unbuilt)
+    const { code, err } = await program("replay", sample("support-zh.jsonl"), "--store", "sqlite:a.db")
+    expect(code).not.toBe(0)
+    expect(err).toContain("npm rebuild better-sqlite3")
+    expect(err).toContain("pnpm approve-builds")
+    expect(err.trim().split("\n")).toHaveLength(1)
+  })
+
+  it("can be imported where nothing else is installed, and takes a store of another copy of the packages", async () => {
+    // The built core of the workspace, with an `effect` of its own.
+    const core = pathToFileURL(join(root, "../core/dist/index.js"))
+    writeFileSync(
+      join(folder, "program.mjs"),
+      `import { createMemory, InvalidInput } from "memfold"
+      import { InMemoryEventLog } from ${JSON.stringify(core.href)}
+      for (const store of ["sqlite:imported.db", InMemoryEventLog.layer]) {
+        const memory = createMemory({ store })
+        await memory.append("s", [{ role: "user", content: "Hello" }, { role: "assistant", content: "Hi" }])
+        const { messages } = await memory.context("s")
+        const error = await memory.append("", []).catch((thrown) => thrown)
+        console.log(JSON.stringify(messages), error instanceof InvalidInput)
+        await memory.close()
+      }`,
+    )
+    const said = '[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}] true'
+    expect(await programAt(join(folder, "program.mjs"), folder)()).toEqual({
+      code: 0,
+      out: `${said}\n${said}\n`,
+      err: "",
+    })
   })
 
   it("has the store in Redis in it", async () => {

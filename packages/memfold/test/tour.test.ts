@@ -42,11 +42,11 @@ beforeAll(async () => {
   for (const name of names) {
     tours.set(name, await memfold("tour", ...(name === names[0] ? [] : ["--sample", name])))
   }
-}, 60_000)
+})
 
 const toured = (name: string): Ran => tours.get(name) ?? { code: -1, out: "", err: "" }
 
-describe.each(names)("the tour of %s", { timeout: 60_000 }, (name) => {
+describe.each(names)("the tour of %s", (name) => {
   it("is one screen of plain text", () => {
     const ran = toured(name)
     expect(ran).toMatchObject({ code: 0, err: "" })
@@ -126,7 +126,7 @@ describe.each(names)("the tour of %s", { timeout: 60_000 }, (name) => {
   })
 })
 
-describe("the tour", { timeout: 60_000 }, () => {
+describe("the tour", () => {
   it("is the same each time, and names commands that work as they stand", async () => {
     const { out } = toured(names[0])
     expect((await memfold("tour")).out).toBe(out)

@@ -1,9 +1,10 @@
 /** The connection to a server, a cluster, or a master behind sentinels. Failed requests are tried again within bounds. */
-import { EventLog } from "@memfold/core"
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { EventLog, sleepUntil } from "@memfold/core"
+import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import { Cluster, Redis } from "ioredis"
 import { answerWithin, type Client, opened, refreshSlots } from "./client.js"
 import { bare, describe, type Failure, isNoScript } from "./failures.js"
+import { held } from "./keepAlive.js"
 import type { Options, Target } from "./Options.js"
 import type { Script } from "./scripts.js"
 
@@ -73,6 +74,10 @@ const checkAlone = async (server: Redis, db: number): Promise<void> => {
   if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
 }
 
+/** Sleeps so many milliseconds, and keeps no process from its end meanwhile. */
+export const sleptUnheld = (millis: number): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + millis))
+
 /** Opens the connection; it is closed with the scope. */
 export const open = (
   target: Target,
@@ -114,12 +119,13 @@ export const open = (
 
     const ask: Connection["ask"] = ({ operation, session }, request) => {
       const once = Effect.tryPromise({
-        try: async () => {
-          gather()
-          const answer = await request(client)
-          trouble = undefined
-          return answer
-        },
+        try: () =>
+          held(async () => {
+            gather()
+            const answer = await request(client)
+            trouble = undefined
+            return answer
+          }),
         catch: failed,
       })
       const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
@@ -179,7 +185,7 @@ export const open = (
     // The client's own timer starts again when it is closed during a refresh, and then never ends.
     if (client instanceof Cluster && interval !== undefined) {
       const refreshing = Effect.sync(() => void refreshSlots(client))
-      yield* Effect.forkScoped(Effect.repeat(refreshing, Schedule.spaced(Duration.millis(interval))))
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(refreshing, sleptUnheld(interval))))
     }
 
     return {

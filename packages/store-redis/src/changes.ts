@@ -3,16 +3,17 @@ import { EventLog } from "@memfold/core"
 import { Effect, Queue, Schedule, Scope, Stream } from "effect"
 import { Cluster } from "ioredis"
 import { type Client, refreshSlots } from "./client.js"
-import { backoff, type Connection } from "./Connection.js"
+import { backoff, type Connection, sleptUnheld } from "./Connection.js"
 import { bare, describe } from "./failures.js"
+import { hold, release } from "./keepAlive.js"
 import { keysUnder, slotOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
 /** Emits when a session may have changed; several changes may be merged into one. Fails with a `LogError`. */
 export type Changes = (session: string) => Stream.Stream<void, EventLog.LogError>
 
-/** How often subscriptions are checked: the connection still answers, and the master of each slot is the same. */
-const checkEvery = "2 seconds"
+/** How often subscriptions are checked, in milliseconds: the connection still answers, and the master of each slot is the same. */
+const checkEvery = 2_000
 
 /**
  * Listens for changes on one connection for all sessions (in a cluster, one for each master), which opens with the first
@@ -78,9 +79,11 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
             client.on("close", () => void lost++)
             client.on("ready", () => void renew(client))
           }
-          const checking = Effect.repeat(
-            Effect.sync(() => check(client)),
-            Schedule.spaced(checkEvery),
+          const checking = Effect.forever(
+            Effect.zipRight(
+              Effect.sync(() => check(client)),
+              sleptUnheld(checkEvery),
+            ),
           )
           return Effect.forkIn(checking, scope)
         }),
@@ -122,10 +125,12 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
           const channel = keysOf(session).log
           const queue = yield* Effect.acquireRelease(
             Effect.tap(Queue.sliding<void>(1), (queue) => {
+              hold()
               listeners.set(channel, (listeners.get(channel) ?? new Set()).add(queue))
             }),
             (queue) =>
               Effect.suspend(() => {
+                release()
                 const others = listeners.get(channel)
                 others?.delete(queue)
                 const isLast = others?.size === 0

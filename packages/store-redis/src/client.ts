@@ -1,6 +1,7 @@
 /** The ioredis client: its settings for each kind of target, and corrections of what it does by itself. */
 import { Duration, Effect, type Scope } from "effect"
 import { Cluster, type ClusterOptions, Redis } from "ioredis"
+import { held, idleConnections } from "./keepAlive.js"
 import type { Options, Target } from "./Options.js"
 
 export type Client = Redis | Cluster
@@ -103,6 +104,7 @@ export const opened = (
     let closing = false
     const open = Effect.sync(() => {
       const client = clientOf(target, options, listening)
+      idleConnections(client)
       client.on("node error", onError)
       client.on("error", (error: unknown) => {
         onError(error)
@@ -121,13 +123,15 @@ export const opened = (
     })
     const close = (client: Client) =>
       // QUIT waits for the answers to what was sent; a server that is away is not waited for.
-      Effect.promise(async () => {
-        closing = true
-        if (!listening && client.status === "ready") {
-          await Promise.race([client.quit().catch(() => undefined), late(1_000)])
-        }
-        client.disconnect()
-      })
+      Effect.promise(() =>
+        held(async () => {
+          closing = true
+          if (!listening && client.status === "ready") {
+            await Promise.race([client.quit().catch(() => undefined), late(1_000)])
+          }
+          client.disconnect()
+        }),
+      )
     return Effect.acquireRelease(open, close)
   })
 

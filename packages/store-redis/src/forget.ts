@@ -21,6 +21,7 @@ const filesOf = async (server: Redis) => {
       (name) => value(name) === "1",
     ),
     failed: appends && value("aof_last_bgrewrite_status") !== "ok",
+    saveFailed: value("rdb_last_bgsave_status") !== "ok",
   }
 }
 
@@ -58,7 +59,8 @@ const until = <A>(
   )
 
 /**
- * Makes every server that has a key rewrite its files, and waits for it: the master, and the replicas that follow it.
+ * Makes every server that has a key rewrite its files, and waits for it: the master, and the replicas that follow it. The
+ * key is that of the list of unfinished rewrites, because the session may be deleted by now.
  * Where the commands are not allowed, or a replica cannot be reached, a warning in the log says what is left to do.
  */
 export const forget = (
@@ -94,7 +96,11 @@ export const forget = (
       }
       if (after.saves || (yield* connection.ask(about, () => savesByItself(server)))) {
         yield* connection.ask(about, () => server.bgsave("SCHEDULE"))
-        yield* settled(server, name)
+        if ((yield* settled(server, name)).saveFailed) {
+          return yield* failed(
+            `${name} could not save its file, which still has the old text; make room on its disk and do it again`,
+          )
+        }
       }
     })
 
@@ -150,7 +156,7 @@ export const forget = (
     // The other masters of a cluster refuse to answer.
     const found = await Promise.all(masters.map(({ server }) => server.exists(key).catch(() => 0)))
     const holding = masters.filter((_, at) => found[at] === 1)
-    // With no holder, the session was deleted since, or the one that has it did not answer.
+    // With no holder, another process has finished it since, or the server that has it did not answer.
     if (holding.length > 0 || (await client.exists(key)) === 0) return holding
     await refreshSlots(client)
     throw new Error("MOVED")

@@ -9,12 +9,14 @@ import { listen } from "./changes.js"
 import { open } from "./Connection.js"
 import type { Durability } from "./durability.js"
 import { look } from "./durability.js"
-import { forget } from "./forget.js"
 import { keysUnder } from "./keys.js"
 import { type Options, targetOf } from "./Options.js"
 import * as Scripts from "./scripts.js"
+import { description, owned, replaceDescription, toDescribed } from "./owned.js"
 import { sessions } from "./sessions.js"
-import { fromHead, fromStored, toHeader, toRecord, toStored } from "./stored.js"
+import { batchOfHead, fromHead, fromStored, toHeader, toRecord, toStored } from "./stored.js"
+import * as Summaries from "./summaries.js"
+import * as Unfinished from "./unfinished.js"
 
 export type { Changes } from "./changes.js"
 export type { Durability } from "./durability.js"
@@ -63,6 +65,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
     const durability = yield* look(connection, target, options.waitReplicas)
     const changes = yield* listen(connection, target)
     const scripts = Scripts.make(target.mode === "cluster" ? "SPUBLISH" : "PUBLISH")
+    const finishRewrites = yield* Unfinished.make(connection, target.prefix, scripts.finished)
     const replicas =
       options.waitReplicas === undefined
         ? undefined
@@ -104,6 +107,12 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
             session,
             `the change would leave two active summaries, of versions ${first} and ${second}; nothing was written`,
           )
+        case "two of one id":
+          return failure(
+            operation,
+            session,
+            `the change would leave two summaries with one id, of versions ${first} and ${second}; nothing was written`,
+          )
         default:
           return failure(
             operation,
@@ -120,18 +129,21 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       records: ReadonlyArray<EventLog.NewRecord>,
       options: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, summaries } = options
-      const { log, meta, sessions, summaries: rows, snapshot, draft } = keysOf(session)
+      const { expectedVersion, lastBatchId, batchId, summaries, description: given } = options
+      const { log, meta, sessions, summaries: rows, snapshot, draft, unfinished } = keysOf(session)
       const rewrites = rewritten.length > 0
       const more =
-        summaries === undefined && !rewrites
+        summaries === undefined && given === undefined && !rewrites
           ? []
           : [
+              ...toDescribed(given),
+              summaries === undefined && !rewrites ? "" : "1",
               rewrites || summaries?.replace === true ? "1" : "",
               String(summaries?.rows.length ?? 0),
               ...(summaries?.rows ?? []).flatMap((row) => [
                 String(row.version),
                 row.status,
+                JSON.stringify(row.id),
                 JSON.stringify(row),
               ]),
               ...rewritten.flatMap(({ version, checksum, data }) => [
@@ -150,7 +162,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         connection.run(
           { operation, session },
           scripts.append,
-          rewrites ? [...keys, snapshot, draft] : keys,
+          rewrites ? [...keys, snapshot, draft, unfinished] : keys,
           [
             toStored(batchId),
             String(expectedVersion),
@@ -205,11 +217,17 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       changes,
       append: (session, records, options) => write("append", session, [], records, options),
       rewrite: (session, rewritten, records, options) =>
-        Effect.zipLeft(
-          write("rewrite", session, rewritten, records, options),
-          rewritten.length === 0 ? Effect.void : forget(connection, session, keysOf(session).log),
-        ),
+        write("rewrite", session, rewritten, records, options),
+      finishRewrites,
       read,
+      head: (session) =>
+        connection
+          .ask({ operation: "head", session }, (client) => client.hget(keysOf(session).meta, "head"))
+          .pipe(
+            Effect.map((head) =>
+              head === null ? null : { version: fromHead(head).version, batchId: batchOfHead(head) },
+            ),
+          ),
       version: (session) =>
         connection
           .ask({ operation: "version", session }, (client) => client.hget(keysOf(session).meta, "head"))
@@ -240,24 +258,14 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
                   }),
             ),
           ),
-      summaries: (session) =>
-        connection
-          .ask({ operation: "summaries", session }, (client) => client.hvals(keysOf(session).summaries))
-          .pipe(
-            Effect.flatMap((rows) =>
-              Effect.try({
-                try: () => rows.map((row) => JSON.parse(row) as EventLog.SummaryRow),
-                // Without the parser's error, which repeats the text.
-                catch: () =>
-                  failure(
-                    "summaries",
-                    session,
-                    "a summary row is not JSON; another program has changed it, so restore it from a backup",
-                  ),
-              }),
-            ),
-            Effect.map((rows) => rows.toSorted((one, other) => one.version - other.version)),
-          ),
+      summaries: (session, summariesOptions) =>
+        Summaries.read(connection, keysOf(session), session, summariesOptions),
+      replaceSummaries: (session, rows, at) =>
+        Summaries.replaceAll(connection, keysOf(session), session, rows, at),
+      owned: owned(connection, target.prefix),
+      description: (session) => description(connection, keysOf(session), session),
+      replaceDescription: (session, given, at) =>
+        replaceDescription(connection, keysOf(session), session, given, at),
       sessions: sessions(connection, target.prefix),
       delete: (session) => {
         const { log, meta, sessions, snapshot, summaries } = keysOf(session)

@@ -47,6 +47,13 @@ export interface SessionKeys {
   readonly summaries: string
   /** A sorted set: the ids of all sessions in the same bucket. */
   readonly sessions: string
+  /** The start of the keys of sets: the ids of an owner's sessions in the same bucket. The owner follows. */
+  readonly owned: string
+  /**
+   * A hash: the last rewrite of each session in the same bucket whose old text may still be in the servers' files, by its
+   * batch id.
+   */
+  readonly unfinished: string
   /** A stream that exists only inside the script that rewrites a log. */
   readonly draft: string
 }
@@ -62,6 +69,14 @@ export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1]
 export const sessionLists = (prefix: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:sessions`)
 
+/** The keys of an owner's sessions, one for each bucket. */
+export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string> =>
+  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:owned:${toStored(owner)}`)
+
+/** The keys that list the unfinished rewrites of a prefix, one for each bucket. */
+export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
+  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
+
 /** The keys of every session of a prefix; the prefix is escaped once. */
 export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
   const escaped = prefixOf(prefix)
@@ -74,6 +89,8 @@ export const keysUnder = (prefix: string): ((session: string) => SessionKeys) =>
       snapshot: `${start}snapshot:${name}`,
       summaries: `${start}summaries:${name}`,
       sessions: `${start}sessions`,
+      owned: `${start}owned:`,
+      unfinished: `${start}unfinished`,
       draft: `${start}draft:${name}`,
     }
   }

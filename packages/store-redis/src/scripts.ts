@@ -6,7 +6,8 @@ export interface Script {
   readonly sha: string
 }
 
-const script = (source: string): Script => ({
+/** A script with the name that Redis gives it. */
+export const script = (source: string): Script => ({
   source,
   sha: createHash("sha1").update(source).digest("hex"),
 })
@@ -24,14 +25,15 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  *
  * - the batch id, the expected version, `=` and the batch id at that version (empty if unknown), and the position of the
  *   first record's argument: 5 if nothing but records follows
- * - otherwise `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status
- *   and JSON, and then each record to rewrite: its version, checksum and data
+ * - otherwise `1` to change the owner and the title (empty to keep them), the new ones, each behind `=`, or empty for none,
+ *   `1` to change summary rows, `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status,
+ *   id as JSON, and JSON, and then each record to rewrite: its version, checksum and data
  * - the header and the data of each record to append
  *
  * A plain append passes only the first two keys, or three if it starts the session.
  */
 const append = (publish: Publish): string => `
-local log, meta, sessions, summaries, snapshot, draft = unpack(KEYS)
+local log, meta, sessions, summaries, snapshot, draft, unfinished = unpack(KEYS)
 local batch, expected, after, first = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
 local found = redis.call('HMGET', meta, 'head', '=' .. batch)
@@ -53,13 +55,23 @@ if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'c
 -- Another program's key in place of the list has to fail before anything is written.
 if version == '0' then redis.call('ZCARD', sessions) end
 
-local active, rows, becomes, changed
-if first > 5 then
-  rows = tonumber(ARGV[6])
+local active, rows, becomes, changed, unowned, owned
+-- The key of its log ends with the session's name, and all keys of a bucket start alike.
+if first > 5 and ARGV[5] ~= '' then
+  local start = string.sub(sessions, 1, #sessions - #'sessions') .. 'owned:'
+  local before = redis.call('HGET', meta, 'owner')
+  if before then unowned = start .. before end
+  if ARGV[6] ~= '' then owned = start .. string.sub(ARGV[6], 2) end
+  -- Another program's keys have to fail before anything is written.
+  if unowned then redis.call('SCARD', unowned) end
+  if owned then redis.call('SCARD', owned) end
+end
+if first > 5 and ARGV[8] ~= '' then
+  rows = tonumber(ARGV[10])
   redis.call('HLEN', summaries)
-  active = ARGV[5] == '' and redis.call('HGET', meta, 'active') or ''
+  active = ARGV[9] == '' and redis.call('HGET', meta, 'active') or ''
   becomes = {}
-  for at = 7, 6 + 3 * rows, 3 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
+  for at = 11, 10 + 4 * rows, 4 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
   if becomes[active] == false then active = '' end
   for row, is in pairs(becomes) do
     if is and row ~= active then
@@ -67,7 +79,24 @@ if first > 5 then
       active = row
     end
   end
-  for at = 7 + 3 * rows, first - 1, 3 do
+  local ids = {}
+  for at = 11, 10 + 4 * rows, 4 do
+    if ids[ARGV[at + 2]] then return {'two of one id', ids[ARGV[at + 2]], ARGV[at]} end
+    ids[ARGV[at + 2]] = ARGV[at]
+  end
+  if ARGV[9] == '' and rows > 0 then
+    -- A quote inside a JSON string has a backslash: this is found nowhere but in the row's own field.
+    local kept = redis.call('HGETALL', summaries)
+    for place = 1, #kept, 2 do
+      if becomes[kept[place]] == nil then
+        for id, row in pairs(ids) do
+          if string.find(kept[place + 1], '"id":' .. id, 1, true) then return {'two of one id', kept[place], row} end
+        end
+      end
+    end
+  end
+  if unfinished then redis.call('HLEN', unfinished) end
+  for at = 11 + 4 * rows, first - 1, 3 do
     changed = changed or {}
     changed[ARGV[at]] = {ARGV[at + 1], ARGV[at + 2]}
   end
@@ -105,18 +134,29 @@ end
 if changed then
   redis.call('UNLINK', log, snapshot)
   redis.call('RENAME', draft, log)
+  -- The key of its log ends with the session's name, and all keys of a bucket start alike.
+  redis.call('HSET', unfinished, string.sub(log, #sessions - #'sessions' + #'log:' + 1), batch)
 end
 redis.call('HSET', meta,
   'head', version .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. batch,
   '=' .. batch, from .. '-' .. version)
 if active then
   redis.call('HSET', meta, 'active', active)
-  for at = 7, 6 + 3 * rows, 3 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 2]) end
-  if ARGV[5] ~= '' then
+  for at = 11, 10 + 4 * rows, 4 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 3]) end
+  if ARGV[9] ~= '' then
     -- Field by field: in a slot that is being moved, a script may not use a key again that it has removed.
     for _, row in ipairs(redis.call('HKEYS', summaries)) do
       if becomes[row] == nil then redis.call('HDEL', summaries, row) end
     end
+  end
+end
+if first > 5 and ARGV[5] ~= '' then
+  local name = string.sub(log, #sessions - #'sessions' + #'log:' + 1)
+  if unowned and unowned ~= owned then redis.call('SREM', unowned, name) end
+  if owned then redis.call('SADD', owned, name) end
+  for place, field in ipairs({'owner', 'title'}) do
+    local value = ARGV[5 + place]
+    if value == '' then redis.call('HDEL', meta, field) else redis.call('HSET', meta, field, string.sub(value, 2)) end
   end
 end
 if expected == '0' then
@@ -153,14 +193,26 @@ if (redis.call('HGET', meta, 'head') or '') ~= head then
   local last = string.match(head, '^%d+ %S+ (.*)$')
   if not last or redis.call('HEXISTS', meta, '=' .. last) == 0 then return -1 end
 end
+local owner = redis.call('HGET', meta, 'owner')
+if owner then
+  redis.call('SREM', string.sub(sessions, 1, #sessions - #'sessions') .. 'owned:' .. owner, name)
+end
 redis.call('ZREM', sessions, name)
 redis.call('UNLINK', log, meta, snapshot, summaries)
 redis.pcall('${publish}', log, '0')
 return 1
 `
 
+/** Takes a rewrite off the list of unfinished ones, unless there was another one of the session meanwhile. */
+const finished = `
+local session, batch = unpack(ARGV)
+if redis.call('HGET', KEYS[1], session) ~= batch then return 0 end
+return redis.call('HDEL', KEYS[1], session)
+`
+
 export const make = (publish: Publish) => ({
   append: script(append(publish)),
   saveSnapshot: script(saveSnapshot),
   remove: script(remove(publish)),
+  finished: script(finished),
 })

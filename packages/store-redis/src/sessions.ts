@@ -21,15 +21,27 @@ const about = { operation: "sessions" }
 /** Compares ids by the bytes of their UTF-8, as Redis orders them. */
 const byBytes = (one: Buffer, other: Buffer): number => Buffer.compare(one, other)
 
-const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) =>
+/** The entry of a session; none if it was deleted since its id was read. */
+export const infoOf = (
+  connection: Connection,
+  { meta }: SessionKeys,
+  session: string,
+  operation = "sessions",
+) =>
   connection
-    .ask(about, (client) => client.hmget(meta, "head", "created"))
+    .ask({ operation }, (client) => client.hmget(meta, "head", "created", "owner", "title"))
     .pipe(
-      Effect.map(([head, created]) => {
-        // Deleted since its id was read.
-        if (head == null) return Option.none()
-        return Option.some<EventLog.SessionInfo>({ session, ...fromHead(head), createdTime: Number(created) })
-      }),
+      Effect.map(([head, created, owner, title]) =>
+        head == null
+          ? Option.none()
+          : Option.some<EventLog.SessionInfo>({
+              session,
+              ...fromHead(head),
+              createdTime: Number(created),
+              ...(owner == null ? {} : { owner: fromStored(owner) }),
+              ...(title == null ? {} : { title: fromStored(title) }),
+            }),
+      ),
     )
 
 /** Every session of a prefix, ordered by the bytes of its id. */

@@ -48,3 +48,7 @@ export const fromHead = (head: string): Pick<EventLog.SessionInfo, "version" | "
   const [version = "", updated = ""] = head.split(" ", 2)
   return { version: Number(version), updatedTime: Number(updated) }
 }
+
+/** The batch id in the field `head`. */
+export const batchOfHead = (head: string): string =>
+  fromStored(head.slice(head.indexOf(" ", head.indexOf(" ") + 1) + 1))

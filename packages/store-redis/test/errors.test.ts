@@ -134,7 +134,10 @@ describe("a replica (-READONLY)", () => {
     await withLog({ url: master.url, prefix }, (log) =>
       log.append("one", records(2), { expectedVersion: 0, batchId: "a" }),
     )
-    await eventually("the replica has it", async () => (await replica.client.dbsize()) > 0)
+    await eventually("the replica has all of it", async () => {
+      const keys = await master.client.dbsize()
+      return keys > 0 && (await replica.client.dbsize()) === keys
+    })
     await withLog({ url: replica.url, prefix, ...brief }, (log) =>
       Effect.gen(function* () {
         expect(yield* log.version("one")).toBe(2)

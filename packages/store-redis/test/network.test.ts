@@ -191,6 +191,7 @@ it("L15: words are forgotten also when the connection is lost just behind the re
       }
       const rewritten = [1, 2].map((version) => ({ version, data: '"x"' }))
       yield* log.rewrite("s", rewritten, records(1), { expectedVersion: 2, batchId: "b" })
+      yield* log.finishRewrites!("s")
       expect(cut).toBe(true)
       expect(files()).not.toContain("SECRETWORD")
     }),

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 })
 let one: Server
 beforeAll(async () => {
   one = await server({ config: ["maxmemory-policy noeviction"] })
-}, 60_000)
+})
 
 /** Appends one record with these rows at the end of the session "s". */
 const append = (log: EventLog.Service, rows: ReadonlyArray<EventLog.SummaryRow>, replace = false) =>

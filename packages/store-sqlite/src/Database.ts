@@ -2,17 +2,16 @@
  * One SQLite file: checks whose it is, creates its tables, and writes in transactions that take the write lock at
  * their start. Appends that wait at the same time share a transaction (group commit).
  */
-import type { SqliteClient } from "@effect/sql-sqlite-node"
-import * as SqlClient from "@effect/sql-sqlite-node/SqliteClient"
-import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import * as Reactivity from "@effect/experimental/Reactivity"
 import { EventLog } from "@memfold/core"
-import { Cause, Duration, Effect, Exit, Schedule, type Scope } from "effect"
-import { existsSync, statSync } from "node:fs"
+import { Duration, Effect, Schedule, type Scope } from "effect"
+import { closeSync, existsSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import type { Row, Run } from "./Row.js"
+import { connect } from "./driver.js"
+import { integer, type Row, type Run, type RunNow } from "./Row.js"
 import { applicationId, schemaVersion, statements } from "./schema.js"
+import * as Writer from "./Writer.js"
+import { isBusy } from "./Writer.js"
 
 /** How a file is opened. */
 export interface Options {
@@ -40,35 +39,39 @@ export interface Database {
     sql: string,
     parameters: ReadonlyArray<unknown>,
   ) => Effect.Effect<ReadonlyArray<Row>, EventLog.LogError>
+  /** The same for a statement that is only run so; its rows are lists of their columns. */
+  readonly lists: (
+    operation: string,
+    sql: string,
+    parameters: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, EventLog.LogError>
   /**
    * Runs the statements of `body` in one transaction. Writes that wait at the same time share a transaction and its
    * wait for the disk (group commit); if a statement fails, the transaction is rolled back and each write is run again
    * alone. A body that fails with an error of its own must do so before its first write.
    *
-   * `atOnce` is a single statement that can do all of the work of `body`. It is tried first; when it changes nothing,
-   * it returns `null`, and `body` runs.
+   * `atOnce` does the work of `body` in the usual case, without the cost of an effect. It is tried first; when it changes
+   * nothing, it returns `null`, and `body` runs. It throws what SQLite throws.
    */
   readonly write: <A, E>(
     operation: string,
     body: (run: Run) => Effect.Effect<A, E | SqlError>,
-    atOnce?: (run: Run) => Effect.Effect<A | null, SqlError>,
+    atOnce?: (run: RunNow) => A | null,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
+  /**
+   * Moves the write-ahead log into the file and empties it, if no other connection uses it at this moment; otherwise
+   * `false`. It does not wait.
+   */
+  readonly checkpoint: (operation: string) => Effect.Effect<boolean, EventLog.LogError>
   /** Copies the database, page by page, to a file that does not exist. */
   readonly copy: (to: string) => Effect.Effect<void, EventLog.LogError>
-}
-
-/** A write that waits for the next transaction. */
-interface Waiting {
-  readonly body: (run: Run) => Effect.Effect<unknown, unknown>
-  readonly atOnce: ((run: Run) => Effect.Effect<unknown, unknown>) | undefined
-  readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
 }
 
 const causeOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } =>
   typeof error === "object" && error !== null ? error : {}
 
 /** SQLite's result codes in words: the problem and what to do. */
-const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string) => string]> = [
+const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string, message: string) => string]> = [
   ["SQLITE_BUSY", (file) => `${file} is locked by another process; try again when that one is done`],
   ["SQLITE_LOCKED", (file) => `${file} is locked by another process; try again when that one is done`],
   ["SQLITE_READONLY", (file) => `${file} is read-only; make it and its folder writable`],
@@ -80,7 +83,20 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string) =>
   // The other unique columns are only written under the lock, after a look.
   [
     "SQLITE_CONSTRAINT_UNIQUE",
-    (file) => `the change would leave two active summaries in ${file}; nothing was written`,
+    (file, message) =>
+      `the change would leave two ${message.includes("summary_id") ? "summaries with one id" : "active summaries"} in ${file}; nothing was written`,
+  ],
+]
+
+/** The driver's native part cannot be loaded, which has nothing to do with the file. */
+const driverReasons: ReadonlyArray<readonly [problem: RegExp, reason: string]> = [
+  [
+    /^Could not locate the bindings file/,
+    "the native part of better-sqlite3 was not built when it was installed. Run `npm rebuild better-sqlite3`; with pnpm, allow the build first: `pnpm approve-builds`, or add better-sqlite3 to `allowBuilds` in pnpm-workspace.yaml and run `pnpm rebuild better-sqlite3`",
+  ],
+  [
+    /NODE_MODULE_VERSION|ERR_DLOPEN_FAILED|invalid ELF header|not a valid Win32 application/,
+    "better-sqlite3 was built for another Node or another system. Run `npm rebuild better-sqlite3`, or `pnpm rebuild better-sqlite3`",
   ],
 ]
 
@@ -88,18 +104,35 @@ const reasons: ReadonlyArray<readonly [prefix: string, reason: (file: string) =>
 const failure = (file: string, operation: string, error: unknown): EventLog.LogError => {
   const cause = error instanceof SqlError ? causeOf(error.cause) : causeOf(error)
   const code = typeof cause.code === "string" ? cause.code : ""
+  const driver = driverReasons.find(([problem]) => problem.test(String(cause.message)))
+  if (driver !== undefined) return new EventLog.LogError({ operation, reason: driver[1], cause: error })
   const known = reasons.find(([prefix]) => code.startsWith(prefix))
   const message = typeof cause.message === "string" ? cause.message : "SQLite gave no reason"
   return new EventLog.LogError({
     operation,
-    reason: known === undefined ? `${message} (${file})` : known[1](file),
+    reason: known === undefined ? `${message} (${file})` : known[1](file, message),
     cause: error,
   })
 }
 
+/** Whether a checkpoint has moved all of the write-ahead log. */
+const isComplete = ([row]: ReadonlyArray<Row>): boolean => row === undefined || integer(row, "busy") === 0
+
 /** A problem found before SQLite opens the file. */
 const refused = (file: string, problem: string) =>
   new EventLog.LogError({ operation: "open", reason: `${file} ${problem}` })
+
+/**
+ * Creates an empty file that only its owner can read and write. SQLite gives its companions (`-wal`, `-shm`) the same
+ * permissions. Whatever goes wrong, SQLite will report when it opens the file.
+ */
+export const createPrivate = (filename: string): void => {
+  try {
+    closeSync(openSync(filename, "wx", 0o600))
+  } catch {
+    // Another process created it meanwhile, or nobody can.
+  }
+}
 
 /** Checks the file before SQLite opens it, because SQLite would create or change it. */
 const checkFile = ({ filename, create = true, readonly = false }: Options) =>
@@ -107,10 +140,13 @@ const checkFile = ({ filename, create = true, readonly = false }: Options) =>
     if (filename === ":memory:") return Effect.void
     // The driver would open a temporary database, which ends with the process.
     if (filename.trim() === "") return refused("an empty filename", "names no file")
+    if (filename.includes("\0")) return refused("a filename with a NUL character", "names no file")
     if (!existsSync(filename)) {
       if (!create || readonly) return refused(filename, "does not exist")
-      if (existsSync(dirname(filename))) return Effect.void
-      return refused(filename, "is in a folder that does not exist; create the folder")
+      if (!existsSync(dirname(filename)))
+        return refused(filename, "is in a folder that does not exist; create the folder")
+      createPrivate(filename)
+      return Effect.void
     }
     const stat = statSync(filename)
     if (!stat.isFile()) return refused(filename, "is not a file")
@@ -140,32 +176,24 @@ const checkOwner = (file: string, run: Run) =>
     return false
   })
 
-/** Retries until a time limit: SQLite does not wait for the lock when two processes switch a new file to WAL. */
+/** Retries until a time limit. SQLite's own waiting blocks the thread, and it does not wait everywhere. */
 const waitingForLock =
   (millis: number) =>
-  <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.retry(effect, {
-      while: ({ cause }) => String(causeOf(cause).code).startsWith("SQLITE_BUSY"),
+      while: isBusy,
       schedule: Schedule.jittered(Schedule.spaced("5 millis")).pipe(Schedule.upTo(millis)),
     })
-
-/** After this many milliseconds of appends in a row, timers and sockets get a turn. */
-const longestRun = 2
 
 /** Opens a database file, and creates its tables if it is new. It is closed with the scope. */
 export const open = (options: Options): Effect.Effect<Database, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { filename: file, readonly = false, synchronous = "full" } = options
     yield* checkFile(options)
-    // The client would switch any file to WAL while opening it. The file must be checked first.
-    const client: SqliteClient.SqliteClient = yield* SqlClient.make({
-      filename: file,
-      readonly,
-      disableWAL: true,
-    }).pipe(
-      Effect.provide(Reactivity.layer),
-      Effect.catchAllDefect((defect) => Effect.fail(failure(file, "open", defect))),
+    const driver = yield* connect(file, { readonly }).pipe(
+      Effect.mapError((error) => failure(file, "open", error)),
     )
+    const { run } = driver
     const busy = Math.min(Math.round(Duration.toMillis(options.busyTimeout ?? "30 seconds")), 2 ** 31 - 1)
 
     const failing =
@@ -175,129 +203,59 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           error instanceof SqlError ? failure(file, operation, error) : (error as Exclude<E, SqlError>),
         )
 
-    // There is one connection, and its driver is synchronous, so the connection is never busy.
-    const connection: Connection = yield* Effect.scoped(client.reserve).pipe(failing("open"))
+    const writer = Writer.make(driver, busy)
+    yield* Effect.addFinalizer(() => Effect.sync(writer.release))
 
-    const run: Run = (sql, parameters = []) =>
-      Effect.catchAllCause(connection.execute(sql, parameters, undefined), (cause) =>
-        // The client caches for minutes that a statement could not be prepared. It is prepared again here, since the
-        // problem may be gone.
-        Cause.isFailType(cause) && !cause.error.message.startsWith("Failed to prepare")
-          ? Effect.failCause(cause)
-          : // Running a statement fails with an error, but preparing one throws a defect.
-            Effect.suspend(() => connection.executeUnprepared(sql, parameters, undefined)).pipe(
-              Effect.catchAllDefect((cause) => new SqlError({ cause, message: "Failed to run a statement" })),
-            ),
-      )
-
-    /** Runs the body of a transaction that has begun, then commits it, or rolls it back if it fails. */
-    const ended = <A, E>(body: Effect.Effect<A, E>) =>
-      body.pipe(
-        Effect.tap(() => run("COMMIT")),
-        Effect.tapErrorCause(() => Effect.ignore(run("ROLLBACK"))),
-      )
-
-    const orElse = (atOnce: Waiting["atOnce"], body: Effect.Effect<unknown, unknown>) =>
-      atOnce === undefined
-        ? body
-        : Effect.flatMap(atOnce(run), (done) => (done === null ? body : Effect.succeed(done)))
-
-    // A single statement is a transaction by itself, and takes the write lock at its start.
-    const alone = ({ body, atOnce }: Waiting) =>
-      Effect.exit(orElse(atOnce, Effect.zipRight(run("BEGIN IMMEDIATE"), ended(body(run)))))
-
-    /** Whether the transaction can go on: the body succeeded, or failed with an error of its own and wrote nothing. */
-    const canGoOn = (exit: Exit.Exit<unknown, unknown>): boolean =>
-      Exit.isSuccess(exit) || (Cause.isFailType(exit.cause) && !(exit.cause.error instanceof SqlError))
-
-    /** Group commit: one transaction for all. If SQLite fails at any of them, each is run again alone. */
-    const together = (group: ReadonlyArray<Waiting>) =>
-      Effect.gen(function* () {
-        const begun = yield* Effect.exit(run("BEGIN IMMEDIATE"))
-        // The lock was not free in time. Nothing was written.
-        if (Exit.isFailure(begun)) return group.map(() => begun)
-        const all = yield* Effect.forEach(group, ({ body, atOnce }) =>
-          Effect.flatMap(
-            Effect.exit(orElse(atOnce, body(run))),
-            (exit): Effect.Effect<Exit.Exit<unknown, unknown>, unknown> =>
-              canGoOn(exit)
-                ? Effect.succeed(exit)
-                : Effect.failCause(Exit.isFailure(exit) ? exit.cause : Cause.empty),
-          ),
-        ).pipe(ended, Effect.exit)
-        return Exit.isSuccess(all) ? all.value : yield* Effect.forEach(group, alone)
-      })
-
-    let waiting: Array<Waiting> = []
-    /** When the current run of appends began, without a turn for timers and sockets; 0 between runs. */
-    let busySince = 0
-
-    /**
-     * Waits for other writers before the next flush, so that they share its transaction: until sockets have had their
-     * turn, or, within a run of appends, until the other fibers have.
-     */
-    const schedule = () => {
-      if (busySince > 0 && performance.now() - busySince < longestRun) queueMicrotask(flush)
-      else setImmediate(flush)
-    }
-
-    /** Writes everything that waits, and answers each writer. */
-    const flush = () => {
-      const group = waiting
-      waiting = []
-      if (busySince === 0) {
-        busySince = performance.now()
-        // The tick comes after all microtasks, so after every append that follows directly.
-        queueMicrotask(() =>
-          process.nextTick(() => {
-            busySince = 0
-          }),
+    const patient =
+      <A>(statement: (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<A, SqlError>) =>
+      (operation: string, sql: string, parameters: ReadonlyArray<unknown>) => {
+        const asked = statement(sql, parameters)
+        return asked.pipe(
+          Effect.catchIf(isBusy, () => waitingForLock(busy)(asked)),
+          failing(operation),
         )
       }
-      const [only] = group
-      // Synchronous, because no other fiber may run in between: if it wrote through a second connection of this
-      // process, it would block the thread while it waits for the lock of this very transaction.
-      const done = Effect.runSyncExit(
-        only !== undefined && group.length === 1
-          ? Effect.map(alone(only), (exit) => [exit])
-          : together(group),
-      )
-      for (const [position, { answer }] of group.entries()) {
-        answer(Exit.flatMap(done, (exits) => exits[position] ?? Exit.void))
-      }
-    }
 
     const database: Database = {
-      query: (operation, sql, parameters) => failing(operation)(run(sql, parameters)),
+      query: patient(run),
+      lists: patient(driver.lists),
+      checkpoint: (operation) =>
+        Effect.suspend(() =>
+          writer.holds()
+            ? Effect.succeed(false)
+            : Effect.map(run("PRAGMA wal_checkpoint(TRUNCATE)"), isComplete),
+        ).pipe(
+          Effect.catchIf(isBusy, () => Effect.succeed(false)),
+          failing(operation),
+        ),
       write: <A, E>(
         operation: string,
         body: (run: Run) => Effect.Effect<A, E | SqlError>,
-        atOnce?: (run: Run) => Effect.Effect<A | null, SqlError>,
+        atOnce?: (run: RunNow) => A | null,
       ) =>
         // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
           ? failure(file, operation, { code: "SQLITE_READONLY" })
           : Effect.async<A, E | SqlError>((answer) => {
-              if (waiting.length === 0) schedule()
-              waiting.push({ body, atOnce, answer: answer as Waiting["answer"] })
+              writer.write({ body, atOnce, answer: answer as Writer.Write["answer"] })
             }).pipe(Effect.uninterruptible, failing(operation)),
-      copy: (to) =>
-        Effect.mapError(Effect.asVoid(client.backup(to)), (error) => failure(to, "backup", error)),
+      copy: (to) => Effect.mapError(driver.backup(to), (error) => failure(to, "backup", error)),
     }
 
     const isNew = yield* Effect.gen(function* () {
-      yield* run(`PRAGMA busy_timeout = ${busy}`)
+      // SQLite would block the thread while it waits.
+      yield* run("PRAGMA busy_timeout = 0")
       // Checked within a transaction, because another process may be creating the tables right now.
-      yield* run("BEGIN")
-      const isNew = yield* checkOwner(file, run).pipe(Effect.ensuring(Effect.ignore(run("ROLLBACK"))))
+      const isNew = yield* run("BEGIN").pipe(
+        Effect.zipRight(checkOwner(file, run)),
+        Effect.ensuring(Effect.ignore(run("ROLLBACK"))),
+        waitingForLock(busy),
+      )
       if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
       yield* run("PRAGMA foreign_keys = ON")
       yield* run(`PRAGMA synchronous = ${synchronous}`)
       if (!readonly) {
         yield* run("PRAGMA journal_mode = WAL").pipe(waitingForLock(busy))
-        // Appends write the same pages again and again. A larger write-ahead log (16 MB) copies them to the file less
-        // often.
-        yield* run("PRAGMA wal_autocheckpoint = 4000")
         // Overwrites deleted data with zeros, or a redacted message would stay on a free page.
         yield* run("PRAGMA secure_delete = ON")
       }

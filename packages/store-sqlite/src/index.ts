@@ -7,14 +7,23 @@ import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import type { Scope } from "effect"
 import { batchHash } from "./batchHash.js"
+import * as Changes from "./changes.js"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
-import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
+import { integer, type Run, type RunNow, text } from "./Row.js"
+import * as Owned from "./owned.js"
+import { replacing } from "./replacing.js"
+import { lastVersion, ofSession } from "./schema.js"
+import * as Summaries from "./summaries.js"
+import * as Unfinished from "./unfinished.js"
 
 export type { Options } from "./Database.js"
 export * from "./maintenance.js"
 
 type Records = Parameters<EventLog.Service["append"]>[1]
+
+/** The largest version that the number of a row has room for. */
+const mostVersions = 0xffff_ffff
 
 /** How many rows one query reads. */
 const pageSize = 512
@@ -41,35 +50,46 @@ const paged = <Place, A>(
     }),
   )
 
-/** The record of a row of `events`. */
-const recordOf = (session: string, row: Row): EventLog.LogRecord => ({
-  session,
-  version: integer(row, "version"),
-  batchId: text(row, "batch_id"),
-  time: integer(row, "time"),
-  type: text(row, "type"),
-  schemaVersion: integer(row, "schema_version"),
-  data: text(row, "data"),
-  ...(row["checksum"] === null ? {} : { checksum: integer(row, "checksum") }),
-})
-
-/** The summary of a row of `summaries`. */
-const summaryOf = (row: Row): EventLog.SummaryRow => ({
-  version: integer(row, "version"),
-  id: text(row, "summary_id"),
-  status: text(row, "status") as EventLog.SummaryStatus,
-  supersededBy: textOrNull(row, "superseded_by"),
-  coveredTo: integer(row, "compact_up_to_index"),
-  total: integer(row, "compacted_at"),
-  text: text(row, "summary_text"),
-  turnPrefix: textOrNull(row, "split_turn_prefix"),
-  tokens: integer(row, "tokens"),
-  time: integer(row, "time"),
-})
+/** The record of a row of `events`, whose columns are in the order of `read`. */
+const recordOf = (
+  session: string,
+  [version, batchId, time, type, schemaVersion, data, checksum]: ReadonlyArray<unknown>,
+): EventLog.LogRecord => {
+  const record = {
+    session,
+    version: Number(version),
+    batchId: String(batchId),
+    time: Number(time),
+    type: String(type),
+    schemaVersion: Number(schemaVersion),
+    data: String(data),
+  }
+  return checksum === null ? record : { ...record, checksum: Number(checksum) }
+}
 
 /** Finds a batch of a session by its id. */
 const batchOf = `SELECT version FROM events INDEXED BY events_by_batch
   WHERE session = sessions.id AND batch_hash = ? AND batch_id = ?`
+
+const insertEvent = `INSERT INTO events (id, batch_id, batch_hash, time, type, schema_version, data, checksum)
+  VALUES ((? << 32) | ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** The values of a row for {@link insertEvent}. */
+const valuesOf = (
+  { id, version, batchId, hash }: Place,
+  type: number | undefined,
+  record: EventLog.NewRecord,
+): ReadonlyArray<unknown> => [
+  id,
+  version,
+  batchId,
+  hash,
+  record.time,
+  type,
+  record.schemaVersion,
+  record.data,
+  record.checksum ?? null,
+]
 
 /** The number of a type, which is stored if it is new. */
 const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
@@ -80,7 +100,7 @@ const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
     return integer(row, "id")
   })
 
-/** Where records go: after the first `version` ones of a session. The first one gets the hash of the batch. */
+/** Where a record goes. The first one of a batch gets the hash of the batch. */
 interface Place {
   readonly id: number
   readonly version: number
@@ -88,96 +108,61 @@ interface Place {
   readonly hash: number | null
 }
 
-/** Inserts records one after the other. `types` has the numbers of types that are known already. */
-const insertRecords = (
-  run: Run,
-  { id, version, batchId, hash }: Place,
-  records: ReadonlyArray<EventLog.NewRecord>,
-  types = new Map<string, number>(),
-) =>
+/** Inserts records one after the other, from the version of a place on. */
+const insertRecords = (run: Run, place: Place, records: ReadonlyArray<EventLog.NewRecord>) =>
   Effect.gen(function* () {
+    const types = new Map<string, number>()
     for (const { type } of records) {
       if (!types.has(type)) types.set(type, yield* typeId(run, type))
     }
-    yield* Effect.forEach(
-      records,
-      (record, position) =>
-        run(
-          `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [
-            id,
-            version + 1 + position,
-            batchId,
-            position === 0 ? hash : null,
-            record.time,
-            types.get(record.type),
-            record.schemaVersion,
-            record.data,
-            record.checksum ?? null,
-          ],
-        ),
-      { discard: true },
-    )
+    for (const [position, record] of records.entries()) {
+      const { id, version, batchId } = place
+      const at = { id, version: version + position, batchId, hash: position === 0 ? place.hash : null }
+      yield* run(insertEvent, valuesOf(at, types.get(record.type), record))
+    }
   })
 
+const placeAsExpected = `SELECT sessions.id, types.id AS type
+  FROM sessions JOIN events AS last ON last.id = sessions.id << 32 | ? JOIN types ON types.name = ?
+  WHERE sessions.name = ? AND last.batch_id = coalesce(?, last.batch_id)
+    AND NOT EXISTS (SELECT 1 FROM events WHERE id = last.id + 1)
+    AND NOT EXISTS (${batchOf})`
+
 /**
- * Appends a batch to a session that is as expected, which is the usual case. Its first statement checks that and inserts
- * the first record; for one record it is all there is, and a transaction by itself. `null` if nothing was written: the
- * session or the type is new, the version is another one, or the batch was appended before.
+ * Appends a batch to a session that is as expected, which is the usual case. `null` if nothing was written: the session or
+ * a type is new, the version is another one, or the batch was appended before.
  */
 const appendAsExpected = (
-  run: Run,
+  run: RunNow,
   session: string,
-  [first, ...rest]: Records,
+  records: Records,
   { expectedVersion, lastBatchId, batchId }: EventLog.AppendOptions,
-): Effect.Effect<EventLog.AppendResult | null, SqlError> => {
+): EventLog.AppendResult | null => {
+  const [{ type: first }] = records
   const hash = batchHash(batchId)
-  const appended = {
-    fromVersion: expectedVersion + 1,
-    version: expectedVersion + 1 + rest.length,
-    duplicate: false,
+  const [row] = run(placeAsExpected, [expectedVersion, first, session, lastBatchId ?? null, hash, batchId])
+  if (row === undefined) return null
+  const id = integer(row, "id")
+  const types = new Map([[first, integer(row, "type")]])
+  for (const { type } of records) {
+    if (types.has(type)) continue
+    const [known] = run("SELECT id FROM types WHERE name = ?", [type])
+    if (known === undefined) return null
+    types.set(type, integer(known, "id"))
   }
-  return Effect.flatMap(
-    run(
-      `INSERT INTO events (session, version, batch_id, batch_hash, time, type, schema_version, data, checksum)
-       SELECT sessions.id, last.version + 1, ?, ?, ?, types.id, ?, ?, ?
-       FROM sessions JOIN events AS last ON last.session = sessions.id JOIN types
-       WHERE sessions.name = ? AND last.version = ? AND types.name = ?
-         AND last.batch_id = coalesce(?, last.batch_id)
-         AND NOT EXISTS (SELECT 1 FROM events WHERE session = sessions.id AND version = last.version + 1)
-         AND NOT EXISTS (${batchOf})
-       RETURNING session, type`,
-      [
-        batchId,
-        hash,
-        first.time,
-        first.schemaVersion,
-        first.data,
-        first.checksum ?? null,
-        session,
-        expectedVersion,
-        first.type,
-        lastBatchId ?? null,
-        hash,
-        batchId,
-      ],
-    ),
-    ([row]) => {
-      if (row === undefined) return Effect.succeed(null)
-      if (rest.length === 0) return Effect.succeed(appended)
-      const place = { id: integer(row, "session"), version: expectedVersion + 1, batchId, hash: null }
-      const types = new Map([[first.type, integer(row, "type")]])
-      return Effect.as(insertRecords(run, place, rest, types), appended)
-    },
-  )
+  for (const [position, record] of records.entries()) {
+    const version = expectedVersion + 1 + position
+    const place = { id, version, batchId, hash: position === 0 ? hash : null }
+    run(insertEvent, valuesOf(place, types.get(record.type), record))
+  }
+  return { fromVersion: expectedVersion + 1, version: expectedVersion + records.length, duplicate: false }
 }
 
 /** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
 const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.RewrittenRecord>) =>
   Effect.gen(function* () {
     for (const { version, data, checksum } of rewritten) {
-      yield* run("UPDATE events SET data = ?, checksum = ? WHERE session = ? AND version = ?", [
+      yield* run("UPDATE events SET data = ?, checksum = ? WHERE id = ? << 32 | ?", [
         data,
         checksum ?? null,
         id,
@@ -186,46 +171,6 @@ const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.
     }
     yield* run("DELETE FROM snapshots WHERE session = ?", [id])
     yield* run("DELETE FROM summaries WHERE session = ?", [id])
-  })
-
-/** Changes the summary rows of a session. A unique index refuses a second active row. */
-const changeSummaries = (
-  run: Run,
-  { id, name }: { readonly id: number; readonly name: string },
-  { replace, rows }: EventLog.SummaryChanges,
-) =>
-  Effect.gen(function* () {
-    if (replace) yield* run("DELETE FROM summaries WHERE session = ?", [id])
-    // All are deleted before the first is inserted: in between, two rows of the change could be active.
-    for (const { version } of rows) {
-      yield* run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
-    }
-    for (const row of rows) {
-      yield* run(
-        `INSERT INTO summaries
-           (summary_id, thread_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
-            is_active, created_at, status, superseded_by, session, version, time, tokens)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, datetime(CAST(? AS INTEGER) / 1000, 'unixepoch'), ?, ?, ?, ?, ?, ?)`,
-        [
-          row.id,
-          name,
-          // Other programs read these columns, and half a surrogate pair is not valid text for them.
-          row.text.toWellFormed(),
-          row.coveredTo,
-          row.total,
-          row.turnPrefix === null ? 0 : 1,
-          row.turnPrefix?.toWellFormed() ?? null,
-          row.status === "active" ? 1 : 0,
-          row.time,
-          row.status,
-          row.supersededBy,
-          id,
-          row.version,
-          row.time,
-          row.tokens,
-        ],
-      )
-    }
   })
 
 /**
@@ -249,7 +194,9 @@ const changeSummaries = (
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const database = yield* open(options)
+    if (options.readonly !== true && options.filename !== ":memory:") yield* Unfinished.finishing(database)
 
+    const changes = yield* Changes.make(database)
     const write = (
       operation: "append" | "rewrite",
       session: string,
@@ -257,23 +204,23 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, summaries } = appendOptions
+      const { expectedVersion, lastBatchId, batchId, summaries, description } = appendOptions
       const hash = batchHash(batchId)
       const general = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
             `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
-             FROM sessions JOIN events AS last ON last.session = sessions.id
-             WHERE sessions.name = ? ORDER BY last.version DESC LIMIT 1`,
+             FROM sessions JOIN events AS last ON ${ofSession("last")}
+             WHERE sessions.name = ? ORDER BY last.id DESC LIMIT 1`,
             [hash, batchId, session],
           )
           const actual = known === undefined ? 0 : integer(known, "version")
           if (known !== undefined && known["applied"] !== null) {
             const fromVersion = integer(known, "applied")
             const [next] = yield* run(
-              `SELECT version FROM events WHERE session = ? AND version > ? AND batch_id <> ?
-               ORDER BY version LIMIT 1`,
-              [known["id"], fromVersion, batchId],
+              `SELECT version FROM events WHERE id > ? << 32 | ? AND id < ? + 1 << 32 AND batch_id <> ?
+               ORDER BY id LIMIT 1`,
+              [known["id"], fromVersion, known["id"], batchId],
             )
             const version = next === undefined ? actual : integer(next, "version") - 1
             return { fromVersion, version, duplicate: true }
@@ -290,56 +237,50 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 ])
               : [known]
           const id = integer(created ?? {}, "id")
-          yield* insertRecords(run, { id, version: actual, batchId, hash }, records)
-          if (rewritten.length > 0) yield* rewriteRecords(run, id, rewritten)
-          if (summaries !== undefined) yield* changeSummaries(run, { id, name: session }, summaries)
+          yield* insertRecords(run, { id, version: actual + 1, batchId, hash }, records)
+          if (rewritten.length > 0) {
+            yield* rewriteRecords(run, id, rewritten)
+            yield* Unfinished.begin(run, session, batchId)
+          }
+          if (description !== undefined) yield* Owned.describe(run, id, description)
+          if (summaries !== undefined) yield* Summaries.change(run, { id, name: session }, summaries)
           return { fromVersion: actual + 1, version: actual + records.length, duplicate: false }
         })
-      const asExpected = (run: Run) => appendAsExpected(run, session, records, appendOptions)
-      const expectedFirst = (run: Run) =>
-        Effect.flatMap(asExpected(run), (done) => (done === null ? general(run) : Effect.succeed(done)))
-      const isPlain = rewritten.length === 0 && summaries === undefined
+      const isPlain = rewritten.length === 0 && summaries === undefined && description === undefined
       return database
         .write<EventLog.AppendResult, EventLog.VersionConflict>(
           operation,
-          isPlain && records.length > 1 ? expectedFirst : general,
-          isPlain && records.length === 1 ? asExpected : undefined,
+          general,
+          isPlain ? (run) => appendAsExpected(run, session, records, appendOptions) : undefined,
         )
-        .pipe(named(session))
+        .pipe(
+          Effect.tap(() => Effect.sync(() => changes.tell(session))),
+          named(session),
+        )
     }
 
-    // The write-ahead log still has the overwritten data, until it is truncated. A reader of it prevents that.
-    const truncated = database.query("rewrite", "PRAGMA wal_checkpoint(TRUNCATE)", []).pipe(
-      Effect.filterOrFail(
-        ([row]) => row === undefined || integer(row, "busy") === 0,
-        () =>
-          new EventLog.LogError({
-            operation: "rewrite",
-            reason:
-              "the session is rewritten, but another process still reads the old data in the write-ahead log; repeat it when that process is done",
-          }),
-      ),
-    )
+    const replaceAt = (...args: Parameters<ReturnType<typeof replacing>>) =>
+      replacing(database)(...args).pipe(named(args[1]))
 
     const service: EventLog.Service = {
       append: (session, records, appendOptions) => write("append", session, [], records, appendOptions),
       rewrite: (session, rewritten, records, appendOptions) =>
-        write("rewrite", session, rewritten, records, appendOptions).pipe(
-          Effect.zipLeft(truncated),
-          named(session),
-        ),
+        write("rewrite", session, rewritten, records, appendOptions),
+      finishRewrites: (session) =>
+        Unfinished.finish(database, session, options.busyTimeout ?? "30 seconds").pipe(named(session)),
       read: (session, { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false } = {}) =>
         paged(
           { from: fromVersion, to: toVersion },
           (range) =>
             database
-              .query(
+              .lists(
                 "read",
-                `SELECT version, batch_id, time, types.name AS type, schema_version, data, checksum
-                 FROM sessions JOIN events ON events.session = sessions.id JOIN types ON types.id = events.type
-                 WHERE sessions.name = ? AND version BETWEEN ? AND ?
-                 ORDER BY version ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
-                [session, range.from, range.to],
+                `SELECT version, batch_id, time, types.name, schema_version, data, checksum
+                 FROM sessions
+                   JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
+                   JOIN types ON types.id = events.type
+                 WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
+                [Math.max(range.from, 1), Math.max(Math.min(range.to, mostVersions), 0), session],
               )
               .pipe(
                 Effect.map((rows) => rows.map((row) => recordOf(session, row))),
@@ -347,14 +288,23 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               ),
           (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
         ),
-      version: (session) =>
+      head: (session) =>
         database
           .query(
-            "version",
-            `SELECT (SELECT max(version) FROM events WHERE session = sessions.id) AS version
-             FROM sessions WHERE name = ?`,
+            "head",
+            `SELECT version, batch_id FROM sessions JOIN events ON ${ofSession()}
+             WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
             [session],
           )
+          .pipe(
+            Effect.map(([row]) =>
+              row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
+            ),
+            named(session),
+          ),
+      version: (session) =>
+        database
+          .query("version", `SELECT ${lastVersion} AS version FROM sessions WHERE name = ?`, [session])
           .pipe(
             Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
             named(session),
@@ -365,8 +315,8 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             run(
               `INSERT OR REPLACE INTO snapshots (session, fold, version, batch_id, data)
                SELECT session, ?, version, batch_id, ? FROM (
-                 SELECT session, version, batch_id FROM sessions JOIN events ON events.session = sessions.id
-                 WHERE sessions.name = ? ORDER BY version DESC LIMIT 1
+                 SELECT session, version, batch_id FROM sessions JOIN events ON ${ofSession()}
+                 WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1
                ) WHERE version = ? AND batch_id = ?`,
               [foldVersion, data, session, version, batchId],
             ),
@@ -391,40 +341,28 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             ),
             named(session),
           ),
-      summaries: (session) =>
-        database
-          .query(
-            "summaries",
-            `SELECT summaries.* FROM sessions JOIN summaries ON summaries.session = sessions.id
-             WHERE sessions.name = ? ORDER BY version`,
-            [session],
-          )
-          .pipe(
-            Effect.map((rows) => rows.map(summaryOf)),
-            named(session),
-          ),
+      summaries: (session, summariesOptions) =>
+        Summaries.read(database, session, summariesOptions).pipe(named(session)),
+      replaceSummaries: (session, rows, at) =>
+        replaceAt("replaceSummaries", session, at, (run, id) =>
+          Summaries.change(run, { id, name: session }, { replace: true, rows }),
+        ),
+      owned: (owner, ownedOptions) => Owned.owned(database, owner, ownedOptions),
+      description: (session) => Owned.description(database, session).pipe(named(session)),
+      replaceDescription: (session, description, at) =>
+        replaceAt("replaceDescription", session, at, (run, id) => Owned.describe(run, id, description)),
       sessions: paged(
         "",
         (after) =>
           database
             .query(
               "sessions",
-              `SELECT name, version, created_at, time AS updated_at
-               FROM sessions JOIN events ON events.session = sessions.id
-                 AND version = (SELECT max(version) FROM events WHERE session = sessions.id)
+              `SELECT name, version, created_at, time AS updated_at, owner, title
+               FROM sessions JOIN events ON events.id = (SELECT max(events.id) FROM events WHERE ${ofSession()})
                WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
               [after],
             )
-            .pipe(
-              Effect.map((rows) =>
-                rows.map((row): EventLog.SessionInfo => ({
-                  session: text(row, "name"),
-                  version: integer(row, "version"),
-                  createdTime: integer(row, "created_at"),
-                  updatedTime: integer(row, "updated_at"),
-                })),
-              ),
-            ),
+            .pipe(Effect.map((rows) => rows.map(Owned.infoOf))),
         (_after, { session }) => session,
       ),
       delete: (session) =>
@@ -432,8 +370,10 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           .write("delete", (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]))
           .pipe(
             Effect.map((rows) => rows.length > 0),
+            Effect.tap(() => Effect.sync(() => changes.tell(session))),
             named(session),
           ),
+      changes: changes.of,
     }
     return service
   })

@@ -3,7 +3,7 @@ import { EventLog } from "@memfold/core"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { type Database, open, type Options } from "./Database.js"
+import { createPrivate, type Database, open, type Options } from "./Database.js"
 import { integer, text } from "./Row.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */
@@ -175,6 +175,7 @@ export const backup = ({
     )
     const total = integer(row ?? {}, "bytes")
     const look = Effect.sync(() => onProgress({ copied: Math.min(bytesOf(part), total), total }))
+    createPrivate(part)
     yield* copy(part).pipe(
       Effect.raceFirst(Effect.forever(Effect.zipRight(look, Effect.sleep(Duration.millis(50))))),
     )

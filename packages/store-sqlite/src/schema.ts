@@ -6,38 +6,53 @@ export const applicationId = 0x6d66_6c64
 /** The `user_version` of the tables below. Files with another one are refused. */
 export const schemaVersion = 1
 
+/** The condition that a row of `events` belongs to a row of `sessions`, which SQLite looks up as one range. */
+export const ofSession = (events = "events"): string =>
+  `${events}.id > sessions.id << 32 AND ${events}.id < sessions.id + 1 << 32`
+
+/** The version of the last event of a row of `sessions`; null if it has none. */
+export const lastVersion = `(SELECT max(events.id) & 0xffffffff FROM events WHERE ${ofSession()})`
+
 /**
- * - `sessions`: one row for each session
+ * - `sessions`: one row for each session, with its owner and its title
  * - `types`: the names of event types; a row of `events` has the number. 1 takes no byte in a row, so the type that is
  *   stored first, as a rule that of messages, is the cheapest
- * - `events`: the log. `batch_hash` is set on the first event of each batch, and finds a batch by its id
+ * - `events`: the log. One number is session and version: the rows are in the order of the log, and need no index beside
+ *   the table. `session` and `version` are parts of it; look rows up by `id` (see {@link ofSession}). `batch_hash` is set on the first event of each batch, and finds a batch by its id
  * - `snapshots`: the newest cached fold of each session
- * - `summaries`: the summary rows that came with appends. The key is the event that committed the summary, because
- *   copies of a session share their summary ids
+ * - `summaries`: the summary rows that came with appends. The key is the event that committed the summary. A summary id is
+ *   unique within its session, because copies of a session share their summary ids
+ * - `unfinished_rewrites`: the batches that erased text which may still be in the write-ahead log
  * - `log` and `compressed_summaries`: views for people with a `sqlite3` shell
  */
 export const statements: ReadonlyArray<string> = [
   `CREATE TABLE sessions (
      id INTEGER PRIMARY KEY,
      name TEXT NOT NULL UNIQUE,
-     created_at INTEGER NOT NULL
+     created_at INTEGER NOT NULL,
+     owner TEXT,
+     title TEXT
    )`,
+  `CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner IS NOT NULL`,
   `CREATE TABLE types (
      id INTEGER PRIMARY KEY,
      name TEXT NOT NULL UNIQUE
    )`,
   `CREATE TABLE events (
-     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-     version INTEGER NOT NULL,
+     id INTEGER PRIMARY KEY,
+     session INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL,
+     version INTEGER GENERATED ALWAYS AS (id & 0xffffffff) VIRTUAL,
      batch_id TEXT NOT NULL,
      batch_hash INTEGER,
      time INTEGER NOT NULL,
      type INTEGER NOT NULL REFERENCES types (id),
      schema_version INTEGER NOT NULL,
      data TEXT NOT NULL,
-     checksum INTEGER,
-     PRIMARY KEY (session, version)
+     checksum INTEGER
    )`,
+  `CREATE TRIGGER events_of_deleted_session AFTER DELETE ON sessions BEGIN
+     DELETE FROM events WHERE id > OLD.id << 32 AND id < OLD.id + 1 << 32;
+   END`,
   `CREATE INDEX events_by_batch ON events (session, batch_hash) WHERE batch_hash IS NOT NULL`,
   `CREATE TABLE snapshots (
      session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
@@ -66,8 +81,14 @@ export const statements: ReadonlyArray<string> = [
      CHECK (is_active = (status = 'active'))
    )`,
   `CREATE UNIQUE INDEX summaries_one_active ON summaries (session) WHERE is_active = 1`,
+  `CREATE UNIQUE INDEX summaries_by_id ON summaries (summary_id, session)`,
   `CREATE INDEX summaries_by_thread ON summaries (thread_id, is_active, created_at)`,
   `CREATE INDEX summaries_by_time ON summaries (created_at)`,
+  `CREATE TABLE unfinished_rewrites (
+     session TEXT NOT NULL,
+     batch_id TEXT NOT NULL,
+     PRIMARY KEY (session, batch_id)
+   ) WITHOUT ROWID`,
   `CREATE VIEW log AS
      SELECT sessions.name AS session, version, types.name AS type, datetime(time / 1000, 'unixepoch') AS time,
        batch_id, data

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as nextLook } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { onTestFinished } from "vitest"
 import { bundled as bundledFrom } from "../../core/test/children.js"
@@ -122,3 +123,12 @@ export const findings = (log: EventLog.Service) =>
 /** What SQLite itself says about a file. */
 export const integrity = (file: string): unknown =>
   withDriver(file, (driver) => driver.pragma("integrity_check", { simple: true }))
+
+/** Looks again and again until it is so; fails after 20 seconds. */
+export const eventually = async (what: string, isSo: () => boolean): Promise<void> => {
+  const end = performance.now() + 20_000
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error(`it never came about that ${what}`)
+    await nextLook(20)
+  }
+}

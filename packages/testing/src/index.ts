@@ -7,7 +7,7 @@ export type { CheckOptions, Verdict } from "./law/check.js"
 export type { Law } from "./law/Law.js"
 
 export { strategyProperties } from "./strategy/strategyProperties.js"
-export type { RoundsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
+export type { TurnsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
 export { rehearse } from "./strategy/rehearse.js"
 export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
 

@@ -7,12 +7,14 @@ import { Schema } from "effect"
  *   the list itself is wrong
  * - `path`: the field, like `content[0].tool_use_id`; empty for the whole message
  * - `problem`: the rest of a sentence about the message, like `has no role`
+ * - `use`: for a message of another library, the package or the format that reads it
  */
 export class AnthropicDecodeError extends Schema.TaggedError<AnthropicDecodeError>()("AnthropicDecodeError", {
   index: Schema.optional(Schema.NonNegativeInt),
   path: Schema.String,
   problem: Schema.String,
   allowed: Schema.String,
+  use: Schema.optional(Schema.String),
 }) {
   override get message(): string {
     const subject = this.index === undefined ? "the input" : `message ${this.index}`

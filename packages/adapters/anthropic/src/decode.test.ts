@@ -6,7 +6,7 @@ import { decodeMessage, decodeMessages, encodeMessages } from "./index.js"
 /** Decodes, and checks on the way that the very same conversation comes out again. */
 const both = (wire: { system?: unknown; messages: ReadonlyArray<unknown> }) => {
   const messages = Either.getOrThrow(decodeMessages(wire))
-  expect(encodeMessages(messages)).toEqual(wire)
+  expect(encodeMessages(messages, { exact: true })).toEqual(wire)
   return messages
 }
 const one = (...messages: ReadonlyArray<unknown>) => both({ messages })
@@ -75,7 +75,7 @@ describe("decodeMessages", () => {
     ])
   })
 
-  it("keeps what a result has besides its first text", () => {
+  it("keeps a result whole, whatever it consists of", () => {
     const [message] = one({
       role: "user",
       content: [
@@ -102,13 +102,37 @@ describe("decodeMessages", () => {
         },
       ],
     })
-    expect(message!.parts.slice(0, 6)).toEqual([
-      { type: "tool-result", id: "a", output: "A screenshot:" },
-      { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
-      { type: "text", text: "done" },
-      { type: "opaque", provider: "anthropic", data: { type: "tool_reference", tool_name: "zoom" } },
-      { type: "tool-result", id: "b", output: "only", isError: false },
-      { type: "tool-result", id: "c", output: "" },
+    const inside = { anthropic: { fields: { cache_control: { type: "ephemeral" } } } }
+    expect(message!.parts).toEqual([
+      {
+        type: "tool-result",
+        id: "a",
+        output: "A screenshot:\ndone",
+        content: [
+          { type: "text", text: "A screenshot:" },
+          { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
+          { type: "text", text: "done" },
+          { type: "opaque", provider: "anthropic", data: { type: "tool_reference", tool_name: "zoom" } },
+        ],
+        providerData: inside,
+      },
+      {
+        type: "tool-result",
+        id: "b",
+        output: "only",
+        isError: false,
+        providerData: { anthropic: { content: "blocks" } },
+      },
+      { type: "tool-result", id: "c", output: "", providerData: { anthropic: { content: "absent" } } },
+      { type: "tool-result", id: "d", output: "", providerData: { anthropic: { content: "blocks" } } },
+      { type: "tool-result", id: "e", output: "" },
+      { type: "tool-result", id: "f", output: "", content: [{ type: "text", text: "" }] },
+      {
+        type: "tool-result",
+        id: "g",
+        output: "x",
+        content: [{ type: "text", text: "x", providerData: inside }],
+      },
     ])
   })
 
@@ -137,8 +161,14 @@ describe("decodeMessages", () => {
         mediaType: "application/pdf",
         uri: "data:application/pdf;base64,JVBERi0=",
         name: "Terms",
+        providerData: { anthropic: { fields: { context: "signed", citations: { enabled: true } } } },
       },
-      { type: "file", mediaType: "application/pdf", uri: "https://example.org/a.pdf" },
+      {
+        type: "file",
+        mediaType: "application/pdf",
+        uri: "https://example.org/a.pdf",
+        providerData: { anthropic: { fields: { title: null } } },
+      },
       {
         type: "file",
         mediaType: "text/plain",
@@ -158,7 +188,7 @@ describe("decodeMessages", () => {
     ]
     const [message] = one({ role: "user", content: strange })
     expect(message!.parts).toEqual(strange.map((data) => ({ type: "opaque", provider: "anthropic", data })))
-    one(
+    const [, hidden] = one(
       { role: "user", content: "search" },
       {
         role: "assistant",
@@ -171,6 +201,8 @@ describe("decodeMessages", () => {
         ],
       },
     )
+    expect(hidden!.parts[0]).toMatchObject({ type: "opaque", bound: true })
+    expect(hidden!.parts[1]).not.toHaveProperty("bound")
   })
 
   it("tells the ways of writing the same text apart", () => {
@@ -254,6 +286,33 @@ describe("decodeMessages", () => {
     )
   })
 
+  it("refuses messages of other libraries, and names what reads them", () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
+    const named = (input: unknown) => {
+      const result = decodeMessages([{ role: "user", content: "hi" }, input])
+      return Either.isLeft(result) ? result.left : undefined
+    }
+    expect(named({ role: "assistant", content: null, tool_calls: [call] })).toMatchObject({
+      _tag: "AnthropicDecodeError",
+      index: 1,
+      use: '@memfold/openai (format "openai")',
+      message:
+        'message 1 is one of Chat Completions; allowed: messages of Anthropic Messages; for those of Chat Completions, use @memfold/openai (format "openai")',
+    })
+    const use = (input: unknown) => named(input)?.use
+    const said = (...content: ReadonlyArray<unknown>) => use({ role: "assistant", content })
+    expect(use({ role: "tool", tool_call_id: "c", content: "x" })).toMatch('"openai"')
+    expect(use({ object: "chat.completion", choices: [] })).toMatch('"openai"')
+    expect(said({ type: "image_url", image_url: { url: "https://example.org/a.png" } })).toMatch('"openai"')
+    expect(said({ type: "output_text", text: "hi" })).toMatch('"openai-responses"')
+    expect(use({ type: "function_call", call_id: "c", name: "f", arguments: "{}" })).toMatch("responses")
+    expect(said({ type: "tool-call", toolCallId: "c", toolName: "f", input: {} })).toBe("@memfold/ai-sdk")
+    expect(said({ type: "reasoning", text: "hm" })).toBe("@memfold/ai-sdk")
+    expect(use({ id: "m", role: "user", parts: [{ type: "text", text: "hi" }] })).toBe("@memfold/ai-sdk")
+    expect(use(Message.user("hi"))).toMatch('"memfold"')
+    expect(use({ lc: 1, type: "constructor", id: ["AIMessage"], kwargs: {} })).toBe("@memfold/langchain")
+  })
+
   it("never shows what was said", () => {
     const secret = "the password is hunter2"
     for (const wrong of [
@@ -292,7 +351,10 @@ describe("decodeMessage", () => {
   it("reads a response with its usage, and does not send the response's fields back", () => {
     const [message] = Either.getOrThrow(decodeMessage(response))
     expect(message!.usage).toEqual({ input: 2_103, output: 7 })
-    expect(encodeMessages([message!]).messages).toEqual([{ role: "assistant", content: response.content }])
+    expect(encodeMessages([Message.user("Hi"), message!]).messages[1]).toEqual({
+      role: "assistant",
+      content: response.content,
+    })
   })
 
   it("does without a usage it cannot read", () => {

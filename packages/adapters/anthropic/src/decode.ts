@@ -1,77 +1,62 @@
 /** From the conversation of a Messages API request, or from responses, to memfold messages. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { AnthropicDecodeError } from "./AnthropicDecodeError.js"
 import { fromFile, toFile } from "./files.js"
-import { isBlank, metadataOf, type Form } from "./form.js"
+import { metadataOf, withForm, type Form } from "./form.js"
 import { toArguments } from "./input.js"
 import { messages, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
 
 const decodeSystem = Schema.decodeUnknownEither(system)
 
-const check = Codec.checkMessage<WireMessage>(messages)
+const checkShape = Codec.checkMessage<WireMessage>(messages)
 
-/** The parts of a message and what has to be remembered about each, collected in order. */
-class Draft {
-  readonly parts: Array<Message.Part> = []
-  private readonly blocks: Record<string, Codec.Fields> = {}
-  private readonly results: Record<string, "absent" | "blocks"> = {}
-
-  push(part: Message.Part, extra?: Codec.Fields, result?: "absent" | "blocks"): void {
-    if (extra !== undefined) this.blocks[this.parts.length] = extra
-    if (result !== undefined) this.results[this.parts.length] = result
-    this.parts.push(part)
-  }
-
-  form(): Form {
-    return {
-      ...(Object.keys(this.blocks).length === 0 ? {} : { blocks: this.blocks }),
-      ...(Object.keys(this.results).length === 0 ? {} : { results: this.results }),
-    }
-  }
+const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
+  const foreign = Codec.foreignProblem(input, "anthropic")
+  return foreign === undefined ? checkShape(input) : Either.left(foreign)
 }
 
 const isPlainText = (block: WireBlock | undefined): boolean =>
   block?.type === "text" && Codec.rest(block, { type: "text", text: "" }) === undefined
 
-const addText = (draft: Draft, block: WireBlock): void => {
-  const known = { type: "text" as const, text: block["text"] as string }
-  draft.push(known, Codec.rest(block, known) ?? (isBlank(known.text) ? {} : undefined))
-}
+const opaque = (block: WireBlock): Message.Opaque => ({
+  type: "opaque",
+  provider: "anthropic",
+  data: block,
+  ...(block.type === "redacted_thinking" ? { bound: true } : {}),
+})
 
 /** Text, a file where files may stand, or a block as it came. */
-const addSpoken = (draft: Draft, block: WireBlock, role: Message.Role): void => {
-  if (block.type === "text") return addText(draft, block)
+const spoken = (block: WireBlock, role: Message.Role): Message.Text | Message.File | Message.Opaque => {
+  if (block.type === "text") {
+    const known = { type: "text" as const, text: block["text"] as string }
+    return withForm(known, Codec.rest(block, known))
+  }
   // A block becomes a file only if the file can be written back as the very same block.
   const file = role === "user" || role === "tool" ? toFile(block) : undefined
   const known = file && fromFile(file)
-  if (file !== undefined && known !== undefined && Codec.agrees(block, known)) {
-    return draft.push(file, Codec.rest(block, known))
-  }
-  draft.push({ type: "opaque", provider: "anthropic", data: block })
+  return file !== undefined && known !== undefined && Codec.agrees(block, known)
+    ? withForm(file, Codec.rest(block, known))
+    : opaque(block)
 }
 
-const addThinking = (draft: Draft, block: WireBlock): void => {
+const thought = (block: WireBlock): Message.Reasoning => {
   const { thinking, signature } = block as WireBlock & { thinking: string; signature?: string }
   const signed = signature === undefined ? {} : { signature }
   const extra = Codec.rest(block, { type: "thinking", thinking, ...signed })
-  draft.push(
-    { type: "reasoning", text: thinking, ...signed },
-    extra ?? (signature === undefined ? {} : undefined),
-  )
+  return withForm({ type: "reasoning", text: thinking, ...signed }, extra)
 }
 
-const addCall = (draft: Draft, block: WireBlock): void => {
+const called = (block: WireBlock): Message.ToolCall => {
   const { id, name, input } = block as WireBlock & { id: string; name: string; input: Codec.Fields }
-  draft.push(
+  return withForm(
     { type: "tool-call", id, name, arguments: toArguments(input) ?? "" },
     Codec.rest(block, { type: "tool_use", id, name, input }),
   )
 }
 
-/** The first text is the output; whatever else the tool gave follows it. */
-const addResult = (draft: Draft, block: WireBlock): void => {
+const answered = (block: WireBlock): Message.ToolResult => {
   const {
     tool_use_id: id,
     content,
@@ -83,13 +68,17 @@ const addResult = (draft: Draft, block: WireBlock): void => {
   }
   const extra = Codec.rest(block, { type: "tool_result", tool_use_id: id, content, is_error: isError })
   const result = { type: "tool-result" as const, id, ...(isError === undefined ? {} : { isError }) }
-  if (typeof content === "string") return draft.push({ ...result, output: content }, extra)
+  if (typeof content === "string") return withForm({ ...result, output: content }, extra)
   const [first, ...others] = content ?? []
-  const output = isPlainText(first) ? (first!["text"] as string) : ""
-  const following = output === "" ? (content ?? []) : others
-  const form = content === undefined ? "absent" : following.length === 0 ? "blocks" : undefined
-  draft.push({ ...result, output }, extra, form)
-  for (const one of following) addSpoken(draft, one, "tool")
+  if (first === undefined) {
+    return withForm({ ...result, output: "" }, extra, content === undefined ? "absent" : "blocks")
+  }
+  const text = first["text"]
+  if (others.length === 0 && isPlainText(first) && text !== "") {
+    return withForm({ ...result, output: text as string }, extra, "blocks")
+  }
+  const parts = [first, ...others].map((one) => spoken(one, "tool"))
+  return withForm({ ...result, output: Message.outputOf(parts), content: parts }, extra)
 }
 
 const asBlocks = (content: WireContent): ReadonlyArray<WireBlock> =>
@@ -101,32 +90,23 @@ const contentForm = (content: WireContent): Form =>
     ? { content: "blocks" }
     : {}
 
-const decodeAssistant = (content: WireContent): Draft => {
-  const draft = new Draft()
-  for (const block of asBlocks(content)) {
-    if (block.type === "thinking") addThinking(draft, block)
-    else if (block.type === "tool_use") addCall(draft, block)
-    else addSpoken(draft, block, "assistant")
-  }
-  return draft
-}
+const decodeAssistant = (content: WireContent): ReadonlyArray<Message.Part> =>
+  asBlocks(content).map((block) => {
+    if (block.type === "thinking") return thought(block)
+    return block.type === "tool_use" ? called(block) : spoken(block, "assistant")
+  })
 
 /** Results become a tool message, and what stands beside them a user message after it. */
-const decodeUser = (content: WireContent): { readonly results: Draft; readonly said: Draft } => {
-  const results = new Draft()
-  const said = new Draft()
-  for (const block of asBlocks(content)) {
-    if (block.type === "tool_result") addResult(results, block)
-    else addSpoken(said, block, "user")
+const decodeUser = (content: WireContent) => {
+  const blocks = asBlocks(content)
+  return {
+    results: blocks.filter(({ type }) => type === "tool_result").map(answered),
+    said: blocks.filter(({ type }) => type !== "tool_result").map((block) => spoken(block, "user")),
   }
-  return { results, said }
 }
 
-const decodeSystemContent = (content: WireContent): Draft => {
-  const draft = new Draft()
-  for (const block of asBlocks(content)) addSpoken(draft, block, "system")
-  return draft
-}
+const decodeSystemContent = (content: WireContent): ReadonlyArray<Message.Part> =>
+  asBlocks(content).map((block) => spoken(block, "system"))
 
 const Count = Schema.NonNegativeInt
 const isUsage = Schema.is(
@@ -157,6 +137,7 @@ const responseFields = new Set([
   "container",
   "context_management",
   "diagnostics",
+  "parsed_output",
 ])
 
 /** Further fields of a message: what a response adds to it, and what is not known. */
@@ -175,11 +156,11 @@ const fieldsForm = (raw: WireMessage): Form => {
 /** The messages that one message on the wire stands for; `lead` goes with the first of them. */
 const decodeChecked = (raw: WireMessage, lead: Form): ReadonlyArray<Message.Message> => {
   const form = { ...lead, ...fieldsForm(raw) }
-  const message = (role: Message.Role, draft: Draft, own: Form): Message.Message => ({
+  const message = (role: Message.Role, parts: ReadonlyArray<Message.Part>, own: Form): Message.Message => ({
     role,
-    parts: draft.parts,
+    parts,
     ...usageOf(raw),
-    ...metadataOf({ ...own, ...draft.form() }),
+    ...metadataOf(own),
   })
   const whole = { ...form, ...contentForm(raw.content) }
   switch (raw.role) {
@@ -189,9 +170,9 @@ const decodeChecked = (raw: WireMessage, lead: Form): ReadonlyArray<Message.Mess
       return [message("system", decodeSystemContent(raw.content), { ...whole, place: "messages" })]
     case "user": {
       const { results, said } = decodeUser(raw.content)
-      if (results.parts.length === 0) return [message("user", said, whole)]
+      if (results.length === 0) return [message("user", said, whole)]
       const answers = message("tool", results, form)
-      return said.parts.length === 0 ? [answers] : [answers, message("user", said, {})]
+      return said.length === 0 ? [answers] : [answers, message("user", said, {})]
     }
   }
 }
@@ -210,14 +191,15 @@ const decodeAt = (
   })
 
 /**
- * Decodes one message of a request, or a whole response; a wrong one is an `AnthropicDecodeError`. A user message that has tool results gives a tool message
- * with all of them, followed by a user message if there is more in it; every other message gives one.
+ * Decodes one message of a request, or a whole response; a wrong one, or one of another library, is an
+ * `AnthropicDecodeError`. A user message that has tool results gives a tool message with all of them, followed by a user
+ * message if there is more in it; every other message gives one.
  *
- * - `input` becomes JSON text and comes back as the same object; in a result the first text is the output and
- *   further blocks (text, images, …) follow it
+ * - `input` becomes JSON text and comes back as the same object
+ * - a result of several blocks, or with an image, keeps them in its `content`
  * - thinking is reasoning with its signature; images, PDFs and plain text documents are files; redacted
  *   thinking, server tools and blocks not known here stay opaque and go back as they came
- * - `cache_control`, `citations` and unknown fields are kept in `metadata.anthropic`
+ * - `cache_control`, `citations` and unknown fields are kept in `providerData.anthropic` of their part
  * - a response's `usage` becomes the usage of the message: all prompt tokens, cached ones included, and its own
  */
 export const decodeMessage = (
@@ -244,11 +226,10 @@ const decodeSystemField = (
     onLeft: (error) => failed(Codec.problemOf(error)),
     onRight: () => {
       const content = input["system"] as WireContent
-      const draft = decodeSystemContent(content)
-      const form = { ...contentForm(content), ...draft.form() }
+      const parts = decodeSystemContent(content)
       return content.length === 0 && typeof content !== "string"
         ? []
-        : [{ role: "system" as const, parts: draft.parts, ...metadataOf(form) }]
+        : [{ role: "system" as const, parts, ...metadataOf(contentForm(content)) }]
     },
   })
 }

@@ -1,9 +1,76 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeMessage, decodeMessages, encodeMessages } from "./index.js"
+import { decodeMessage, decodeMessages, encodeAndReport, encodeMessages } from "./index.js"
 
 describe("encodeMessages", () => {
+  it("writes an error in words alone, and says what it leaves out", () => {
+    const image = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/page.png" }
+    const call = Message.call([{ id: "c1", name: "screenshot", arguments: "{}" }])
+    const failed = (content: ReadonlyArray<Message.Text | Message.File>) =>
+      encodeAndReport([
+        Message.user("?"),
+        call,
+        Message.result({ id: "c1", output: Message.outputOf(content), content, isError: true }),
+      ])
+    const { messages, omitted } = failed([{ type: "text", text: "It broke:" }, image])
+    expect(messages[2]?.content).toEqual([
+      {
+        type: "tool_result",
+        tool_use_id: "c1",
+        content: [{ type: "text", text: "It broke:" }],
+        is_error: true,
+      },
+    ])
+    expect(omitted).toEqual([{ message: 2, part: "file" }])
+    expect(JSON.stringify(failed([image]).messages[2])).toContain("(No output)")
+  })
+
+  it("leaves out reasoning before a system message that it hoists from the midst of the conversation", () => {
+    const thought = (text: string): Message.Message => ({
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text, signature: `signed ${text}` },
+        { type: "text", text: `said ${text}` },
+      ],
+    })
+    const { system, messages, omitted } = encodeAndReport([
+      Message.system("Be brief."),
+      Message.user("1"),
+      thought("first"),
+      Message.system("Read only."),
+      Message.user("2"),
+      thought("second"),
+    ])
+    expect(JSON.stringify(system)).toContain("Read only.")
+    expect(JSON.stringify(messages)).not.toContain("signed first")
+    expect(JSON.stringify(messages)).toContain("signed second")
+    expect(omitted).toEqual([{ message: 2, part: "reasoning" }])
+  })
+
+  it("leaves out a call that is not the assistant's, with its result", () => {
+    const call = { type: "tool-call" as const, id: "c1", name: "search", arguments: "{}" }
+    const given: ReadonlyArray<Message.Message> = [
+      { role: "user", parts: [{ type: "text", text: "hi" }, call] },
+      Message.result({ id: "c1", output: "found" }),
+      Message.user("there"),
+    ]
+    const sent = JSON.stringify(encodeMessages(given))
+    expect(sent).toContain("hi")
+    expect(sent).toContain("there")
+    expect(sent).not.toContain("c1")
+    expect(encodeAndReport(given).omitted).toEqual([
+      { message: 0, part: "tool-call" },
+      { message: 1, part: "tool-result" },
+    ])
+  })
+
+  it("writes no half of a surrogate pair, unless it is to be exact", () => {
+    const given = [Message.user("half \ud83d")]
+    expect(encodeMessages(given).messages[0]?.content).toBe("half \ufffd")
+    expect(encodeMessages(given, { exact: true }).messages[0]?.content).toBe("half \ud83d")
+  })
+
   it("hoists every system message", () => {
     expect(
       encodeMessages([
@@ -33,12 +100,13 @@ describe("encodeMessages", () => {
   it("gathers the results of parallel calls in one message, before what the user says", () => {
     const call = (id: string) => ({ id, name: "f", arguments: "{}" })
     const { messages } = encodeMessages([
+      Message.user("Twice, please."),
       Message.call([call("a"), call("b")]),
       Message.result({ id: "a", output: "1" }),
       Message.user("Hurry!"),
       Message.result({ id: "b", output: "2", isError: true }),
     ])
-    expect(messages).toEqual([
+    expect(messages.slice(1)).toEqual([
       {
         role: "assistant",
         content: [
@@ -59,8 +127,11 @@ describe("encodeMessages", () => {
 
   it("wraps arguments that are no JSON object", () => {
     const inputs = ["", ' { "a": 1 } ', "[1]", "7", '{"a":', "*** Begin Patch"].map((text) => {
-      const { messages } = encodeMessages([Message.call([{ id: "c", name: "f", arguments: text }])])
-      return (messages[0]!.content[0] as { input: unknown }).input
+      const { messages } = encodeMessages([
+        Message.user("q"),
+        Message.call([{ id: "c", name: "f", arguments: text }]),
+      ])
+      return (messages[1]!.content[0] as { input: unknown }).input
     })
     expect(inputs).toEqual([
       {},
@@ -113,6 +184,138 @@ describe("encodeMessages", () => {
       { type: "tool_result", tool_use_id: "a", content: "1" },
       { type: "text", text: "there" },
     ])
+  })
+
+  it("reports what it leaves out", () => {
+    const { omitted } = encodeAndReport([
+      Message.user("hi", { name: "Ada" }),
+      {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", text: "hm" },
+          { type: "text", text: "" },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { type: "file", mediaType: "audio/wav", uri: "data:audio/wav;base64,UklGRg==" },
+          { type: "opaque", provider: "openai", data: {} },
+        ],
+      },
+    ])
+    expect(omitted).toEqual([
+      { message: 0, part: "name" },
+      { message: 1, part: "reasoning" },
+      { message: 2, part: "file" },
+      { message: 2, part: "opaque" },
+    ])
+  })
+
+  describe("writes what the API accepts", () => {
+    const wires = (...messages: ReadonlyArray<Message.Message>) => encodeMessages(messages).messages
+
+    it("a user's message first", () => {
+      expect(wires(Message.assistant("Hello."))).toEqual([
+        { role: "user", content: "(The conversation goes on.)" },
+        { role: "assistant", content: "Hello." },
+      ])
+    })
+
+    it("no thinking at the end of a message", () => {
+      const thought = { type: "reasoning" as const, text: "hm", signature: "c2ln" }
+      const hidden = {
+        type: "opaque" as const,
+        provider: "anthropic",
+        data: { type: "redacted_thinking", data: "…" },
+      }
+      const said = encodeAndReport([
+        Message.user("q"),
+        { role: "assistant", parts: [thought, { type: "text", text: "a" }, hidden] },
+        Message.user("q"),
+        { role: "assistant", parts: [thought] },
+        Message.user("q"),
+      ])
+      expect(said.messages.map(({ role, content }) => [role, content.length])).toEqual([
+        ["user", 1],
+        ["assistant", 2],
+        ["user", 2],
+      ])
+      expect(said.omitted).toEqual([
+        { message: 1, part: "opaque" },
+        { message: 3, part: "reasoning" },
+      ])
+    })
+
+    it("a text for a failed call without output", () => {
+      const [, , answer] = wires(
+        Message.user("q"),
+        Message.call([{ id: "a", name: "f", arguments: "{}" }]),
+        Message.result({ id: "a", output: "", isError: true }),
+      )
+      expect(answer?.content).toEqual([
+        { type: "tool_result", tool_use_id: "a", content: "(No output)", is_error: true },
+      ])
+    })
+
+    it("ids that it allows, and each of them once", () => {
+      const call = (id: string) => Message.call([{ id, name: "f", arguments: "{}" }])
+      const said = wires(
+        Message.user("q"),
+        ...["a", "a", "call|fc", ""].flatMap((id) => [call(id), Message.result({ id, output: "1" })]),
+      )
+      const ids = said
+        .slice(1)
+        .flatMap(({ content }) =>
+          (content as ReadonlyArray<{ id?: string; tool_use_id?: string }>).flatMap((block) =>
+            block.id === undefined && block.tool_use_id === undefined ? [] : [block.id ?? block.tool_use_id],
+          ),
+        )
+      expect(ids.filter((_id, at) => at % 2 === 0)).toEqual(ids.filter((_id, at) => at % 2 === 1))
+      expect(new Set(ids).size).toBe(4)
+      expect(ids.slice(0, 4)).toEqual(["a", "a", "a_2", "a_2"])
+      expect(ids.every((id) => /^[\w-]+$/.test(id!))).toBe(true)
+    })
+
+    it("system messages in the midst only right behind the user's", () => {
+      const decoded = Either.getOrThrow(
+        decodeMessages([
+          { role: "user", content: "q" },
+          { role: "system", content: "In French." },
+          { role: "assistant", content: "Oui." },
+          { role: "system", content: "In Greek." },
+        ]),
+      )
+      expect(encodeMessages(decoded)).toEqual({
+        system: "In Greek.",
+        messages: [
+          { role: "user", content: "q" },
+          { role: "system", content: "In French." },
+          { role: "assistant", content: "Oui." },
+        ],
+      })
+    })
+
+    it("nothing that is empty", () => {
+      const decoded = Either.getOrThrow(
+        decodeMessages([
+          { role: "user", content: "q" },
+          { role: "assistant", content: [] },
+          { role: "user", content: [{ type: "text", text: "" }] },
+          { role: "assistant", content: [{ type: "thinking", thinking: "unsigned" }] },
+          { role: "user", content: [{ type: "text", text: "and?" }] },
+        ]),
+      )
+      expect(encodeMessages(decoded).messages).toEqual([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "q" },
+            { type: "text", text: "and?" },
+          ],
+        },
+      ])
+    })
   })
 
   it("sends or omits unknown fields of a message", () => {

@@ -2,8 +2,9 @@
 import * as Codec from "@memfold/codec"
 import { type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
-import { formOf, isBlank, type Form } from "./form.js"
+import { formOf, isBlank, partFormOf, type Form } from "./form.js"
 import { toInput } from "./input.js"
+import { placeSummaries } from "./summaries.js"
 import type { AnthropicConversation } from "./wire.js"
 
 /**
@@ -11,155 +12,345 @@ import type { AnthropicConversation } from "./wire.js"
  *
  * - `extraFields`: whether unknown fields that a message had when it was decoded are sent back (`"send"`, the
  *   default) or left out (`"omit"`). Fields that only a response has are never sent.
+ * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: blank texts, empty lists,
+ *   unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
  */
-export interface EncodeOptions {
+export interface EncodeOptions extends Codec.SummaryOptions {
   readonly extraFields?: "send" | "omit"
+  readonly exact?: boolean
 }
 
-/** The role and the form of the message that a part belongs to. */
-interface Context {
-  readonly role: Message.Role
-  readonly form: Form
+/** A conversation, and what it leaves out: see {@link encodeAndReport}. */
+export interface Encoded extends AnthropicConversation {
+  readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-/** The block of one part that stands on its own; none if Anthropic cannot carry it there. */
-const blockOf = (part: Message.Part, index: number, { role, form }: Context): Codec.Fields | undefined => {
-  const extra = form.blocks?.[index]
-  switch (part.type) {
-    case "text":
-      return isBlank(part.text) && extra === undefined
-        ? undefined
-        : Codec.restore({ type: "text", text: part.text }, extra)
-    case "file": {
-      const file = role === "user" || role === "tool" ? fromFile(part) : undefined
-      return file && Codec.restore(file, extra)
-    }
-    case "opaque":
-      return part.provider === "anthropic" && Codec.isFields(part.data as unknown)
-        ? (part.data as Codec.Fields)
-        : undefined
-    case "reasoning": {
-      if (role !== "assistant" || (part.signature === undefined && extra === undefined)) return undefined
-      const signature = part.signature === undefined ? {} : { signature: part.signature }
-      return Codec.restore({ type: "thinking", thinking: part.text, ...signature }, extra)
-    }
-    case "tool-call":
-      return role === "assistant"
-        ? Codec.restore(
-            { type: "tool_use", id: part.id, name: part.name, input: toInput(part.arguments) },
-            extra,
-          )
-        : undefined
-    case "tool-result":
-      return undefined
-  }
-}
+/** The text in place of the output of a failed call that has none: the API refuses an empty error. */
+const emptyError = "(No output)"
 
-/** A result, its index in the message, and the blocks that follow it there, up to the next result. */
-interface Answer {
-  readonly result: Message.ToolResult
-  readonly index: number
-  readonly following: Array<Codec.Fields>
-}
+/** The user's first message, if the conversation would begin with another one: the API refuses that. */
+const opening = "(The conversation goes on.)"
 
-/** The output comes first in the content; an empty one before other blocks is no block of its own. */
-const resultBlock = ({ result, index, following }: Answer, form: Form): Codec.Fields => {
-  const output = result.output === "" ? [] : [{ type: "text", text: result.output }]
-  const written = form.results?.[index]
-  const content =
-    following.length > 0 || written === "blocks"
-      ? { content: [...output, ...following] }
-      : written === "absent" && result.output === ""
-        ? {}
-        : { content: result.output }
-  const error = result.isError === undefined ? {} : { is_error: result.isError }
-  return Codec.restore(
-    { type: "tool_result", tool_use_id: result.id, ...content, ...error },
-    form.blocks?.[index],
-  )
-}
-
-/** Results and everything else, apart, because results have to come first in their turn. */
-interface Blocks {
-  readonly results: ReadonlyArray<Codec.Fields>
-  readonly others: ReadonlyArray<Codec.Fields>
-}
-
-const blocksOf = (message: Message.Message, form: Form): Blocks => {
-  const context = { role: message.role, form }
-  const answers: Array<Answer> = []
-  const others: Array<Codec.Fields> = []
-  for (const [index, part] of message.parts.entries()) {
-    const block = blockOf(part, index, context)
-    if (part.type === "tool-result") answers.push({ result: part, index, following: [] })
-    else if (block !== undefined)
-      ((message.role === "tool" && answers.at(-1)?.following) || others).push(block)
-  }
-  const answering = message.role === "tool" || message.role === "user"
-  return { results: answering ? answers.map((answer) => resultBlock(answer, form)) : [], others }
-}
-
-/** A single text without further fields is written as a string. */
-const contentOf = (blocks: ReadonlyArray<Codec.Fields>, form: Form["content"]): unknown => {
-  const [first] = blocks
-  const plain = blocks.length === 1 && first?.["type"] === "text" && Object.keys(first).length === 2
-  return plain && form !== "blocks" ? first["text"] : blocks
+/** A block and the part it comes from. */
+interface Block {
+  readonly fields: Codec.Fields
+  readonly message: number
+  readonly part: Message.Part["type"]
 }
 
 /** Messages that travel as one: the results of parallel calls, and what the user says right after them. */
 interface Turn {
   readonly role: "user" | "assistant" | "system"
-  readonly results: Array<Codec.Fields>
-  readonly others: Array<Codec.Fields>
+  readonly results: Array<Block>
+  readonly others: Array<Block>
   content: Form["content"]
   fields: Codec.Fields | undefined
 }
 
+/** Results and everything else, apart, because results have to come first in their turn. */
+type Blocks = Pick<Turn, "results" | "others">
+
 const wireRole = (role: Message.Role): Turn["role"] => (role === "tool" ? "user" : role)
 
-const turnsOf = (messages: ReadonlyArray<Message.Message>): Array<Turn> => {
-  const turns: Array<Turn> = []
-  for (const message of messages) {
-    const form = formOf(message)
-    const { results, others } = blocksOf(message, form)
-    if (results.length + others.length === 0 && form.content === undefined) continue
-    const role = wireRole(message.role)
-    const open = turns.at(-1)
-    if (open !== undefined && open.role === role && form.separate !== true) {
-      open.results.push(...results)
-      open.others.push(...others)
-      if (form.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, form.fields)
-    } else {
-      turns.push({
-        role,
-        results: [...results],
-        others: [...others],
-        content: form.content,
-        fields: form.fields,
-      })
+/** A compaction block stands alone: merged with the next message, it would not be the message that the API returned. */
+const standsAlone = (turn: Turn | undefined): boolean => turn?.others[0]?.fields["type"] === "compaction"
+
+const isThinking = ({ fields }: Block): boolean =>
+  fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
+
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  readonly omitted: Array<Codec.Omitted> = []
+  private readonly exact: boolean
+  /** Where the conversation begins, behind the leading system messages. */
+  private begin = 0
+  private readonly ids = new Codec.CallIds({ pattern: /^[\w-]+$/, reuse: false })
+
+  constructor(private readonly options: EncodeOptions) {
+    this.exact = options.exact === true
+  }
+
+  private omit(message: number, part: string): undefined {
+    this.omitted.push({ message, part })
+    return undefined
+  }
+
+  /** The block of a part that stands on its own; none if Anthropic cannot carry it there. */
+  private fieldsOf(part: Message.Part, role: Message.Role, message: number): Codec.Fields | undefined {
+    const form = partFormOf(part)
+    switch (part.type) {
+      case "text":
+        return isBlank(part.text) && !this.exact
+          ? undefined
+          : Codec.restore({ type: "text", text: part.text }, form?.fields)
+      case "file": {
+        const file = role === "user" || role === "tool" ? fromFile(part) : undefined
+        return file === undefined ? this.omit(message, "file") : Codec.restore(file, form?.fields)
+      }
+      case "opaque":
+        return part.provider === "anthropic" && Codec.isFields(part.data)
+          ? part.data
+          : this.omit(message, "opaque")
+      case "reasoning": {
+        if (role !== "assistant" || (part.signature === undefined && !this.exact)) {
+          return this.omit(message, "reasoning")
+        }
+        const signature = part.signature === undefined ? {} : { signature: part.signature }
+        return Codec.restore({ type: "thinking", thinking: part.text, ...signature }, form?.fields)
+      }
+      case "tool-call": {
+        if (role !== "assistant") return this.omit(message, "tool-call")
+        const id = this.exact ? part.id : this.ids.call(part.id)
+        const input = toInput(part.arguments)
+        return Codec.restore({ type: "tool_use", id, name: part.name, input }, form?.fields)
+      }
+      case "tool-result":
+        return undefined
     }
   }
-  return turns
+
+  private contentOfResult(
+    result: Message.ToolResult,
+    following: ReadonlyArray<Message.Part>,
+    message: number,
+  ): { readonly content?: unknown } {
+    const form = partFormOf(result)
+    const own = result.content ?? [{ type: "text" as const, text: result.output }]
+    // The API takes an error in words alone.
+    const inWords = result.isError === true && !this.exact
+    const blocks = [...own, ...following].flatMap((part) => {
+      const fields = this.fieldsOf(part, "tool", message)
+      if (fields === undefined) return []
+      if (!inWords || fields["type"] === "text") return [fields]
+      this.omit(message, part.type)
+      return []
+    })
+    const plain = result.content === undefined && following.length === 0
+    if (!plain && blocks.length > 0) return { content: blocks }
+    if (result.output === "" || (!plain && blocks.length === 0)) {
+      if (result.isError === true && !this.exact) return { content: emptyError }
+      if (form?.content !== undefined) return form.content === "absent" ? {} : { content: [] }
+    }
+    return { content: form?.content === "blocks" ? blocks : result.output }
+  }
+
+  /** A result with its content, and with parts of a tool message that follow it. */
+  private resultOf(
+    result: Message.ToolResult,
+    following: ReadonlyArray<Message.Part>,
+    message: number,
+  ): Codec.Fields {
+    const id = this.exact ? result.id : this.ids.result(result.id)
+    const content = this.contentOfResult(result, following, message)
+    const error = result.isError === undefined ? {} : { is_error: result.isError }
+    return Codec.restore(
+      { type: "tool_result", tool_use_id: id, ...content, ...error },
+      partFormOf(result)?.fields,
+    )
+  }
+
+  private blocksOf({ role, parts }: Message.Message, message: number): Blocks {
+    const results: Array<Block> = []
+    const others: Array<Block> = []
+    parts.forEach((part, at) => {
+      if (part.type === "tool-result") {
+        if (wireRole(role) !== "user") return this.omit(message, part.type)
+        const next = parts.findIndex((one, later) => later > at && one.type === "tool-result")
+        const following = role === "tool" ? parts.slice(at + 1, next === -1 ? parts.length : next) : []
+        results.push({ fields: this.resultOf(part, following, message), message, part: part.type })
+      } else if (role !== "tool" || results.length === 0) {
+        const fields = this.fieldsOf(part, role, message)
+        if (fields !== undefined) others.push({ fields, message, part: part.type })
+      }
+    })
+    return { results, others }
+  }
+
+  private turnsOf(messages: ReadonlyArray<Message.Message>): Array<Turn> {
+    const turns: Array<Turn> = []
+    messages.forEach((message, index) => {
+      if (this.isHoisted(message, index)) return
+      const form = formOf(message)
+      const { results, others } = this.blocksOf(message, index)
+      if (message.role === "user") this.ids.close()
+      const empty = results.length + others.length === 0
+      if (empty && !(this.exact && form.content !== undefined)) return
+      const role = wireRole(message.role)
+      const open = turns.at(-1)
+      const separate = standsAlone(open) || (this.exact && form.separate === true)
+      if (open !== undefined && open.role === role && !separate) {
+        open.results.push(...results)
+        open.others.push(...others)
+        if (form.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, form.fields)
+      } else {
+        turns.push({ role, results, others, content: form.content, fields: form.fields })
+      }
+    })
+    return turns
+  }
+
+  /** No message of the assistant may end with thinking, so what ends one is left out. */
+  private withoutLastThoughts(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+    return turns.flatMap((turn) => {
+      if (turn.role !== "assistant") return [turn]
+      const end = turn.others.findLastIndex((block) => !isThinking(block)) + 1
+      for (const { message, part } of turn.others.slice(end)) this.omit(message, part)
+      return end === 0 && turn.results.length === 0 ? [] : [{ ...turn, others: turn.others.slice(0, end) }]
+    })
+  }
+
+  /**
+   * A system message in the midst of the conversation that goes into the `system` field changes what stands before all
+   * that was said until then, so reasoning before it is no longer valid.
+   */
+  private withoutEarlierThoughts(
+    turns: ReadonlyArray<Turn>,
+    hoisted: ReadonlyArray<Block>,
+  ): ReadonlyArray<Turn> {
+    const unplaced = placeSystem(turns).hoisted.flatMap(({ others }) => others)
+    const late = [...hoisted, ...unplaced].filter(({ message }) => message >= this.begin)
+    const last = Math.max(-1, ...late.map(({ message }) => message))
+    return turns.flatMap((turn) => {
+      const dropped = turn.others.filter((block) => isThinking(block) && block.message < last)
+      for (const { message, part } of dropped) this.omit(message, part)
+      const others = turn.others.filter((block) => !dropped.includes(block))
+      return dropped.length > 0 && others.length + turn.results.length === 0 ? [] : [{ ...turn, others }]
+    })
+  }
+
+  private placed(given: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> {
+    const { messages, omitted } = Codec.withoutMisplacedCalls(given)
+    this.omitted.push(...omitted)
+    return messages
+  }
+
+  private systemOf(blocks: ReadonlyArray<Block>, form: Form["content"]): { readonly system?: unknown } {
+    return blocks.length === 0 && !(this.exact && form !== undefined)
+      ? {}
+      : { system: contentOf(blocks, form) }
+  }
+
+  /** Whether a system message goes into the `system` field. */
+  private isHoisted(message: Message.Message, index: number): boolean {
+    if (message.role !== "system") return false
+    return formOf(message).place !== "messages" || (index < this.begin && !this.exact)
+  }
+
+  encode(given: ReadonlyArray<Message.Message>): Encoded {
+    const messages = this.exact ? given : this.placed(given)
+    this.begin = messages.findIndex(({ role }) => role !== "system")
+    const hoisted = messages.flatMap((message, index) =>
+      this.isHoisted(message, index) ? this.blocksOf(message, index).others : [],
+    )
+    const form = messages.find(
+      (message, index) => this.isHoisted(message, index) && formOf(message).content !== undefined,
+    )
+    const all = this.turnsOf(messages)
+    const { turns, system } = this.exact
+      ? { turns: all, system: [] }
+      : asAccepted(this.withoutLastThoughts(this.withoutEarlierThoughts(all, hoisted)))
+    const encoded = {
+      ...this.systemOf([...hoisted, ...system], form && formOf(form).content),
+      messages: turns.map((turn) =>
+        Codec.restore(
+          { role: turn.role, content: contentOf([...turn.results, ...turn.others], turn.content) },
+          this.options.extraFields === "omit" ? undefined : turn.fields,
+        ),
+      ),
+      omitted: this.omitted,
+    } as unknown as Encoded
+    return this.exact ? encoded : Codec.wellFormed(encoded)
+  }
 }
 
-const systemOf = (messages: ReadonlyArray<Message.Message>): { readonly system?: unknown } => {
-  const blocks = messages.flatMap((message) => blocksOf(message, formOf(message)).others)
-  const form = messages.map((message) => formOf(message).content).find((content) => content !== undefined)
-  return blocks.length === 0 && form === undefined ? {} : { system: contentOf(blocks, form) }
+/** A string where one text is all there is. */
+const contentOf = (blocks: ReadonlyArray<Block>, form: Form["content"]): unknown => {
+  const first = blocks[0]?.fields
+  const plain = blocks.length === 1 && first?.["type"] === "text" && Object.keys(first).length === 2
+  return plain && form !== "blocks" ? first["text"] : blocks.map(({ fields }) => fields)
+}
+
+/** A system message stays among the messages only right behind a user's; the others go into the `system` field. */
+const placeSystem = (
+  turns: ReadonlyArray<Turn>,
+): { readonly kept: ReadonlyArray<Turn>; readonly hoisted: ReadonlyArray<Turn> } => {
+  const kept: Array<Turn> = []
+  const hoisted: Array<Turn> = []
+  for (const turn of turns) {
+    const isHoisted = turn.role === "system" && kept.at(-1)?.role !== "user"
+    ;(isHoisted ? hoisted : kept).push(turn)
+  }
+  return { kept, hoisted }
+}
+
+/**
+ * The turns in an order that the API accepts: a system message stands only right behind a user's (any other one goes
+ * into the `system` field), the first message is the user's, and neighbours of the same role are one.
+ */
+const asAccepted = (
+  given: ReadonlyArray<Turn>,
+): { readonly turns: ReadonlyArray<Turn>; readonly system: ReadonlyArray<Block> } => {
+  const { kept, hoisted } = placeSystem(given)
+  const turns: Array<Turn> = []
+  for (const turn of kept) {
+    const open = turns.at(-1)
+    if (open !== undefined && open.role === turn.role && !standsAlone(open)) {
+      open.results.push(...turn.results)
+      open.others.push(...turn.others)
+    } else turns.push(turn)
+  }
+  if (turns.length > 0 && turns[0]?.role !== "user" && !standsAlone(turns[0])) {
+    const fields = { type: "text", text: opening }
+    const others: Array<Block> = [{ fields, message: 0, part: "text" }]
+    turns.unshift({ role: "user", results: [], others, content: undefined, fields: undefined })
+  }
+  return { turns, system: hoisted.flatMap(({ others }) => others) }
+}
+
+/**
+ * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
+ *
+ * @example
+ * ```ts
+ * import { encodeAndReport } from "@memfold/anthropic"
+ * import { Message } from "@memfold/core"
+ *
+ * const sound = { type: "file" as const, mediaType: "audio/wav", uri: "data:audio/wav;base64,UklGRg==" }
+ * const { omitted } = encodeAndReport([Message.user("Hi"), { role: "user", parts: [sound] }])
+ * console.log(omitted) // [{ message: 1, part: "file" }]
+ * ```
+ */
+export const encodeAndReport = (
+  given: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Encoded => {
+  const { messages, sources, omitted: before } = placeSummaries(given, options)
+  const encoder = new Encoder(options)
+  messages.forEach(({ name }, message) => {
+    if (name !== undefined) encoder.omitted.push({ message, part: "name" })
+  })
+  const { omitted, ...conversation } = encoder.encode(messages)
+  return {
+    ...conversation,
+    omitted: [...before, ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message }))],
+  }
 }
 
 /**
  * Encodes messages for a Messages API request. `decodeMessages` gives the same messages back (L16: codecs lose nothing).
  *
- * - system messages are hoisted into `system`, wherever they stand, except those that were decoded from among
- *   the messages
- * - neighbours of the same role become one message, as the API would combine them itself, except those that
- *   were decoded as two; tool results come first in it
+ * - system messages are hoisted into `system`, wherever they stand, except those that were decoded from among the
+ *   messages and stand right behind a user message
+ * - neighbours of the same role become one message; tool results come first in it
+ * - a summary with a block of the compaction API is sent as that block, if it comes first in `messages`; otherwise as text
  * - arguments that are no JSON object are sent as `{ "raw_arguments": "<the text>" }`, empty ones as `{}`
+ * - a conversation that begins with the assistant gets a first user message, and a failed call without output a text
+ * - ids that the API refuses, and ids that come again, are replaced, in a call and its result alike
  *
- * Left out are: reasoning without a signature (the API refuses it), blank texts (as well), opaque parts of
- * other providers, files other than images, PDFs and plain text, files of an assistant, names, the fields of a
- * response (`id`, `usage`, …), and a message of which nothing remains. Ids of calls are sent as they are.
+ * Left out are: reasoning without a signature, thinking at the end of a message, blank texts (the API refuses all of
+ * them), opaque parts of other providers, files other than images, PDFs and plain text, files of an assistant, names,
+ * the fields of a response (`id`, `usage`, …), and a message of which nothing remains. {@link encodeAndReport} says
+ * what it left out.
  *
  * @example
  * ```ts
@@ -174,16 +365,6 @@ export const encodeMessages = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
 ): AnthropicConversation => {
-  const hoisted = (message: Message.Message): boolean =>
-    message.role === "system" && formOf(message).place !== "messages"
-  const turns = turnsOf(messages.filter((message) => !hoisted(message)))
-  return {
-    ...systemOf(messages.filter(hoisted)),
-    messages: turns.map((turn) =>
-      Codec.restore(
-        { role: turn.role, content: contentOf([...turn.results, ...turn.others], turn.content) },
-        options.extraFields === "omit" ? undefined : turn.fields,
-      ),
-    ),
-  } as unknown as AnthropicConversation
+  const { omitted: _omitted, ...conversation } = encodeAndReport(messages, options)
+  return conversation
 }

@@ -1,6 +1,13 @@
 export { AnthropicDecodeError } from "./AnthropicDecodeError.js"
+export {
+  type CompactionClient,
+  type CompactionOptions,
+  type CompactionRequest,
+  compactionBeta,
+  nativeCompaction,
+} from "./compaction.js"
 export { decodeMessage, decodeMessages } from "./decode.js"
-export { encodeMessages, type EncodeOptions } from "./encode.js"
+export { encodeAndReport, encodeMessages, type Encoded, type EncodeOptions } from "./encode.js"
 export type {
   AnthropicConversation,
   AnthropicMessage,

@@ -1,6 +1,14 @@
 /**
- * Helpers of codecs: describing what is wrong with a message without quoting it, and keeping the fields that a codec does
- * not know. With these fields, encoding and decoding again gives the same messages (L16: codecs lose nothing).
+ * Helpers of codecs: describing what is wrong with a message without quoting it, keeping the fields that a codec does
+ * not know, and replacing ids that a provider refuses. With these fields, encoding and decoding again gives the same
+ * messages (L16: codecs lose nothing).
  */
+export { CallIds, type IdRules } from "./CallIds.js"
 export { agrees, type Fields, isFields, rest, restore } from "./fields.js"
+export { describeFailure, failureOf, type RequestFailure } from "./requestFailure.js"
+export { foreignProblem, type Library } from "./foreign.js"
+export { withoutMisplacedCalls } from "./misplacedCalls.js"
+export type { Omitted } from "./Omitted.js"
+export { type Placed, placeSummaries, type SummaryOptions } from "./summaries.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
+export { wellFormed } from "./wellFormed.js"

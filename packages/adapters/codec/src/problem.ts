@@ -5,8 +5,12 @@
 import { Either, Option, type ParseResult, Schema, SchemaAST } from "effect"
 import { isFields } from "./fields.js"
 
-/** `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. */
+/**
+ * `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. `use` names what
+ * reads a message of another library.
+ */
 export interface Problem {
+  readonly use?: string
   readonly path: string
   readonly problem: string
   readonly allowed: string

@@ -8,7 +8,7 @@ const decoded = (wire: unknown): Message.Message => Either.getOrThrow(decodeMess
 /** Decodes, and checks on the way that the very same message comes out again. */
 const both = (wire: unknown): Message.Message => {
   const message = decoded(wire)
-  expect(encodeMessages([message])).toEqual([wire])
+  expect(encodeMessages([message], { exact: true })).toEqual([wire])
   return message
 }
 
@@ -79,14 +79,20 @@ describe("decodeMessage", () => {
       tool_calls: [{ id: "c", type: "custom", custom: { name: "patch", input: "*** Begin" } }],
     })
     expect(Message.calls(custom)).toEqual([
-      { type: "tool-call", id: "c", name: "patch", arguments: "*** Begin" },
+      {
+        type: "tool-call",
+        id: "c",
+        name: "patch",
+        arguments: "*** Begin",
+        providerData: { openai: { call: "custom" } },
+      },
     ])
     const legacy = both({
       role: "assistant",
       content: null,
       function_call: { name: "f", arguments: '{"a":1}' },
     })
-    expect(Message.calls(legacy)).toEqual([{ type: "tool-call", id: "", name: "f", arguments: '{"a":1}' }])
+    expect(Message.calls(legacy)).toMatchObject([{ id: "", name: "f", arguments: '{"a":1}' }])
     const answer = both({ role: "function", name: "f", content: "done" })
     expect(answer).toMatchObject({ role: "tool", parts: [{ id: "", name: "f", output: "done" }] })
     both({ role: "function", name: "f", content: null })
@@ -104,8 +110,17 @@ describe("decodeMessage", () => {
       ],
     })
     expect(message.parts).toEqual([
-      { type: "text", text: "What is this?" },
-      { type: "file", mediaType: "image/*", uri: "https://example.org/a.png" },
+      {
+        type: "text",
+        text: "What is this?",
+        providerData: { openai: { fields: { cache_control: { type: "ephemeral" } } } },
+      },
+      {
+        type: "file",
+        mediaType: "image/*",
+        uri: "https://example.org/a.png",
+        providerData: { openai: { fields: { image_url: { detail: "low" } } } },
+      },
       { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
       { type: "file", mediaType: "audio/mpeg", uri: "data:audio/mpeg;base64,UklGRg==" },
       {
@@ -165,23 +180,23 @@ describe("decodeMessage", () => {
       ],
     })
     expect(message.metadata).toEqual({
+      openai: { fields: { refusal: null, annotations: [], function_call: null } },
+    })
+    expect(message.parts[0]!.providerData).toEqual({
       openai: {
-        parts: {
-          0: {
-            index: 0,
-            function: { strict: true },
-            extra_content: { google: { thought_signature: "s" } },
-          },
+        fields: {
+          index: 0,
+          function: { strict: true },
+          extra_content: { google: { thought_signature: "s" } },
         },
-        fields: { refusal: null, annotations: [], function_call: null },
       },
     })
     both({ role: "assistant", content: "x", tool_calls: [] })
     both({ role: "user", content: "x", name: null, id: 7 })
   })
 
-  it("keeps the further parts of a tool's answer", () => {
-    const parts = both({
+  it("keeps the parts of a tool's answer in its result", () => {
+    const { parts } = both({
       role: "tool",
       tool_call_id: "c",
       content: [
@@ -189,8 +204,23 @@ describe("decodeMessage", () => {
         { type: "text", text: "second" },
         { type: "image_url", image_url: { url: "https://example.org/a.png" } },
       ],
-    }).parts
-    expect(parts.map((part) => part.type)).toEqual(["tool-result", "text", "opaque"])
+    })
+    expect(parts).toEqual([
+      {
+        type: "tool-result",
+        id: "c",
+        output: "first\nsecond",
+        content: [
+          { type: "text", text: "first" },
+          { type: "text", text: "second" },
+          {
+            type: "opaque",
+            provider: "openai",
+            data: { type: "image_url", image_url: { url: "https://example.org/a.png" } },
+          },
+        ],
+      },
+    ])
     both({ role: "tool", tool_call_id: "c", content: [{ type: "text", text: "only" }] })
     both({ role: "tool", tool_call_id: "c", content: [{ type: "text", text: "" }] })
     both({ role: "tool", tool_call_id: "c", content: [] })
@@ -203,7 +233,7 @@ describe("decodeMessage", () => {
   it("takes a call or result without an id, and a call without a type", () => {
     const call = decoded({ role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}" } }] })
     expect(Message.calls(call)[0]?.id).toBe("")
-    expect(encodeMessages([call])).toEqual([
+    expect(encodeMessages([call], { exact: true })).toEqual([
       {
         role: "assistant",
         tool_calls: [{ id: "", type: "function", function: { name: "f", arguments: "{}" } }],
@@ -242,6 +272,51 @@ describe("decodeMessages", () => {
     )
   })
 
+  it("refuses messages of other libraries, and names what reads them", () => {
+    const named = (input: unknown) => {
+      const result = decodeMessages([{ role: "user", content: "hi" }, input])
+      return Either.isLeft(result) ? result.left : undefined
+    }
+    const part = { type: "tool-call", toolCallId: "c", toolName: "f", input: {} }
+    expect(named({ role: "assistant", content: [part] })).toMatchObject({
+      _tag: "OpenAIDecodeError",
+      index: 1,
+      path: "content[0]",
+      use: "@memfold/ai-sdk",
+      message:
+        "message 1 has a part of the AI SDK at content[0]; allowed: messages of Chat Completions; for those of the AI SDK, use @memfold/ai-sdk",
+    })
+    const use = (input: unknown) => named(input)?.use
+    const said = (...content: ReadonlyArray<unknown>) => use({ role: "user", content })
+    expect(said({ type: "tool-result", toolCallId: "c", toolName: "f", output: {} })).toBe("@memfold/ai-sdk")
+    expect(said({ type: "file", data: "AAAA", mediaType: "image/png" })).toBe("@memfold/ai-sdk")
+    expect(said({ type: "image", image: "AAAA" })).toBe("@memfold/ai-sdk")
+    expect(use({ id: "m", role: "user", parts: [{ type: "text", text: "hi" }] })).toBe("@memfold/ai-sdk")
+    expect(said({ type: "tool_result", tool_use_id: "c", content: "x" })).toMatch('"anthropic"')
+    expect(said({ type: "thinking", thinking: "hm", signature: "s" })).toMatch('"anthropic"')
+    expect(said({ type: "image", source: { type: "url", url: "https://example.org/a" } })).toMatch(
+      '"anthropic"',
+    )
+    expect(use({ type: "message", role: "assistant", content: [], stop_reason: null })).toMatch('"anthropic"')
+    expect(said({ type: "input_text", text: "hi" })).toMatch('"openai-responses"')
+    expect(use({ type: "message", role: "user", content: "hi" })).toMatch('"openai-responses"')
+    expect(use({ type: "function_call_output", call_id: "c", output: "x" })).toMatch('"openai-responses"')
+    expect(use({ type: "reasoning", summary: [] })).toMatch('"openai-responses"')
+    expect(use({ object: "response", output: [] })).toMatch('"openai-responses"')
+    expect(use({ type: "function_call", callId: "c", name: "f", arguments: "" })).toBe(
+      "@memfold/openai-agents",
+    )
+    expect(use({ id: "m", role: "user", content: { format: 2, parts: [] } })).toBe("@memfold/mastra")
+    expect(use({ lc_namespace: ["messages"], content: "hi", getType: () => "human" })).toBe(
+      "@memfold/langchain",
+    )
+    expect(use(Message.user("hi"))).toMatch('"memfold"')
+    // Plain text belongs to everyone, and a content type that nobody else has may be a new one.
+    expect(use({ role: "user", content: [{ type: "text", text: "hi" }, { type: "video_url" }] })).toBe(
+      undefined,
+    )
+  })
+
   it("never shows what was said", () => {
     const secret = "the password is hunter2"
     for (const wrong of [
@@ -257,5 +332,52 @@ describe("decodeMessages", () => {
       if (Either.isRight(result)) throw new Error("should not have been decoded")
       expect(`${result.left} ${JSON.stringify(result.left)}`).not.toMatch("hunter2")
     }
+  })
+})
+
+describe("a whole response", () => {
+  const response = {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_700_000_000,
+    model: "gpt",
+    choices: [
+      {
+        index: 0,
+        finish_reason: "stop",
+        logprobs: null,
+        message: { role: "assistant", content: "Hello.", refusal: null, annotations: [] },
+      },
+    ],
+    usage: {
+      prompt_tokens: 2_103,
+      completion_tokens: 40,
+      total_tokens: 2_143,
+      prompt_tokens_details: { cached_tokens: 2_000 },
+      completion_tokens_details: { reasoning_tokens: 33 },
+    },
+  }
+
+  it("is its message with its usage, and nothing else of it is sent back", () => {
+    const message = decoded(response)
+    expect(message.usage).toEqual({ input: 2_103, output: 7 })
+    expect(message.metadata).toMatchObject({ openai: { response: { id: "chatcmpl-1", model: "gpt" } } })
+    expect(encodeMessages([message])).toEqual([{ role: "assistant", content: "Hello.", refusal: null }])
+  })
+
+  it("does without a usage it cannot read", () => {
+    for (const usage of [undefined, null, {}, { prompt_tokens: -1, completion_tokens: 2 }]) {
+      expect(decoded({ ...response, usage })).not.toHaveProperty("usage")
+    }
+  })
+
+  it("has one choice", () => {
+    const [choice] = response.choices
+    expect(failure([{ ...response, choices: [choice, choice] }])).toBe(
+      "message 0 has 2 choices; allowed: one choice; of several, append the message of the one that you use",
+    )
+    expect(failure([{ ...response, choices: [{ message: { role: "assistant", tool_calls: 3 } }] }])).toMatch(
+      "message 0 has a number at tool_calls",
+    )
   })
 })

@@ -1,105 +1,93 @@
 /** From Chat Completions messages to memfold messages. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
-import { Either } from "effect"
+import { Message } from "@memfold/core"
+import { Either, Schema } from "effect"
 import { encodeMessage } from "./encode.js"
 import { fromFile, toFile } from "./files.js"
-import { metadataOf, type Form } from "./form.js"
+import { metadataOf, withForm, type Form } from "./form.js"
 import { OpenAIDecodeError } from "./OpenAIDecodeError.js"
 import { messages, type WireMessage, type WirePart, type WireRole } from "./wire.js"
 
-const check = Codec.checkMessage<WireMessage>(messages)
+const checkShape = Codec.checkMessage<WireMessage>(messages)
 
-/** The parts of a message and what has to be remembered about each, collected in order. */
-class Draft {
-  readonly parts: Array<Message.Part> = []
-  private readonly extras: Record<string, Codec.Fields> = {}
-  private readonly calls: Record<string, "custom" | "function_call"> = {}
-
-  push(part: Message.Part, extra?: Codec.Fields, call?: "custom" | "function_call"): void {
-    if (extra !== undefined) this.extras[this.parts.length] = extra
-    if (call !== undefined) this.calls[this.parts.length] = call
-    this.parts.push(part)
-  }
-
-  form(): Form {
-    return {
-      ...(Object.keys(this.calls).length === 0 ? {} : { calls: this.calls }),
-      ...(Object.keys(this.extras).length === 0 ? {} : { parts: this.extras }),
-    }
-  }
+const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
+  const foreign = Codec.foreignProblem(input, "openai")
+  return foreign === undefined ? checkShape(input) : Either.left(foreign)
 }
 
 const isPlainText = (part: WirePart): boolean => part.type === "text" && Object.keys(part).length === 2
 
-const addContentPart = (draft: Draft, part: WirePart, role: WireRole): void => {
+const contentPart = (part: WirePart, role: WireRole): Message.Text | Message.File | Message.Opaque => {
   if (part.type === "text") {
     const known = { type: "text" as const, text: part["text"] as string }
-    return draft.push(known, Codec.rest(part, known))
+    return withForm(known, Codec.rest(part, known))
   }
   // A part becomes a file only if the file can be written back as the very same part.
   const file = role === "user" ? toFile(part) : undefined
   const known = file && fromFile(file)
-  if (file !== undefined && known !== undefined && Codec.agrees(part, known))
-    return draft.push(file, Codec.rest(part, known))
-  draft.push({ type: "opaque", provider: "openai", data: part })
+  return file !== undefined && known !== undefined && Codec.agrees(part, known)
+    ? withForm(file, Codec.rest(part, known))
+    : { type: "opaque", provider: "openai", data: part }
 }
 
-const addContent = (draft: Draft, content: WireMessage["content"], role: WireRole): void => {
-  if (typeof content === "string") draft.push({ type: "text", text: content })
-  else for (const part of content ?? []) addContentPart(draft, part, role)
-}
+const contentParts = (content: WireMessage["content"], role: WireRole) =>
+  typeof content === "string"
+    ? [{ type: "text" as const, text: content }]
+    : (content ?? []).map((part) => contentPart(part, role))
 
 /** The format has no word for a failure; these two are what programs add to it. */
 const failed = (raw: WireMessage & { readonly is_error?: unknown; readonly status?: unknown }): boolean =>
   raw.is_error === true || raw.status === "error"
 
-/** The first text is the output; whatever else the tool gave follows it. */
-const addResult = (draft: Draft, raw: WireMessage): void => {
+const answered = (raw: WireMessage): Message.ToolResult => {
   const { content } = raw
   const named = typeof raw.name === "string" ? { name: raw.name } : {}
   const error = failed(raw) ? { isError: true } : {}
   const result = { type: "tool-result" as const, id: raw.tool_call_id ?? "", ...named, ...error }
-  if (typeof content === "string") return draft.push({ ...result, output: content })
+  if (typeof content === "string") return { ...result, output: content }
   const [first, ...others] = content ?? []
-  const leads = first !== undefined && isPlainText(first) && first["text"] !== ""
-  draft.push({ ...result, output: leads ? (first["text"] as string) : "" })
-  addContent(draft, leads ? others : content, raw.role)
+  if (first === undefined) return { ...result, output: "" }
+  if (others.length === 0 && isPlainText(first) && first["text"] !== "") {
+    return { ...result, output: first["text"] as string }
+  }
+  const parts = contentParts(content, raw.role)
+  return { ...result, output: Message.outputOf(parts), content: parts }
 }
 
-const addCalls = (draft: Draft, raw: WireMessage): void => {
+const callsOf = (raw: WireMessage): ReadonlyArray<Message.ToolCall> => {
   const { tool_calls: calls, function_call: legacy } = raw
-  for (const call of calls ?? []) {
-    const id = call.id ?? ""
-    if ("custom" in call) {
-      const { name, input } = call.custom
-      const known = { id, type: "custom", custom: { name, input } }
-      draft.push({ type: "tool-call", id, name, arguments: input }, Codec.rest(call, known), "custom")
-    } else {
+  if (calls?.length) {
+    return calls.map((call) => {
+      const id = call.id ?? ""
+      if ("custom" in call) {
+        const { name, input } = call.custom
+        const known = { id, type: "custom", custom: { name, input } }
+        return withForm({ type: "tool-call", id, name, arguments: input }, Codec.rest(call, known), "custom")
+      }
       const { name, arguments: args } = call.function
       const known = { id, type: "function", function: { name, arguments: args } }
-      draft.push({ type: "tool-call", id, name, arguments: args }, Codec.rest(call, known))
-    }
+      return withForm({ type: "tool-call", id, name, arguments: args }, Codec.rest(call, known))
+    })
   }
-  if (calls?.length || legacy === undefined || legacy === null) return
-  draft.push(
-    { type: "tool-call", id: "", name: legacy.name, arguments: legacy.arguments },
-    undefined,
-    "function_call",
-  )
+  if (legacy === undefined || legacy === null) return []
+  const { name, arguments: args } = legacy
+  return [withForm({ type: "tool-call", id: "", name, arguments: args }, undefined, "function_call")]
 }
 
 const reasoningFields = ["reasoning_content", "reasoning"] as const
 
-const addAssistant = (draft: Draft, raw: WireMessage): Form => {
+/** What the assistant says, and the field that its reasoning came in. */
+const saidBy = (raw: WireMessage): { readonly parts: ReadonlyArray<Message.Part>; readonly form: Form } => {
   const reasoning = reasoningFields.find((field) => typeof raw[field] === "string")
-  if (reasoning !== undefined) draft.push({ type: "reasoning", text: raw[reasoning] as string })
-  addContent(draft, raw.content, raw.role)
-  if (typeof raw.refusal === "string") {
-    draft.push({ type: "opaque", provider: "openai", data: { refusal: raw.refusal } })
-  }
-  addCalls(draft, raw)
-  return reasoning === undefined ? {} : { reasoning }
+  const parts: ReadonlyArray<Message.Part> = [
+    ...(reasoning === undefined ? [] : [{ type: "reasoning" as const, text: raw[reasoning] as string }]),
+    ...contentParts(raw.content, raw.role),
+    ...(typeof raw.refusal === "string"
+      ? [{ type: "opaque" as const, provider: "openai", data: { refusal: raw.refusal } }]
+      : []),
+    ...callsOf(raw),
+  ]
+  return { parts, form: reasoning === undefined ? {} : { reasoning } }
 }
 
 const neutralRole = (role: WireRole): Message.Role =>
@@ -114,51 +102,99 @@ const shapeOf = (content: unknown): "absent" | "null" | "parts" | "text" => {
 /** How the content was written, if encoding would not write it so by itself. */
 const contentForm = (raw: WireMessage, message: Message.Message): Form => {
   const came = shapeOf(raw.content)
-  const [written] = encodeMessage(message)
+  const [written] = encodeMessage(message, { exact: true })
   const usual = written === undefined ? undefined : shapeOf(written.content)
   return came === usual || came === "text" ? {} : { content: came }
 }
 
 const decodeChecked = (raw: WireMessage): Message.Message => {
-  const draft = new Draft()
-  let form: Form = {}
   const answers = raw.role === "tool" || raw.role === "function"
-  if (answers) addResult(draft, raw)
-  else if (raw.role === "assistant") form = addAssistant(draft, raw)
-  else addContent(draft, raw.content, raw.role)
+  const said =
+    raw.role === "assistant"
+      ? saidBy(raw)
+      : { parts: answers ? [answered(raw)] : contentParts(raw.content, raw.role), form: {} }
+  let form: Form = said.form
   if (raw.role === "developer" || raw.role === "function") form = { ...form, role: raw.role }
-  form = { ...form, ...draft.form() }
 
   const plain = {
     role: neutralRole(raw.role),
-    parts: draft.parts,
+    parts: said.parts,
     ...(typeof raw.name === "string" && !answers ? { name: raw.name } : {}),
   }
   form = { ...form, ...contentForm(raw, { ...plain, ...metadataOf(form) }) }
   // Whatever encoding would not write by itself is kept beside it.
-  const [written] = encodeMessage({ ...plain, ...metadataOf(form) })
+  const [written] = encodeMessage({ ...plain, ...metadataOf(form) }, { exact: true })
   const fields = Codec.rest(raw, { ...written })
   return { ...plain, ...metadataOf(fields === undefined ? form : { ...form, fields }) }
 }
+
+const Count = Schema.NonNegativeInt
+const isUsage = Schema.is(
+  Schema.Struct({
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    completion_tokens_details: Schema.optional(
+      Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
+    ),
+  }),
+)
+
+/** Cached tokens are part of `prompt_tokens`. Reasoning is part of `completion_tokens`, but not of the message. */
+const usageOf = (usage: unknown): { readonly usage?: Message.Usage } => {
+  if (!isUsage(usage)) return {}
+  const hidden = usage.completion_tokens_details?.reasoning_tokens ?? 0
+  const output = Math.max(usage.completion_tokens - hidden, 0)
+  return { usage: { input: usage.prompt_tokens, output } }
+}
+
+/** The only choice of a whole response; several are alternatives, and only one of them goes on. */
+const choiceOf = (response: Codec.Fields): Either.Either<Codec.Fields, Codec.Problem> => {
+  const choices = response["choices"]
+  const [choice, ...others]: ReadonlyArray<unknown> = Array.isArray(choices) ? choices : []
+  return Codec.isFields(choice) && others.length === 0
+    ? Either.right(choice)
+    : Either.left({
+        path: "choices",
+        problem: `has ${Array.isArray(choices) ? choices.length : "no"} choices`,
+        allowed: "one choice; of several, append the message of the one that you use",
+      })
+}
+
+/** A whole response of the API: its message, with its usage. */
+const decodeResponse = (response: Codec.Fields): Either.Either<Message.Message, Codec.Problem> =>
+  Either.gen(function* () {
+    const { choices: _choices, usage, object: _object, ...about } = response
+    const { message: raw, finish_reason: finish } = (yield* choiceOf(response)) as Record<string, unknown>
+    const message = decodeChecked(yield* check(raw))
+    const openai: Form = {
+      ...(message.metadata?.["openai"] as Form | undefined),
+      response: { ...about, finish_reason: finish },
+    }
+    return { ...message, ...usageOf(usage), ...metadataOf(openai) }
+  })
 
 const decodeAt = (
   input: unknown,
   index: number | undefined,
 ): Either.Either<Message.Message, OpenAIDecodeError> =>
-  Either.mapBoth(check(input), {
-    onLeft: (problem) => new OpenAIDecodeError({ ...problem, ...(index === undefined ? {} : { index }) }),
-    onRight: decodeChecked,
-  })
+  Either.mapLeft(
+    Codec.isFields(input) && input["object"] === "chat.completion"
+      ? decodeResponse(input)
+      : Either.map(check(input), decodeChecked),
+    (problem) => new OpenAIDecodeError({ ...problem, ...(index === undefined ? {} : { index }) }),
+  )
 
 /**
- * Decodes one Chat Completions message into exactly one message; a wrong one is an `OpenAIDecodeError`.
+ * Decodes one Chat Completions message, or a whole response with its usage, into exactly one message; a wrong one, or one
+ * of another library, is an `OpenAIDecodeError`.
  *
  * - `content: null` beside tool calls gives no text part, `content: ""` an empty one; both come back as they were
  * - `developer` is a system message and `function` a tool message; the role on the wire is remembered
  * - images, audio and files with their data are file parts; other parts and refusals stay opaque
  * - `reasoning_content` (or `reasoning`), which several compatible servers send, is a reasoning part
- * - in a tool message the first text is the output of the result; further parts follow it
- * - fields that are not known here are kept in `metadata.openai` and sent back
+ * - a tool message of several parts keeps them in the `content` of its result
+ * - fields that are not known here are kept in `metadata.openai` of the message and `providerData.openai` of the part,
+ *   and sent back
  *
  * Three things are normalised: a missing id of a call or result is the empty one, a call without a type is of
  * type `function`, and a field that is `undefined` is not there.

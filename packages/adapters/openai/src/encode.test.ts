@@ -1,9 +1,39 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeMessages, encodeMessages } from "./index.js"
+import { decodeMessages, encodeAndReport, encodeMessages } from "./index.js"
 
 describe("encodeMessages", () => {
+  it("writes no empty list where nothing of a result can be sent", () => {
+    const image = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/page.png" }
+    const shown = Message.result({ id: "c1", output: Message.outputOf([image]), content: [image] })
+    const call = Message.call([{ id: "c1", name: "screenshot", arguments: "{}" }])
+    expect(encodeMessages([call, shown])[1]).toEqual({ role: "tool", tool_call_id: "c1", content: "" })
+  })
+
+  it("leaves out a call that is not the assistant's, with its result", () => {
+    const call = { type: "tool-call" as const, id: "c1", name: "search", arguments: "{}" }
+    const given: ReadonlyArray<Message.Message> = [
+      { role: "user", parts: [{ type: "text", text: "hi" }, call] },
+      Message.result({ id: "c1", output: "found" }),
+      Message.user("there"),
+    ]
+    const sent = JSON.stringify(encodeMessages(given))
+    expect(sent).toContain("hi")
+    expect(sent).toContain("there")
+    expect(sent).not.toContain("c1")
+    expect(encodeAndReport(given).omitted).toEqual([
+      { message: 0, part: "tool-call" },
+      { message: 1, part: "tool-result" },
+    ])
+  })
+
+  it("writes no half of a surrogate pair, unless it is to be exact", () => {
+    const given = [Message.user("half \ud83d")]
+    expect(encodeMessages(given)[0]?.content).toBe("half \ufffd")
+    expect(encodeMessages(given, { exact: true })[0]?.content).toBe("half \ud83d")
+  })
+
   it("writes one tool message for each of several results", () => {
     const message: Message.Message = {
       role: "tool",
@@ -82,6 +112,65 @@ describe("encodeMessages", () => {
     const messages = Either.getOrThrow(decodeMessages(wire))
     expect(encodeMessages(messages)).toEqual(wire)
     expect(encodeMessages(messages, { extraFields: "omit" })).toEqual([{ role: "user", content: "hi" }])
+  })
+
+  it("reports what it leaves out", () => {
+    const image = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/a.png" }
+    const content = [{ type: "text" as const, text: "The page:" }, image]
+    const { messages, omitted } = encodeAndReport([
+      {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", text: "hm", signature: "s" },
+          { type: "opaque", provider: "anthropic", data: { type: "redacted_thinking", data: "…" } },
+          { type: "tool-call", id: "a", name: "look", arguments: "{}" },
+        ],
+      },
+      Message.result({ id: "a", output: Message.outputOf(content), content, isError: true }),
+    ])
+    expect(messages[1]).toEqual({
+      role: "tool",
+      tool_call_id: "a",
+      content: [{ type: "text", text: "The page:" }],
+    })
+    expect(omitted).toEqual([
+      { message: 0, part: "reasoning" },
+      { message: 0, part: "opaque" },
+      { message: 1, part: "file" },
+      { message: 1, part: "is-error" },
+    ])
+  })
+
+  it("writes what the API accepts: nothing empty, no ids that are too long, no fields of a response", () => {
+    const long = "x".repeat(41)
+    const call = {
+      id: long,
+      type: "function",
+      function: { name: "f", arguments: "{}", parsed_arguments: {} },
+    }
+    const wire = [
+      { role: "user", content: null },
+      { role: "user", content: [] },
+      { role: "assistant", content: null },
+      { role: "assistant", content: "a", tool_calls: [], annotations: [], parsed: null },
+      { role: "assistant", content: null, audio: { id: "audio_1", data: "AAAA", transcript: "hi" } },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: long, content: null },
+    ]
+    const messages = Either.getOrThrow(decodeMessages(wire))
+    expect(encodeMessages(messages, { exact: true })).toEqual(wire)
+    const id = expect.stringMatching(/^call_[0-9a-f]{16}$/)
+    const written = encodeMessages(messages)
+    expect(written).toEqual([
+      { role: "assistant", content: "a" },
+      { role: "assistant", content: null, audio: { id: "audio_1" } },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: id, content: "" },
+    ])
   })
 
   it("ignores a form it cannot read", () => {

@@ -1,8 +1,8 @@
 /** From memfold messages to Chat Completions messages. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { fromFile } from "./files.js"
-import { formOf, type Form } from "./form.js"
+import { formOf, partFormOf, type Form } from "./form.js"
 import type { OpenAIMessage } from "./wire.js"
 
 /**
@@ -10,39 +10,22 @@ import type { OpenAIMessage } from "./wire.js"
  *
  * - `extraFields`: whether fields of a message that the API does not document are sent back, as many
  *   compatible servers want (`"send"`, the default), or left out for a server that refuses them (`"omit"`).
+ * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses in a request: empty lists,
+ *   fields that only a response has, ids that are too long. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions {
   readonly extraFields?: "send" | "omit"
+  readonly exact?: boolean
 }
 
-/** A part and its index in the message, by which its form is kept. */
-type Indexed<P extends Message.Part = Message.Part> = readonly [part: P, index: number]
-
-const ofType = <T extends Message.Part["type"]>(parts: ReadonlyArray<Indexed>, type: T) =>
-  parts.filter((one): one is Indexed<Extract<Message.Part, { type: T }>> => one[0].type === type)
-
-const contentPart = (role: Message.Role, form: Form, [part, index]: Indexed): Codec.Fields | undefined => {
-  const extra = form.parts?.[index]
-  switch (part.type) {
-    case "text":
-      return Codec.restore({ type: "text", text: part.text }, extra)
-    case "file": {
-      const file = role === "user" ? fromFile(part) : undefined
-      return file && Codec.restore(file, extra)
-    }
-    case "opaque": {
-      const data: unknown = part.data
-      return part.provider === "openai" && Codec.isFields(data) && typeof data["type"] === "string"
-        ? data
-        : undefined
-    }
-    default:
-      return undefined
-  }
+/** Messages, and what they leave out: see {@link encodeAndReport}. */
+export interface Encoded {
+  readonly messages: Array<OpenAIMessage>
+  readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-const contentParts = (role: Message.Role, form: Form, parts: ReadonlyArray<Indexed>): Array<Codec.Fields> =>
-  parts.map((one) => contentPart(role, form, one)).filter((part) => part !== undefined)
+const ofType = <T extends Message.Part["type"]>(parts: ReadonlyArray<Message.Part>, type: T) =>
+  parts.filter((part): part is Extract<Message.Part, { type: T }> => part.type === type)
 
 /** The content field: one text as a string, anything more as a list; `none` says how nothing is written. */
 const contentOf = (
@@ -53,97 +36,208 @@ const contentOf = (
   const [first] = parts
   if (form === "parts" || parts.length > 1) return { content: parts }
   if (first === undefined) return form === "absent" ? {} : { content: form === "null" ? null : none }
-  return { content: first["type"] === "text" ? first["text"] : parts }
+  const plain = first["type"] === "text" && Object.keys(first).length === 2
+  return { content: plain ? first["text"] : parts }
 }
 
-/**
- * What one result brought: its output, then the parts that follow it, up to the next result. An empty output
- * before other parts is no part of its own.
- */
-const resultMessage = (
-  message: Message.Message,
-  form: Form,
-  [result]: Indexed<Message.ToolResult>,
-  following: ReadonlyArray<Indexed>,
-): Codec.Fields => {
-  const more = contentParts("tool", form, following)
-  const parts = result.output === "" ? more : [{ type: "text", text: result.output }, ...more]
-  const content = contentOf(parts, form.content, "")
-  const name = result.name === undefined ? {} : { name: result.name }
-  return form.role === "function" && message.role === "tool"
-    ? { role: "function", name: "", ...name, ...content }
-    : { role: "tool", tool_call_id: result.id, ...name, ...content }
+const isRefusal = (part: Message.Part): part is Message.Opaque & { data: { refusal: string } } =>
+  part.type === "opaque" &&
+  part.provider === "openai" &&
+  Codec.isFields(part.data) &&
+  !("type" in part.data) &&
+  typeof part.data["refusal"] === "string"
+
+/** Fields of a message that only a response has, or that are empty: the API refuses them. */
+const withoutResponseFields = (fields: Codec.Fields): Codec.Fields => {
+  const { annotations: _annotations, parsed: _parsed, tool_calls: calls, audio, ...rest } = fields
+  return {
+    ...rest,
+    ...(calls === undefined || calls === null || (Array.isArray(calls) && calls.length === 0)
+      ? {}
+      : { tool_calls: calls }),
+    ...(audio === undefined ? {} : { audio: Codec.isFields(audio) ? { id: audio["id"] } : audio }),
+  }
 }
 
-const resultMessages = (
-  message: Message.Message,
-  form: Form,
-  parts: ReadonlyArray<Indexed>,
-): Array<Codec.Fields> => {
-  const results = ofType(parts, "tool-result")
-  return results.map((result, nth) => {
-    const end = results[nth + 1]?.[1] ?? parts.length
-    const following = message.role === "tool" ? parts.slice(result[1] + 1, end) : []
-    return resultMessage(message, form, result, following)
-  })
+const withoutParsedArguments = (call: Codec.Fields): Codec.Fields => {
+  const { function: called } = call
+  if (!Codec.isFields(called) || !("parsed_arguments" in called)) return call
+  const { parsed_arguments: _parsed, ...rest } = called
+  return { ...call, function: rest }
 }
 
-const toolCall = (form: Form, [call, index]: Indexed<Message.ToolCall>): Codec.Fields =>
-  Codec.restore(
-    form.calls?.[index] === "custom"
-      ? { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } }
-      : { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } },
-    form.parts?.[index],
-  )
-
-const callsOf = (form: Form, calls: ReadonlyArray<Indexed<Message.ToolCall>>): Codec.Fields => {
-  const [first] = calls
-  if (first === undefined) return {}
-  return calls.length === 1 && form.calls?.[first[1]] === "function_call"
-    ? { function_call: { name: first[0].name, arguments: first[0].arguments } }
-    : { tool_calls: calls.map((call) => toolCall(form, call)) }
+/** The text of a message that is nothing else, as nearly every one is; `undefined` for any other. */
+const plainText = ({ role, parts, name, metadata }: Message.Message): string | undefined => {
+  const [only, ...others] = parts
+  return only?.type === "text" &&
+    only.providerData === undefined &&
+    others.length === 0 &&
+    role !== "tool" &&
+    name === undefined &&
+    metadata === undefined
+    ? only.text
+    : undefined
 }
 
-/** A refusal beside the content is an opaque part without a type: a field of the message, not of its content. */
-const refusalOf = (parts: ReadonlyArray<Indexed>): { readonly refusal?: string } => {
-  const found = ofType(parts, "opaque")
-    .filter(([part]) => part.provider === "openai")
-    .map(([part]) => part.data)
-    .find((data) => Codec.isFields(data) && !("type" in data) && typeof data["refusal"] === "string")
-  return found === undefined ? {} : (found as { refusal: string })
-}
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  readonly omitted: Array<Codec.Omitted> = []
+  private readonly exact: boolean
+  private readonly ids = new Codec.CallIds({ pattern: /^.{1,40}$/s, reuse: true })
+  private message = 0
 
-/** Only reasoning that came in a field of an OpenAI message goes back, into that field. */
-const reasoningOf = (form: Form, parts: ReadonlyArray<Indexed>): Codec.Fields => {
-  const texts = ofType(parts, "reasoning").map(([part]) => part.text)
-  return form.reasoning === undefined || texts.length === 0 ? {} : { [form.reasoning]: texts.join("\n") }
-}
+  constructor(private readonly options: EncodeOptions) {
+    this.exact = options.exact === true
+  }
 
-const spokenMessage = (
-  message: Message.Message,
-  form: Form,
-  parts: ReadonlyArray<Indexed>,
-): Array<Codec.Fields> => {
-  const content = contentParts(message.role, form, parts)
-  const name = message.name === undefined ? {} : { name: message.name }
-  if (message.role !== "assistant") {
-    if (content.length === 0 && form.content === undefined) return []
+  private omit(part: string): ReadonlyArray<never> {
+    this.omitted.push({ message: this.message, part })
+    return []
+  }
+
+  private contentPart(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
+    const extra = partFormOf(part).fields
+    switch (part.type) {
+      case "text":
+        return [Codec.restore({ type: "text", text: part.text }, extra)]
+      case "file": {
+        const file = role === "user" ? fromFile(part) : undefined
+        return file === undefined ? this.omit("file") : [Codec.restore(file, extra)]
+      }
+      case "opaque": {
+        const { data } = part
+        return part.provider === "openai" && Codec.isFields(data) && typeof data["type"] === "string"
+          ? [data]
+          : this.omit("opaque")
+      }
+      default:
+        return this.omit(part.type)
+    }
+  }
+
+  private contentParts(role: Message.Role, parts: ReadonlyArray<Message.Part>): ReadonlyArray<Codec.Fields> {
+    return parts.flatMap((part) => this.contentPart(role, part))
+  }
+
+  /** A result with its content, and with parts of a tool message that follow it. */
+  private resultMessage(
+    message: Message.Message,
+    form: Form,
+    result: Message.ToolResult,
+    following: ReadonlyArray<Message.Part>,
+  ): Codec.Fields {
+    const own =
+      result.content ?? (result.output === "" ? [] : [{ type: "text" as const, text: result.output }])
+    const parts = this.contentParts("tool", [...own, ...following])
+    // The API takes no empty list.
+    const came = result.content === undefined ? form.content : "parts"
+    const content = contentOf(parts, parts.length === 0 && !this.exact ? undefined : came, "")
+    const name = result.name === undefined ? {} : { name: result.name }
+    if (form.role === "function" && message.role === "tool") {
+      return { role: "function", name: "", ...name, ...content }
+    }
+    const failed = form.fields?.["is_error"] === true || form.fields?.["status"] === "error"
+    if (result.isError === true && !(failed && this.options.extraFields !== "omit")) this.omit("is-error")
+    const id = this.exact ? result.id : this.ids.result(result.id)
+    return { role: "tool", tool_call_id: id, ...name, ...content }
+  }
+
+  private resultMessages(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
+    const { parts } = message
+    return parts.flatMap((part, at) => {
+      if (part.type !== "tool-result") return []
+      const next = parts.findIndex((one, later) => later > at && one.type === "tool-result")
+      const following = message.role === "tool" ? parts.slice(at + 1, next === -1 ? parts.length : next) : []
+      return [this.resultMessage(message, form, part, following)]
+    })
+  }
+
+  private toolCall(call: Message.ToolCall): Codec.Fields {
+    const form = partFormOf(call)
+    const id = this.exact ? call.id : this.ids.call(call.id)
+    const known =
+      form.call === "custom"
+        ? { id, type: "custom", custom: { name: call.name, input: call.arguments } }
+        : { id, type: "function", function: { name: call.name, arguments: call.arguments } }
+    const written = Codec.restore(known, form.fields)
+    return this.exact ? written : withoutParsedArguments(written)
+  }
+
+  private callsOf(calls: ReadonlyArray<Message.ToolCall>): Codec.Fields {
+    const [first] = calls
+    if (first === undefined) return {}
+    return calls.length === 1 && partFormOf(first).call === "function_call"
+      ? { function_call: { name: first.name, arguments: first.arguments } }
+      : { tool_calls: calls.map((call) => this.toolCall(call)) }
+  }
+
+  /** Only reasoning that came in a field of an OpenAI message goes back, into that field. */
+  private reasoningOf(form: Form, parts: ReadonlyArray<Message.Part>): Codec.Fields {
+    const texts = ofType(parts, "reasoning").map(({ text }) => text)
+    if (texts.length === 0) return {}
+    if (form.reasoning !== undefined) return { [form.reasoning]: texts.join("\n") }
+    texts.forEach(() => this.omit("reasoning"))
+    return {}
+  }
+
+  private assistantMessage(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
+    const { parts } = message
+    const name = message.name === undefined ? {} : { name: message.name }
+    const reasoning = this.reasoningOf(form, parts)
+    // A refusal beside the content is an opaque part without a type: a field of the message, not of its content.
+    const refused = parts.find(isRefusal)
+    const spoken = parts.filter(
+      (part) => part.type === "text" || part.type === "file" || (part.type === "opaque" && !isRefusal(part)),
+    )
+    const content = this.contentParts("assistant", spoken)
+    const aside = {
+      ...(refused === undefined ? {} : { refusal: refused.data.refusal }),
+      ...this.callsOf(ofType(parts, "tool-call")),
+    }
+    const empty = content.length === 0 && Object.keys(aside).length === 0
+    const audio = Codec.isFields(form.fields?.["audio"])
+    if (empty && (this.exact ? form.content === undefined : !audio)) return []
+    const came = content.length === 0 && form.content === "parts" && !this.exact ? undefined : form.content
+    return [{ role: "assistant", ...name, ...reasoning, ...contentOf(content, came, null), ...aside }]
+  }
+
+  private spokenMessage(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
+    const spoken = message.parts.filter(({ type }) => type !== "tool-result")
+    const content = this.contentParts(message.role, spoken)
+    if (content.length === 0 && (!this.exact || form.content === undefined)) return []
+    const name = message.name === undefined ? {} : { name: message.name }
     const role = form.role === "developer" && message.role === "system" ? "developer" : message.role
     return [{ role, ...name, ...contentOf(content, form.content, "") }]
   }
-  const refusal = refusalOf(parts)
-  const calls = callsOf(form, ofType(parts, "tool-call"))
-  const aside = { ...refusal, ...calls }
-  if (content.length === 0 && form.content === undefined && Object.keys(aside).length === 0) return []
-  return [
-    {
-      role: "assistant",
-      ...name,
-      ...reasoningOf(form, parts),
-      ...contentOf(content, form.content, null),
-      ...aside,
-    },
-  ]
+
+  encode(given: Message.Message, position: number): ReadonlyArray<OpenAIMessage> {
+    this.message = position
+    const plain = plainText(given)
+    if (plain !== undefined) {
+      if (given.role === "user") this.ids.close()
+      return [{ role: given.role, content: plain } as OpenAIMessage]
+    }
+    // Chat Completions take no compacted windows: a summary is sent as text.
+    const message = { ...given, parts: Message.partsFor(given) }
+    const form = formOf(message)
+    const wire = [...this.resultMessages(message, form)]
+    if (message.role === "user") this.ids.close()
+    if (message.role === "assistant") wire.push(...this.assistantMessage(message, form))
+    else if (message.role === "tool") this.leaveOutBefore(message)
+    else wire.push(...this.spokenMessage(message, form))
+    const [only] = wire
+    const extra = this.options.extraFields === "omit" ? undefined : form.fields
+    const fields = extra === undefined || this.exact ? extra : withoutResponseFields(extra)
+    return (only !== undefined && wire.length === 1
+      ? [Codec.restore(only, fields)]
+      : wire) as unknown as ReadonlyArray<OpenAIMessage>
+  }
+
+  /** Reports what a tool message has before its first result, or without one. */
+  private leaveOutBefore({ parts }: Message.Message): void {
+    const first = parts.findIndex(({ type }) => type === "tool-result")
+    for (const { type } of parts.slice(0, first === -1 ? parts.length : first)) this.omit(type)
+  }
 }
 
 /**
@@ -152,26 +246,46 @@ const spokenMessage = (
  *
  * Left out are: reasoning that did not come in an OpenAI message, opaque parts of other providers, files where
  * the API takes none (outside user messages; by an address, unless images), the error mark of tool results.
- * Ids of calls are sent as they are.
  */
 export const encodeMessage = (
   message: Message.Message,
   options: EncodeOptions = {},
-): Array<OpenAIMessage> => {
-  const form = formOf(message)
-  const parts = message.parts.map((part, index) => [part, index] as const)
-  const wire = resultMessages(message, form, parts)
-  if (message.role !== "tool") wire.push(...spokenMessage(message, form, parts))
-  const [only] = wire
-  const extra = options.extraFields === "omit" ? undefined : form.fields
-  return (only !== undefined && wire.length === 1
-    ? [Codec.restore(only, extra)]
-    : wire) as unknown as Array<OpenAIMessage>
+): Array<OpenAIMessage> => [...new Encoder(options).encode(message, 0)]
+
+/**
+ * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
+ *
+ * @example
+ * ```ts
+ * import { encodeAndReport } from "@memfold/openai"
+ * import { Message } from "@memfold/core"
+ *
+ * const image = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/page.png" }
+ * const content = [{ type: "text" as const, text: "The page:" }, image]
+ * const shown = Message.result({ id: "c1", output: Message.outputOf(content), content })
+ * const call = Message.call([{ id: "c1", name: "screenshot", arguments: "{}" }])
+ * const { messages, omitted } = encodeAndReport([call, shown])
+ * console.log(messages.length, omitted) // 2 [{ message: 1, part: "file" }]
+ * ```
+ */
+export const encodeAndReport = (
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Encoded => {
+  const encoder = new Encoder(options)
+  const placed = options.exact === true ? { messages, omitted: [] } : Codec.withoutMisplacedCalls(messages)
+  encoder.omitted.push(...placed.omitted)
+  const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
+  return {
+    messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
+    omitted: encoder.omitted,
+  }
 }
 
 /**
  * Encodes messages for a Chat Completions request. `decodeMessages` gives the same messages back (L16: codecs lose
- * nothing), except for the content that OpenAI cannot carry: see {@link encodeMessage}.
+ * nothing), except for the content that OpenAI cannot carry: see {@link encodeMessage}. Ids of calls that the API
+ * refuses are replaced, in a call and its result alike.
  *
  * @example
  * ```ts
@@ -185,4 +299,4 @@ export const encodeMessage = (
 export const encodeMessages = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
-): Array<OpenAIMessage> => messages.flatMap((message) => encodeMessage(message, options))
+): Array<OpenAIMessage> => encodeAndReport(messages, options).messages

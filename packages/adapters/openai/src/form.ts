@@ -1,6 +1,7 @@
 /**
- * How a message was written when it came from OpenAI, where that does not follow from its parts. Decoding
- * leaves it in `metadata.openai` and encoding reads it there, so that the same message comes out again.
+ * How a message was written when it came from OpenAI, where that does not follow from its parts. Decoding leaves it in
+ * `metadata.openai` of the message and `providerData.openai` of its parts. Encoding reads it there, so that the same
+ * message comes out again.
  */
 import type * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
@@ -12,30 +13,58 @@ const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown }
  * - `role`: the role on the wire, where memfold has another name for it
  * - `content`: how the content was written, where another way would be usual
  * - `reasoning`: the field that the reasoning came in (an extension of several compatible servers)
- * - `calls`: by index of the part, calls that are not of type `function`
- * - `parts`: by index of the part, further fields of its wire form (`detail`, `cache_control`, …)
  * - `fields`: further fields of the message
+ * - `response`: what only a whole response has (`id`, `model`, …); it is never sent
  */
 export const Form = Schema.Struct({
   role: Schema.optional(Schema.Literal("developer", "function")),
   content: Schema.optional(Schema.Literal("absent", "null", "parts")),
   reasoning: Schema.optional(Schema.Literal("reasoning_content", "reasoning")),
-  calls: Schema.optional(
-    Schema.Record({ key: Schema.String, value: Schema.Literal("custom", "function_call") }),
-  ),
-  parts: Schema.optional(Schema.Record({ key: Schema.String, value: FieldsSchema })),
   fields: Schema.optional(FieldsSchema),
+  response: Schema.optional(FieldsSchema),
 })
 export type Form = typeof Form.Type
 
+/**
+ * How a part was written, in `providerData.openai` of the part.
+ *
+ * - `fields`: further fields of its wire form (`detail`, `cache_control`, …)
+ * - `call`: a call that is not of type `function`
+ */
+export const PartForm = Schema.Struct({
+  fields: Schema.optional(FieldsSchema),
+  call: Schema.optional(Schema.Literal("custom", "function_call")),
+})
+export type PartForm = typeof PartForm.Type
+
 const isForm = Schema.is(Form)
+const isPartForm = Schema.is(PartForm)
 
 /** The form left by decoding; empty for a message from anywhere else. */
 export const formOf = (message: Message.Message): Form => {
   const form = message.metadata?.["openai"]
-  return isForm(form) ? form : {}
+  return form !== undefined && isForm(form) ? form : {}
 }
 
 /** The metadata that carries a form: none at all for a form that says nothing. */
 export const metadataOf = (form: Form): { readonly metadata?: Codec.Fields } =>
   Object.keys(form).length === 0 ? {} : { metadata: { openai: form } }
+
+/** The form of a part left by decoding; empty for a part from anywhere else. */
+export const partFormOf = ({ providerData }: Message.Part): PartForm => {
+  const form = providerData?.["openai"]
+  return form !== undefined && isPartForm(form) ? form : {}
+}
+
+/** The part with its form: none at all for a form that says nothing. */
+export const withForm = <P extends Message.Part>(
+  part: P,
+  fields: Codec.Fields | undefined,
+  call?: PartForm["call"],
+): P => {
+  const form: PartForm = {
+    ...(fields === undefined ? {} : { fields }),
+    ...(call === undefined ? {} : { call }),
+  }
+  return Object.keys(form).length === 0 ? part : { ...part, providerData: { openai: form } }
+}

@@ -1,5 +1,11 @@
+export {
+  type CompactionClient,
+  type CompactionOptions,
+  type CompactRequest,
+  nativeCompaction,
+} from "./compaction.js"
 export { decodeMessage, decodeMessages } from "./decode.js"
-export { encodeMessage, encodeMessages, type EncodeOptions } from "./encode.js"
+export { encodeAndReport, encodeMessage, encodeMessages, type Encoded, type EncodeOptions } from "./encode.js"
 export { OpenAIDecodeError } from "./OpenAIDecodeError.js"
 export type {
   AssistantMessage,
@@ -18,3 +24,4 @@ export type {
   UserMessage,
   UserPart,
 } from "./wire.js"
+export * as Responses from "./responses/index.js"

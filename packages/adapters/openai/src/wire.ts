@@ -15,7 +15,7 @@ export interface RefusalPart {
 }
 export interface ImagePart {
   type: "image_url"
-  image_url: { url: string; detail?: "auto" | "low" | "high" }
+  image_url: { url: string; detail?: "auto" | "low" | "high" | "original" }
 }
 export interface AudioPart {
   type: "input_audio"

@@ -6,9 +6,12 @@
  * 2. summarize, outside every lock and transaction
  * 3. commit the summary, only while this compaction still has the lock
  *
+ * The lock carries a lease, which is renewed during step 2. When the process is killed, the lease ends soon, and another
+ * compaction takes the lock over.
+ *
  * If it fails, the messages stay uncovered and the failure is an event.
  */
-import { Clock, Duration, Effect, Metric } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import type { CompactionStarted, Event, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
 import { makeId } from "../event/id.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
@@ -18,6 +21,7 @@ import { decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { noFiles } from "../summary/Summary.js"
 import { write } from "../summary/Wording.js"
+import { type Leases, longestLease } from "../session/Leases.js"
 import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -27,6 +31,7 @@ import * as metrics from "../observe/metrics.js"
 import { smallestRoom } from "./chunks.js"
 import { type Hooks, runHook } from "./Hooks.js"
 import { filesOf } from "./toolNotes.js"
+import type { Budget } from "./waitForBudget.js"
 import { type Written, writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
@@ -35,7 +40,10 @@ export interface Settings {
   readonly summarizerTimeout: Duration.DurationInput
   /** How often a failed call is retried, with growing pauses; twice by default. */
   readonly summarizerRetries: number
-  /** How long a running compaction owns the session's lock at least; then others may take over. 10 minutes by default. */
+  /**
+   * How long a compaction owns the session's lock without a sign of life; then others may take over. It is renewed after
+   * each half of this time while the compaction is at work. 30 seconds by default, from a second to an hour.
+   */
   readonly lease: Duration.DurationInput
   /** The pause after a failed compaction; 1 minute by default. It doubles with each further failure, up to an hour. */
   readonly backOff: Duration.DurationInput
@@ -45,7 +53,7 @@ export interface Settings {
 export const withDefaults = (given: Partial<Settings>): Settings => ({
   summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
   summarizerRetries: given.summarizerRetries ?? 2,
-  lease: given.lease ?? "10 minutes",
+  lease: given.lease ?? "30 seconds",
   backOff: given.backOff ?? "1 minute",
 })
 
@@ -86,6 +94,8 @@ export interface Dependencies {
   readonly counter: TokenCounter
   readonly settings: Settings
   readonly hooks: Hooks
+  readonly budget?: Budget | undefined
+  readonly leases: Leases
 }
 
 /** Options of one run. */
@@ -94,7 +104,17 @@ export interface RunOptions {
   readonly onDemand?: boolean
   /** Instructions for the summarizer. */
   readonly instructions?: string | undefined
+  /** Takes the lock from a compaction that runs. That one ends as `Lost`, and its result is thrown away. */
+  readonly takeOver?: boolean | undefined
 }
+
+/** Until when a run respects the lock of another compaction, in milliseconds since the epoch. */
+const lockedUntil = (
+  { leases }: Dependencies,
+  { takeOver = false }: RunOptions,
+  state: SessionState,
+  now: number,
+): number => (takeOver ? Number.NEGATIVE_INFINITY : leases.until(state, now))
 
 /** Runs at most one compaction of a session, and returns how it ended or why there was none. */
 export const run = (
@@ -122,17 +142,21 @@ interface Approved extends RunOptions {
 
 /** Decides and asks the hook. Without a hook, the decision is left to the start. */
 const askHook = (
-  { sessions, strategy, hooks }: Dependencies,
+  dependencies: Dependencies,
   session: string,
   options: RunOptions,
 ): Effect.Effect<Approved | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
+    const { sessions, strategy, hooks, budget } = dependencies
     const { beforeCompaction } = hooks
     if (beforeCompaction === undefined) return options
     const state = yield* sessions.load(session)
+    const now = yield* Clock.currentTimeMillis
     const decision = decide(strategy, state, {
-      now: yield* Clock.currentTimeMillis,
+      now,
       onDemand: options.onDemand ?? false,
+      budget: budget?.tokens,
+      lockedUntil: lockedUntil(dependencies, options, state, now),
     })
     if (decision._tag === "Idle") return decision
     const { plan } = decision
@@ -144,7 +168,10 @@ const askHook = (
     return { ...approved, instructions: instructions.join("\n\n") }
   })
 
-/** The protocol: start, summarize, commit. Only the summarizer can be interrupted; then the lock is given back. */
+/**
+ * The protocol: start, summarize, commit. The lease is renewed while the summarizer works. Only the summarizer can be
+ * interrupted; then the lock is given back.
+ */
 const protocol = (
   dependencies: Dependencies,
   session: string,
@@ -155,10 +182,14 @@ const protocol = (
       const lock = yield* start(dependencies, session, approved)
       if (lock._tag === "Idle") return lock
       const { started, plan, before } = lock
+      const writing = writeSummary(dependencies, before, plan, approved)
 
-      return yield* restore(writeSummary(dependencies, before, plan, approved)).pipe(
+      return yield* restore(Effect.raceFirst(writing, keepLease(dependencies, lock))).pipe(
         Effect.matchEffect({
-          onSuccess: (written) => commit(dependencies, lock, written),
+          onSuccess: (written) =>
+            written === "lost"
+              ? Effect.succeed({ _tag: "Lost" as const, started })
+              : commit(dependencies, lock, written),
           onFailure: (error) => fail(dependencies, started, error),
         }),
         // Otherwise the session would stay locked until the lease ends.
@@ -181,8 +212,8 @@ const measure = (outcome: CompactionOutcome, millis: number): Effect.Effect<void
         strategy,
         reason: outcome._tag === "Failed" ? outcome.error.reason : reason,
       }),
-      Metric.update(metrics.compactionDuration, millis),
-      Metric.incrementBy(metrics.tokensSaved, saved),
+      metrics.record(metrics.compactionDuration, millis),
+      metrics.record(metrics.tokensSaved, saved),
     ],
     { discard: true },
   )
@@ -196,12 +227,21 @@ interface Started {
   readonly before: SessionState
 }
 
+/** The length of a lease, in milliseconds. */
+const leaseMillis = ({ lease }: Settings): number =>
+  Math.min(Math.max(Duration.toMillis(lease), shortestLease), longestLease)
+
+/** The shortest lease, in milliseconds: a shorter one would be renewed all the time. */
+const shortestLease = 1_000
+
 /**
- * The lease of a plan, in milliseconds: the longest time that its work can take. Then no other process takes over a
- * compaction that is still at work. It counts each call of each summarizer in the chain, with all retries. At least
- * the setting.
+ * The longest time that the work for a plan can take, in milliseconds. It counts each call of each summarizer in the
+ * chain, with all retries.
  */
-const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionState, plan: Plan): number => {
+const longestWork = (
+  { settings, summarizer }: Dependencies,
+  { before, plan }: Pick<Started, "before" | "plan">,
+): number => {
   const tokens = tokensBetween(before, plan.from, plan.to)
   const calls = chain(summarizer)
     .map(
@@ -210,11 +250,37 @@ const leaseMillis = ({ settings, summarizer }: Dependencies, before: SessionStat
     )
     .reduce((sum, each) => sum + each, 0)
   const call = (settings.summarizerRetries + 1) * (Duration.toMillis(settings.summarizerTimeout) + 5_000)
-  return Math.min(Math.max(Duration.toMillis(settings.lease), calls * call), longestLease)
+  return calls * call
 }
 
-/** A year, in milliseconds. JSON cannot hold an infinite lease. */
-const longestLease = 365 * 24 * 3_600_000
+/**
+ * Renews the lease while the summarizer works. It ends with `lost` when another compaction has the lock; then the rest of
+ * the work would be thrown away. The number of renewals is bounded, because the time of the work is.
+ */
+const keepLease = (dependencies: Dependencies, lock: Started): Effect.Effect<"lost"> =>
+  Effect.gen(function* () {
+    const { sessions, settings } = dependencies
+    const { started, before } = lock
+    const { compaction } = started
+    const lease = leaseMillis(settings)
+    const now = yield* Clock.currentTimeMillis
+    // It took a while to get the lock if many writers competed for the session.
+    yield* Effect.sleep(Math.max(Math.min(started.leaseUntil - now - lease / 2, lease / 2), 0))
+    for (let left = Math.ceil(longestWork(dependencies, lock) / (lease / 2)); left > 0; left--) {
+      const renew = (state: SessionState, time: number): Step<boolean> =>
+        state.running?.compaction === compaction
+          ? { events: [{ _tag: "CompactionRenewed", compaction, leaseUntil: time + lease }], answer: true }
+          : { events: [], answer: false }
+      const renewed = yield* retryTransient(sessions.transact(before.session, renew)).pipe(
+        Effect.map(({ answer }) => answer),
+        // The commit will show whether the lock was lost meanwhile.
+        Effect.catchAll(() => Effect.succeed(true)),
+      )
+      if (!renewed) return "lost" as const
+      yield* Effect.sleep(lease / 2)
+    }
+    return yield* Effect.never
+  })
 
 /**
  * Takes the session's lock for a plan. The plan is decided on the very state that the lock is appended to, since the
@@ -224,18 +290,21 @@ const longestLease = 365 * 24 * 3_600_000
 const start = (
   dependencies: Dependencies,
   session: string,
-  { onDemand = false, decided }: Approved,
+  approved: Approved,
 ): Effect.Effect<Started | IdleOutcome, SessionError> =>
   Effect.gen(function* () {
-    const { sessions, strategy } = dependencies
-    const now = yield* Clock.currentTimeMillis
+    const { sessions, strategy, settings, budget } = dependencies
+    const { onDemand = false, decided } = approved
     const compaction = yield* makeId
     let lock: Started | null = null
-    const step = (before: SessionState): Step<Started | IdleOutcome> => {
+    const step = (before: SessionState, now: number): Step<Started | IdleOutcome> => {
       // An earlier try was stored, and only its answer was lost.
       if (lock !== null && before.running?.compaction === compaction) return { events: [], answer: lock }
+      const locked = lockedUntil(dependencies, approved, before, now)
       const decision =
-        before === decided?.state ? decided.decision : decide(strategy, before, { now, onDemand })
+        before === decided?.state
+          ? decided.decision
+          : decide(strategy, before, { now, onDemand, budget: budget?.tokens, lockedUntil: locked })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
       const { prune: _prune, ...range } = plan
@@ -243,11 +312,16 @@ const start = (
         _tag: "CompactionStarted",
         compaction,
         strategy: strategy.name,
-        leaseUntil: now + leaseMillis(dependencies, before, plan),
+        leaseUntil: now + leaseMillis(settings),
         ...range,
       }
       lock = { _tag: "Started", started, plan, before }
-      return { events: [started], answer: lock }
+      const { running } = before
+      const takenOver: ReadonlyArray<Event> =
+        running === null || now < locked
+          ? []
+          : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+      return { events: [...takenOver, started], answer: lock }
     }
     const { answer } = yield* retryTransient(sessions.transact(session, step, { batchId: compaction }))
     return answer
@@ -297,7 +371,9 @@ const commit = (
           )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
     const text = write(wording, { segments: all, files })
-    const tokens = text === "" ? 0 : counter.count(text) + messageOverhead
+    // Whichever form a provider gets: the larger one, so that a trigger is never late.
+    const content = Math.max(counter.count(text), all[0]?.providerData?.tokens ?? 0)
+    const tokens = text === "" ? 0 : content + messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
     const replaced = withoutPinned(before.uncovered.slice(started.from, coveredTo))
@@ -358,11 +434,10 @@ const fail = (
   error: SummarizerError,
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
     yield* Effect.logWarning("a compaction failed").pipe(
       Effect.annotateLogs({ session: error.session, reason: error.reason }),
     )
-    const end = (state: SessionState): Step<void> => {
+    const end = (state: SessionState, time: number): Step<void> => {
       const failures = state.failures?.count ?? 0
       const pause = pauseAfter(settings, failures)
       return {
@@ -375,7 +450,7 @@ const fail = (
                   compaction: started.compaction,
                   reason: error.reason,
                   detail: error.detail,
-                  retryTime: now + pause,
+                  retryTime: time + pause,
                   retryMessages: state.total + retryAfter(failures, state.uncovered.length),
                 },
               ],

@@ -53,8 +53,13 @@ const partChunks = (counter: TokenCounter, part: Part, limit: number): ReadonlyA
     case "text":
     case "reasoning":
       return textChunks(counter, part.text, limit).map((text) => ({ ...part, text }))
-    case "tool-result":
-      return textChunks(counter, part.output, limit).map((output) => ({ ...part, output }))
+    case "tool-result": {
+      const { content = [], ...result } = part
+      return [
+        ...textChunks(counter, part.output, limit).map((output) => ({ ...result, output })),
+        ...content.filter(({ type }) => type !== "text"),
+      ]
+    }
     case "tool-call":
       return textChunks(counter, part.arguments, limit).map((text) => ({ ...part, arguments: text }))
     case "file":

@@ -114,7 +114,7 @@ const touching = (name: string, given: unknown) =>
 const files = (
   messages: ReadonlyArray<Message.Message>,
   before = nothing,
-  notes = ToolNotes.commonFileTools,
+  notes: ToolNotes.FileNotes = ToolNotes.commonFileTools,
 ) => filesOf(before, messages, notes)
 
 describe("the files", () => {
@@ -128,6 +128,84 @@ describe("the files", () => {
         touching("WRITE", { filename: "d.ts" }),
       ]),
     ).toEqual({ read: ["b.ts", "a.ts"], modified: ["c.ts", "d.ts"] })
+  })
+
+  it("are those of the common coding agents' tools", () => {
+    const patch =
+      "*** Begin Patch\n*** Update File: u.ts\n@@\n-a\n+b\n*** Add File: n.ts\n+c\n*** Delete File: d.ts\n*** End Patch"
+    expect(
+      files([
+        touching("str_replace_based_edit_tool", { command: "view", path: "v.ts" }),
+        touching("str_replace_based_edit_tool", { command: "str_replace", path: "s.ts", old_str: "a" }),
+        touching("str_replace_editor", { command: "create", path: "c.ts" }),
+        touching("MultiEdit", { file_path: "m.ts", edits: [{ old_string: "a", new_string: "b" }] }),
+        touching("NotebookEdit", { notebook_path: "n.ipynb", new_source: "1" }),
+        touching("apply_patch", { input: patch }),
+        touching("apply_patch", patch.replaceAll(".ts", ".js")),
+        touching("apply_patch", { operation: { type: "update_file", path: "o.ts", diff: "@@" } }),
+        touching("apply_diff", { diff: "--- a/x.ts\n+++ b/x.ts\n@@\n--- a/y\n+++ /dev/null" }),
+        touching("edit_file", { target_file: "t.ts" }),
+        touching("multi_replace_string_in_file", {
+          replacements: [{ filePath: "1.ts" }, { filePath: "2.ts" }],
+        }),
+        touching("read_many_files", { paths: ["p.ts", "q.ts"] }),
+        touching("mcp__files__read_file", { path: "mcp.ts" }),
+        touching("functions.read_file", { path: "f.ts" }),
+      ]),
+    ).toEqual({
+      read: ["v.ts", "p.ts", "q.ts", "mcp.ts", "f.ts"],
+      modified: [
+        "s.ts",
+        "c.ts",
+        "m.ts",
+        "n.ipynb",
+        "u.ts",
+        "n.ts",
+        "d.ts",
+        "u.js",
+        "n.js",
+        "d.js",
+        "o.ts",
+        "x.ts",
+        "t.ts",
+        "1.ts",
+        "2.ts",
+      ],
+    })
+  })
+
+  it("are none of calls that failed", () => {
+    const answered = (id: string, name: string, path: string, output: string, isError?: boolean) => [
+      call([{ id, name, arguments: JSON.stringify({ path }) }]),
+      result({ id, output, ...(isError === undefined ? {} : { isError }) }),
+    ]
+    expect(
+      files([
+        ...answered("1", "read_file", "gone.ts", "no such file", true),
+        ...answered("1", "read_file", "there.ts", "text"),
+        ...answered("2", "read_file", "missing.ts", "Error: no such file"),
+        ...answered("3", "edit_file", "kept.ts", "the text to replace was not found", true),
+        ...answered("4", "read_file", "kept.ts", "text", false),
+      ]),
+    ).toEqual({ read: ["there.ts", "kept.ts"], modified: [] })
+  })
+
+  it("are also those of one's own tools, besides the common ones", () => {
+    const notes = ToolNotes.withFileTools({
+      readers: ["fetch_source"],
+      editors: [{ tools: ["page"], argument: "do", reads: ["look"] }],
+      patchers: ["shell"],
+      pathArguments: ["source"],
+    })
+    const messages = [
+      touching("fetch-source", { source: "a" }),
+      touching("page", { do: "look", source: "b" }),
+      touching("page", { do: "write", source: "c" }),
+      touching("shell", { command: ["apply_patch", "*** Begin Patch\n*** Add File: d\n*** End Patch"] }),
+      touching("edit", { path: "e" }),
+    ]
+    expect(files(messages, nothing, notes)).toEqual({ read: ["a", "b"], modified: ["c", "d", "e"] })
+    expect(files(messages)).toEqual({ read: [], modified: ["e"] })
   })
 
   it("are none of tools that touch no files, and none of results", () => {

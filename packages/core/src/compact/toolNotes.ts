@@ -2,10 +2,10 @@
  * Tool notes: failures and files taken from tool calls word for word. No model writes them, so none can leave them out.
  */
 import type { Files } from "../summary/Summary.js"
-import type { Message, ToolResult } from "../message/Message.js"
+import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
 import { answeredCall } from "../message/Structure.js"
-import type { FailureNotes, FileNotes } from "../policy/ToolNotes.js"
+import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */
 const clipped = (text: string, characters: number): string => {
@@ -13,18 +13,18 @@ const clipped = (text: string, characters: number): string => {
   return line.length <= characters ? line : `${line.slice(0, characters - 1).toWellFormed()}…`
 }
 
-/** The failed results with the names of their tools. Ids get reused, so each result's own call has to be found. */
+/** The failed results with their calls. Ids get reused, so each result's own call has to be found. */
 const failuresIn = (
   messages: ReadonlyArray<Message>,
-): ReadonlyArray<{ readonly result: ToolResult; readonly name: string }> => {
-  const open: Array<{ readonly id: string; readonly name: string }> = []
+): ReadonlyArray<{ readonly result: ToolResult; readonly call: ToolCall | undefined }> => {
+  const open: Array<ToolCall> = []
   return messages.flatMap((message) => {
     // A user message gives up open calls, here as in `Structure`.
     if (message.role === "user") open.length = 0
     const found = results(message).map((result) => {
       const at = answeredCall(open, result)
-      const [asked] = at === -1 ? [] : open.splice(at, 1)
-      return { result, name: result.name ?? asked?.name ?? "tool" }
+      const [call] = at === -1 ? [] : open.splice(at, 1)
+      return { result, call }
     })
     open.push(...calls(message))
     return found.filter(({ result }) => failed(result))
@@ -69,8 +69,8 @@ export const failureNotes = (
   { maxFailures: most, maxCharacters: characters }: FailureNotes,
   before: Noted = nothing,
 ): string => {
-  const found = failuresIn(messages).map(({ name, result }) =>
-    clipped(`${name}: ${result.output}`, characters),
+  const found = failuresIn(messages).map(({ call, result }) =>
+    clipped(`${result.name ?? call?.name ?? "tool"}: ${result.output}`, characters),
   )
   const all = [...before.lines, ...found]
   const left = Math.max(all.length - most, 0)
@@ -83,40 +83,24 @@ export const failureNotes = (
 /** The most paths of each kind in a summary, to keep it bounded. The newest are kept. */
 const mostFiles = 200
 
-/** The paths in the arguments of a call; none if they are not JSON. */
-const pathsOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch {
-    return []
-  }
-  if (typeof given !== "object" || given === null) return []
-  return names
-    .map((name): unknown => (given as Readonly<Record<string, unknown>>)[name])
-    .filter((path): path is string => typeof path === "string" && path.trim() !== "")
-    .map((path) => clipped(path, 300))
-}
-
 /** Each path once, at its newest place. */
 const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(paths.toReversed())].toReversed()
 
-/** The files in `before`, and those that the tool calls in these messages read and changed. */
-export const filesOf = (
-  before: Files,
-  messages: ReadonlyArray<Message>,
-  { readers, writers, pathArguments }: FileNotes,
-): Files => {
-  const paths = (tools: ReadonlyArray<string>) => {
-    const names = new Set(tools.map((tool) => tool.toLowerCase()))
-    return messages
-      .flatMap(calls)
-      .filter(({ name }) => names.has(name.toLowerCase()))
-      .flatMap((call) => pathsOf(call.arguments, pathArguments))
-  }
-  const modified = distinct([...before.modified, ...paths(writers)])
+/**
+ * The files in `before`, and those that the tool calls in these messages read and changed. A call that failed has done
+ * neither.
+ */
+export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: FileNotes): Files => {
+  const failures = new Set(failuresIn(messages).map(({ call }) => call))
+  const touched = messages
+    .flatMap(calls)
+    .filter((call) => !failures.has(call))
+    .map((call) => touchedFiles(call, notes))
+  const paths = (kind: "read" | "modified") =>
+    touched.flatMap((files) => files[kind]).map((path) => clipped(path, 300))
+  const modified = distinct([...before.modified, ...paths("modified")])
   const changed = new Set(modified)
-  const read = distinct([...before.read, ...paths(readers)]).filter((path) => !changed.has(path))
+  const read = distinct([...before.read, ...paths("read")]).filter((path) => !changed.has(path))
   return { read: read.slice(-mostFiles), modified: modified.slice(-mostFiles) }
 }

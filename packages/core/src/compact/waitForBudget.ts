@@ -1,11 +1,12 @@
 /** Waiting for compactions until a session's context is small enough. */
 import { Clock, Duration, Effect } from "effect"
+import type { Leases } from "../session/Leases.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import { contextTokens } from "../session/SessionState.js"
 
 /** The largest context that is returned at once, and how long to wait for compactions if it is larger. */
 export interface Budget {
-  /** The largest context, in tokens. */
+  /** The largest context, in tokens, with the margin of the token counter. */
   readonly tokens: number
   /** How long to wait; 30 seconds by default. */
   readonly timeout?: Duration.DurationInput
@@ -30,9 +31,9 @@ const pollInterval = "100 millis"
  * over. Compactions go on when it stops waiting.
  */
 export const waitForBudget = (
-  sessions: Sessions,
+  { sessions, leases }: { readonly sessions: Sessions; readonly leases: Leases },
   session: string,
-  { tokens, timeout = "30 seconds" }: Budget,
+  { tokens, timeout = "30 seconds", margin }: Budget & { readonly margin: number },
   /** Checks the session in the background and waits until that has ended; `false` if the work could not be done. */
   check: Effect.Effect<boolean>,
 ): Effect.Effect<BudgetOutcome, SessionError> =>
@@ -40,14 +41,15 @@ export const waitForBudget = (
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
     for (let first = true; ; first = false) {
       const state = yield* sessions.load(session)
-      if (contextTokens(state) <= tokens) return first ? "within" : "compacted"
+      if (contextTokens(state, margin) <= tokens) return first ? "within" : "compacted"
       const now = yield* Clock.currentTimeMillis
       if (now >= end) return "timed-out"
-      const running = state.running !== null && now < state.running.leaseUntil
+      const running = now < leases.until(state, now)
       if (!first && !running) return state.failures === null ? "nothing-to-take" : "failed"
       const done = yield* Effect.timeoutOption(check, Duration.millis(end - now))
       if (done._tag === "None") return "timed-out"
-      if (!done.value) return contextTokens(yield* sessions.load(session)) <= tokens ? "compacted" : "failed"
+      if (!done.value)
+        return contextTokens(yield* sessions.load(session), margin) <= tokens ? "compacted" : "failed"
       const { running: elsewhere } = yield* sessions.load(session)
       if (elsewhere !== null) yield* Effect.sleep(pollInterval)
     }

@@ -107,7 +107,7 @@ describe("what was finished before a failure", () => {
   })
 
   it.effect("ends where a group ends, never within one (L5)", () => {
-    const { asked, service } = failingFrom(1, { maxInputTokens: 100 })
+    const { asked, service } = failingFrom(1, { maxInputTokens: 125 })
     const long = (index: number) => `answer ${index} ${"of some length ".repeat(6)}`
     const group = (index: number) => [
       Message.call([

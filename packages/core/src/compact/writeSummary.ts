@@ -2,16 +2,20 @@
  * Calls the summarizers for a plan: with input in chunks that fit their windows, with retries and a timeout, and with
  * each summarizer's fallback. What was finished is kept when the rest fails.
  */
-import { Duration, Effect, Either, Schedule } from "effect"
-import type { Segment } from "../summary/Summary.js"
+import { Duration, Effect, Either, Schedule, Schema } from "effect"
+import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
+import type { Message } from "../message/Message.js"
+import { leaveOutInvalid } from "../render/boundParts.js"
+import { pairResults } from "../render/pairResults.js"
+import { preambleEnd, summaryMessage } from "../render/Render.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageOverhead } from "../message/TokenCounter.js"
+import { marginOf, messageOverhead } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import type { Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
-import type { Request, Service as Summarizer } from "../summarize/Summarizer.js"
+import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
@@ -81,9 +85,10 @@ export const writeSummary = (
     return { carried, segments, coveredTo, calls, by: names.join(", ") }
   }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: writers.summarizer.name } }))
 
-/** A text and the index where its coverage ends. */
+/** A text, the same in the form of a provider, and the index where their coverage ends. */
 interface Text {
   readonly text: string | undefined
+  readonly providerData?: ProviderData | undefined
   readonly to: number
 }
 
@@ -127,7 +132,14 @@ const writeSegment = (
     const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
     const noted = notes === undefined ? "" : failureNotes(covered, notes, earlier?.failures)
     const text = (finished.text ?? "") + noted
-    return { segment: { kind: part.kind, from, to: finished.to, text }, calls, by: [...by], failure }
+    const { providerData } = finished
+    const native = part.kind === "history" && from === 0 && providerData !== undefined ? { providerData } : {}
+    return {
+      segment: { kind: part.kind, from, to: finished.to, text, ...native },
+      calls,
+      by: [...by],
+      failure,
+    }
   })
 
 /** What one summarizer finished. */
@@ -159,7 +171,7 @@ const ask = (
     const { counter, summarizer } = writers
     const { session } = before
     const least = smallestRoom(summarizer.maxInputTokens)
-    const window = summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY
+    const window = (summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
     const all = chunks(
       counter,
       rest.map(({ message }) => message),
@@ -177,14 +189,33 @@ const ask = (
       return !inside && boundaryBefore(before, reached(position)) === reached(position)
     }
 
+    /** The messages of the chunks `[position, end)` as a conversation; `null` if messages or groups are divided. */
+    const contextOf = (position: number, end: number): Conversation | null => {
+      if (!endsGroup(position) || !endsGroup(end)) return null
+      const since = position === 0 ? start.to : reached(position)
+      const to = reached(end)
+      const preambleTo = Math.min(preambleEnd(before), to)
+      const whole = position === 0 && start.to === part.from && from === 0 ? before.summary : null
+      const bound = leaveOutInvalid(before, "")
+      const paired = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> =>
+        pairResults(entries.map(bound.check).filter(bound.hasRest)).map(({ message }) => message)
+      const earlier = whole ?? asSummary(writers, { part, from, text, providerData })
+      return {
+        pinned: paired([...before.pinned, ...before.uncovered.slice(before.coveredTo, preambleTo)]),
+        summary: earlier === null ? null : summaryMessage(earlier),
+        messages: paired(before.uncovered.slice(Math.max(since, preambleTo), to)),
+      }
+    }
+
     let finished = start
     let text = start.text
+    let providerData = start.providerData
     let calls = 0
     let position = 0
     while (position < all.length) {
       const written = text === undefined ? 0 : counter.count(text) + messageOverhead
       if (least !== undefined && window - written < least) {
-        const detail = `the summary so far takes ${written} of the summarizer's ${window} tokens`
+        const detail = `the summary so far takes ${written} of the summarizer's ${Math.floor(window)} tokens`
         return { finished, calls, failure: new SummarizerError({ session, reason: "too-large", detail }) }
       }
       const most = position + fitting(all, position, window - written)
@@ -193,7 +224,8 @@ const ask = (
       if (!endsGroup(end)) end = most
       const taken = all.slice(position, end)
       calls++
-      const answer: Either.Either<string, SummarizerError> = yield* Effect.either(
+      const context = contextOf(position, end)
+      const answer: Either.Either<Answer, SummarizerError> = yield* Effect.either(
         callSummarizer(writers, {
           session,
           kind: part.kind,
@@ -204,20 +236,52 @@ const ask = (
           messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
           replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
           instructions,
+          ...(context === null ? {} : { context }),
         }),
       )
       if (Either.isLeft(answer)) return { finished, calls, failure: answer.left }
-      text = answer.right
+      ;({ text, providerData } = answer.right)
       position = end
-      if (endsGroup(position)) finished = { text, to: reached(position) }
+      if (endsGroup(position)) finished = { text, providerData, to: reached(position) }
     }
-    return { finished: { text, to: part.to }, calls, failure: null }
+    return { finished: { text, providerData, to: part.to }, calls, failure: null }
   })
+
+/** The text written so far as a summary; `null` if there is none. */
+const asSummary = (
+  { strategy }: Writers,
+  written: Pick<Assignment, "part" | "from"> & Pick<Text, "text" | "providerData">,
+): Parameters<typeof summaryMessage>[0] | null => {
+  const { part, from, text, providerData } = written
+  if (text === undefined) return null
+  const data = providerData === undefined ? {} : { providerData }
+  return {
+    segments: [{ kind: part.kind, from, to: part.from, text, ...data }],
+    files: noFiles,
+    wording: strategy.context.wording,
+  }
+}
+
+/** What a summarizer wrote, checked. */
+interface Answer {
+  readonly text: string
+  readonly providerData: ProviderData | undefined
+}
+
+/**
+ * The provider data of a result as it will be read back; none if it is no smaller than what it replaces.
+ *
+ * @throws if JSON cannot hold it; that counts as a failure of the summarizer
+ */
+const keptData = ({ providerData }: Result, replacesTokens: number): ProviderData | undefined =>
+  providerData === undefined || (providerData.tokens ?? 0) >= replacesTokens
+    ? undefined
+    : Schema.decodeUnknownSync(ProviderData)(JSON.parse(JSON.stringify(providerData)))
 
 const callSummarizer = (
   { summarizer, counter, settings }: Writers,
   request: Request,
-): Effect.Effect<string, SummarizerError> => {
+): Effect.Effect<Answer, SummarizerError> => {
   const refuse = (reason: SummarizerError["reason"], detail: string) =>
     new SummarizerError({ session: request.session, reason, detail })
   return Effect.suspend(() => summarizer.summarize(request)).pipe(
@@ -229,14 +293,15 @@ const callSummarizer = (
           `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
         ),
     }),
-    Effect.flatMap(({ text, finish }) => {
+    Effect.flatMap((result) => {
+      const { text, finish } = result
       if (finish === "length")
         return refuse("truncated", "the model was cut off; allow it more output tokens")
       if (finish === "refused") return refuse("refused", "the model refused to write the summary")
       if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
       const tokens = counter.count(text)
       return tokens < request.replacesTokens
-        ? Effect.succeed(text)
+        ? Effect.succeed({ text, providerData: keptData(result, request.replacesTokens) })
         : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
     }),
     // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so

@@ -15,11 +15,25 @@ const Tokens = Schema.NonNegativeInt
 /** Milliseconds since the epoch, finite: JSON turns an infinite number into `null`. */
 const Millis = Schema.JsonNumber
 
-/** A message was appended at the message index `index`. `tokens` is its size, counted when it was appended. */
+/**
+ * The bound parts of a message (see `Message.isBound`), such as signed reasoning.
+ *
+ * - `tokens`: how many of the message's tokens they take
+ * - `head`: present if they were produced behind the prefix that the session has at this event; it names what stands in
+ *   front of the messages and is not in the log. Absent if they were produced behind another prefix, or nobody knows.
+ */
+export const BoundParts = Schema.Struct({ tokens: Tokens, head: Schema.optional(Schema.String) })
+export type BoundParts = typeof BoundParts.Type
+
+/**
+ * A message was appended at the message index `index`. `tokens` is its size, counted when it was appended; `bound`
+ * describes its bound parts, if it has any.
+ */
 export const MessageAppended = Schema.TaggedStruct("MessageAppended", {
   index: Index,
   message: Message,
   tokens: Tokens,
+  bound: Schema.optional(BoundParts),
 })
 export type MessageAppended = typeof MessageAppended.Type
 
@@ -36,7 +50,8 @@ export type PlannedPart = typeof PlannedPart.Type
  * - `from`, `to`: it compacts the messages `[from, to)`
  * - `tailFrom`: the message index at which the tail starts; `to` is beyond it only for a split turn
  * - `parts`: the segments to write
- * - `leaseUntil`: when its lease ends, in milliseconds since the epoch; after that, others may take the lock
+ * - `leaseUntil`: when its lease ends unless it is renewed, in milliseconds since the epoch, by the clock of the process
+ *   that runs it; after that, others may take the lock
  */
 export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
   compaction: Schema.String,
@@ -49,6 +64,13 @@ export const CompactionStarted = Schema.TaggedStruct("CompactionStarted", {
   leaseUntil: Millis,
 })
 export type CompactionStarted = typeof CompactionStarted.Type
+
+/** A compaction is still at work: its lease ends at `leaseUntil` (milliseconds since the epoch) now. */
+export const CompactionRenewed = Schema.TaggedStruct("CompactionRenewed", {
+  compaction: Schema.String,
+  leaseUntil: Millis,
+})
+export type CompactionRenewed = typeof CompactionRenewed.Type
 
 /**
  * A compaction committed a summary, which covers the messages `[0, coveredTo)`.
@@ -155,8 +177,8 @@ export const CompactionFailed = Schema.TaggedStruct("CompactionFailed", {
 export type CompactionFailed = typeof CompactionFailed.Type
 
 /**
- * A compaction gave up its lock without a failure: it was interrupted, the engine shut down, or a revert, a redaction, a
- * fork or a repair ended it.
+ * A compaction lost its lock without a failure: it was interrupted, the engine shut down, another compaction took the
+ * lock over, or a revert, a redaction, a fork or a repair ended it.
  */
 export const CompactionReleased = Schema.TaggedStruct("CompactionReleased", { compaction: Schema.String })
 export type CompactionReleased = typeof CompactionReleased.Type
@@ -174,6 +196,16 @@ export type MessageRedacted = typeof MessageRedacted.Type
 /** The session was cleared: message indexes start at 0 again. The log keeps the earlier events. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
+
+/**
+ * The session got an owner or a title, or another one: `null` removes it, and what is missing stays as it was. The owner
+ * is an id of the application, by which sessions are listed.
+ */
+export const SessionDescribed = Schema.TaggedStruct("SessionDescribed", {
+  owner: Schema.optional(Schema.NullOr(Schema.String)),
+  title: Schema.optional(Schema.NullOr(Schema.String)),
+})
+export type SessionDescribed = typeof SessionDescribed.Type
 
 /**
  * A fact learned from the messages `[from, to)`.
@@ -213,6 +245,7 @@ export type FactRemoved = typeof FactRemoved.Type
 export const Event = Schema.Union(
   MessageAppended,
   CompactionStarted,
+  CompactionRenewed,
   SummaryCommitted,
   SummarySuperseded,
   SummaryInvalidated,
@@ -224,6 +257,7 @@ export const Event = Schema.Union(
   FactRemoved,
   MessageRedacted,
   SessionCleared,
+  SessionDescribed,
 )
 export type Event = typeof Event.Type
 
@@ -231,6 +265,7 @@ export type Event = typeof Event.Type
 export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   MessageAppended: 1,
   CompactionStarted: 1,
+  CompactionRenewed: 1,
   SummaryCommitted: 1,
   SummarySuperseded: 1,
   SummaryInvalidated: 1,
@@ -242,4 +277,5 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactRemoved: 1,
   MessageRedacted: 1,
   SessionCleared: 1,
+  SessionDescribed: 1,
 }

@@ -4,8 +4,9 @@
  */
 import { Either, ParseResult, Schema } from "effect"
 import type { LogRecord } from "../log/EventLog.js"
+import { count, exactly, isExactBound, isExactMessage } from "../message/exact.js"
 import { checksumOf } from "./checksum.js"
-import { Event, schemaVersions } from "./Event.js"
+import { Event, type MessageAppended, schemaVersions } from "./Event.js"
 
 export { checksumOf } from "./checksum.js"
 
@@ -62,6 +63,23 @@ export const eventId = ({ batchId, version }: Pick<LogRecord, "batchId" | "versi
 export const batchIdOf = ({ id, version }: Pick<RecordedEvent, "id" | "version">): string =>
   id.slice(0, -1 - String(version).length)
 
+/**
+ * New events as they will stand in the log of a session.
+ *
+ * @param place the session, and its version before the events
+ * @param batchId the batch id that they will be appended with
+ * @param events the events with their times, in order
+ */
+export const recordedAfter = (
+  { session, version: before }: Pick<RecordedEvent, "session" | "version">,
+  batchId: string,
+  events: ReadonlyArray<{ readonly time: number; readonly event: Event }>,
+): ReadonlyArray<RecordedEvent> =>
+  events.map(({ time, event }, position) => {
+    const version = before + 1 + position
+    return { session, version, id: eventId({ batchId, version }), time, event }
+  })
+
 /** Converts the data of an event from one schema version to the next. It must be a pure function. */
 export type Upcaster = (data: unknown) => unknown
 
@@ -73,6 +91,24 @@ const upcasters: Upcasters = {}
 
 const encodeEvent = Schema.encodeSync(Event)
 const decodeEvent = Schema.decodeUnknownEither(Event)
+
+/** The data of an appended message, exactly as the schema would decode and encode it. */
+const isExactData = exactly([
+  ["index", count, "required"],
+  ["message", isExactMessage, "required"],
+  ["tokens", count, "required"],
+  ["bound", isExactBound],
+])
+
+/** The data of an event for the log. Nearly every event is a message, and nearly every message needs no schema. */
+const dataOf = (event: Event): object => {
+  if (event._tag === "MessageAppended") {
+    const { _tag, ...data } = event
+    if (isExactData(data)) return data
+  }
+  const { _tag, ...data } = encodeEvent(event)
+  return data
+}
 
 /**
  * Encodes an event: its type, its schema version, its data as JSON text, and a checksum over the three.
@@ -88,8 +124,8 @@ const decodeEvent = Schema.decodeUnknownEither(Event)
 export const encode = (
   event: Event,
 ): Required<Pick<LogRecord, "type" | "schemaVersion" | "data" | "checksum">> => {
-  const { _tag, ...data } = encodeEvent(event)
-  const stored = { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(data) }
+  const { _tag } = event
+  const stored = { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(dataOf(event)) }
   return { ...stored, checksum: checksumOf(stored) }
 }
 
@@ -132,6 +168,10 @@ export const decodeWith =
       return damaged(`its data is not readable as ${record.type} of schema version ${record.schemaVersion}`)
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
+    if (record.type === "MessageAppended" && isExactData(data)) {
+      const event = { _tag: record.type, ...(data as Omit<MessageAppended, "_tag">) } as const
+      return Either.right({ ...envelope, event })
+    }
     return Either.match(decodeEvent({ ...data, _tag: record.type }), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
       onRight: (event) => Either.right({ ...envelope, event }),

@@ -1,7 +1,9 @@
 import { Clock, Effect, Either, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
+import { after, breather } from "../event/breathe.js"
 import { type DamagedEvent, decode, encode, type RecordedEvent } from "../event/EventCodec.js"
-import type { LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
+import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
 
@@ -50,12 +52,31 @@ const decoded = (
   records: ReadonlyArray<NewRecord>,
   batchId: string,
 ): Stream.Stream<RecordedEvent, DamagedEvent> =>
-  Stream.mapEffect(
-    Stream.fromIterable(
-      records.map((record, position): LogRecord => ({ ...record, session, batchId, version: position + 1 })),
-    ),
-    decode,
-  )
+  Stream.suspend(() => {
+    const breathe = breather()
+    return Stream.mapEffect(
+      Stream.fromIterable(
+        records.map((record, position): LogRecord => ({
+          ...record,
+          session,
+          batchId,
+          version: position + 1,
+        })),
+      ),
+      (record) => after(breathe(), decode(record)),
+    )
+  })
+
+/** All records of a session. Stores read pages at once, and a long log has many of them: other work runs in between. */
+const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>
+  Effect.suspend(() => {
+    const breathe = breather()
+    return log.read(session).pipe(
+      Stream.mapEffect((record) => after(breathe(), Effect.succeed(record))),
+      Stream.runCollect,
+      Effect.map((records) => [...records]),
+    )
+  })
 
 /**
  * Starts another session with the events of this one up to a version, in one atomic append. Versions, times and
@@ -69,11 +90,14 @@ export const fork = (
   { to, atVersion }: { readonly to: string; readonly atVersion: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
-    const all = [...(yield* Stream.runCollect(log.read(session)))]
+    const all = yield* readAll(log, session)
     const records = upTo(all, atVersion)
     const last = records.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
-    const { running } = yield* sessions.stateAt(session, last.version)
+    const { running, ...then } = yield* sessions.stateAt(session, last.version)
+    // The copy belongs to the owner of now: what the session was called at a version is history.
+    const { description } = yield* sessions.load(session)
+    const described = describe(then.description, description)
     const now = yield* Clock.currentTimeMillis
     const copies = records.map(copyOf)
     const released: ReadonlyArray<NewRecord> =
@@ -88,12 +112,22 @@ export const fork = (
               } satisfies CompactionReleased),
             },
           ]
-    const [first, ...rest] = [...copies, ...laterInvalidations(all, last.version), ...released]
+    const [first, ...rest] = [
+      ...copies,
+      ...laterInvalidations(all, last.version),
+      ...released,
+      ...described.map((event): NewRecord => ({ time: now, ...encode(event) })),
+    ]
     if (first === undefined) return 0
     const batchId = `fork-${last.batchId}-${last.version}`
     const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
     const { version } = yield* log
-      .append(to, [first, ...rest], { expectedVersion: 0, batchId, summaries })
+      .append(to, [first, ...rest], {
+        expectedVersion: 0,
+        batchId,
+        summaries,
+        description,
+      })
       .pipe(
         Effect.catchTag("VersionConflict", () =>
           Effect.fail(new CannotFork({ session, detail: `session "${to}" exists already` })),

@@ -267,11 +267,14 @@ describe("redact (L15)", () => {
 
   it.effect("a call and its result keep their ids, so that the pair stays one (L5)", () =>
     Effect.gen(function* () {
+      const providerData = { anthropic: { fields: { note: secret } } }
       const memory = yield* Memory.Memory
       yield* memory.append("s", [
         Message.user("look it up"),
-        Message.call([{ id: "c1", name: "find", arguments: `{"q":"${secret}"}` }], { text: secret }),
-        Message.result({ id: "c1", output: secret }),
+        Message.call([{ id: "c1", name: "find", arguments: `{"q":"${secret}"}`, providerData }], {
+          text: secret,
+        }),
+        Message.result({ id: "c1", output: secret, content: [{ type: "text", text: secret }] }),
         ...said(2),
       ])
       yield* memory.redact("s", 1)
@@ -314,6 +317,58 @@ describe("redact (L15)", () => {
       expect(texts((yield* other.context("s")).messages)[0]).toBe("[redacted]")
       yield* clean
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
+  )
+
+  it.effect("erases a message from before a clear, which its version names", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", [Message.user(secret), ...said(5, 1)])
+      yield* memory.compactDue("s")
+      yield* memory.clear("s")
+      yield* memory.append("s", said(6))
+      yield* memory.compactDue("s")
+      const before = yield* memory.context("s")
+      expect(yield* everything).toContain("Rumpelstiltskin")
+
+      expect(yield* memory.redact("s", { version: 1 })).toEqual({ invalidated: 0 })
+      expect(yield* everything).not.toContain("Rumpelstiltskin")
+      expect(JSON.stringify(yield* memory.summaries("s"))).not.toContain("Rumpelstiltskin")
+      // Message 0 of today is another one, and its summary is as valid as before.
+      const { prefix: _prefix, ...after } = yield* memory.context("s")
+      const { prefix: _old, ...same } = before
+      expect(after).toEqual(same)
+      expect(texts((yield* memory.context("s", { atVersion: 6 })).messages)).toEqual([
+        "[redacted]",
+        ...texts(said(5, 1)),
+      ])
+      yield* clean
+      // By its version, a message of today is the same one as by its index.
+      const [first] = yield* Stream.runCollect(
+        Stream.filter(
+          memory.events("s", { fromVersion: 12 }),
+          ({ event }) => event._tag === "MessageAppended",
+        ),
+      )
+      expect(yield* memory.redact("s", { version: first?.version ?? 0 })).toEqual({ invalidated: 1 })
+      expect(yield* memory.redact("s", 0)).toEqual({ invalidated: 0 })
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual, parrot))),
+  )
+
+  it.effect("says that no message was appended at a version", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", said(1))
+      yield* memory.clear("s")
+      for (const version of [0, 2, 3]) {
+        const error = yield* Effect.flip(memory.redact("s", { version }))
+        expect(error).toMatchObject({ _tag: "UnknownMessage", version, total: 0 })
+        expect(error.message).toBe(`Session "s" has no message at version ${version}`)
+      }
+      for (const name of [{}, { version: "1" }, { version: -1 }, null, [1]]) {
+        expect(yield* Effect.flip(memory.redact("s", name as never))).toMatchObject({ _tag: "InvalidInput" })
+      }
+    }).pipe(Effect.provide(withMemory(manual))),
   )
 
   it.effect("names the messages there are when there is no such one", () =>

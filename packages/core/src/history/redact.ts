@@ -10,27 +10,41 @@ import type {
   SummaryCommitted,
   SummaryInvalidated,
 } from "../event/Event.js"
+import { after, breather } from "../event/breathe.js"
 import { makeId } from "../event/id.js"
-import { batchIdOf, encode, eventId, type RecordedEvent } from "../event/EventCodec.js"
+import { batchIdOf, encode, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
 import type { NewRecord, RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import { retryTransient, type SessionError, type Sessions } from "../session/Sessions.js"
 import { summaryRows } from "../session/summaries.js"
+import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */
 export const redacted = "[redacted]"
 
-/** The session has no message with this index. Indexes count from the start or the last clear. */
+/**
+ * Names a message: by its index, counted from the start or the last clear, or by the version of the event that appended
+ * it (see `events`), which also names messages from before a clear.
+ */
+export type MessageName = number | { readonly version: number }
+
+/** The session has no message with this index, or no message was appended at this version. */
 export class UnknownMessage extends Schema.TaggedError<UnknownMessage>()("UnknownMessage", {
   session: Schema.String,
-  index: Schema.Number,
+  /** The index that was asked for, counted from the start or the last clear; absent if a version was. */
+  index: Schema.optional(Schema.Number),
+  /** The version that was asked for; absent if an index was. */
+  version: Schema.optional(Schema.Number),
+  /** The number of messages since the start or the last clear. */
   total: Schema.Number,
 }) {
-  /** The session, the index and the number of messages, in words. */
+  /** The session, what was asked for, and the number of messages, in words. */
   override get message(): string {
-    return `Session "${this.session}" has no message ${this.index}: it has ${this.total}, counted from 0`
+    return this.version === undefined
+      ? `Session "${this.session}" has no message ${this.index}: it has ${this.total}, counted from 0`
+      : `Session "${this.session}" has no message at version ${this.version}`
   }
 }
 
@@ -54,10 +68,14 @@ const withoutPartText = (part: Part): ReadonlyArray<Part> => {
     case "text":
     case "file":
       return [{ type: "text", text: redacted }]
-    case "tool-call":
-      return [{ ...part, arguments: "{}" }]
-    case "tool-result":
-      return [{ ...part, output: redacted }]
+    case "tool-call": {
+      const { type, id, name } = part
+      return [{ type, id, name, arguments: "{}" }]
+    }
+    case "tool-result": {
+      const { content: _content, providerData: _providerData, ...result } = part
+      return [{ ...result, output: redacted }]
+    }
     case "reasoning":
     case "opaque":
       return []
@@ -69,24 +87,32 @@ const noneEmpty = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
   parts.length === 0 ? [{ type: "text", text: redacted }] : parts
 
 /** A message without its text, and without its name and metadata, which may have copies of it. */
-const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
+export const withoutText = ({ role, parts, time, pinned }: Message): Message => ({
   role,
   parts: noneEmpty(parts.flatMap(withoutPartText)),
   ...(time === undefined ? {} : { time }),
   ...(pinned === undefined ? {} : { pinned }),
 })
 
+/** A segment without its content: the provider data says the same as the text, even if nobody can read it here. */
+const withoutContent = ({ kind, from, to }: Segment): Segment => ({ kind, from, to, text: redacted })
+
 const covers = (index: number, range: { readonly from: number; readonly to: number }): boolean =>
   range.from <= index && index < range.to
+
+/** A later message: its bound parts were produced behind the erased text, so they are valid in no context any more. */
+const unbound = (event: MessageAppended): MessageAppended | null =>
+  event.bound?.head === undefined ? null : { ...event, bound: { tokens: event.bound.tokens } }
 
 /** The event without the message's text; `null` if it has none of it. */
 const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenCounter): Event | null => {
   switch (event._tag) {
     case "MessageAppended": {
-      if (event.index !== index) return null
+      if (event.index !== index) return event.index > index ? unbound(event) : null
       const message = withoutText(event.message)
       if (JSON.stringify(message) === JSON.stringify(event.message)) return null
-      return { ...event, message, tokens: ofMessage(counter, message) } satisfies MessageAppended
+      const { bound: _bound, ...rest } = event
+      return { ...rest, message, tokens: ofMessage(counter, message) } satisfies MessageAppended
     }
     case "SummaryCommitted": {
       // Its list of files covers everything up to `coveredTo`, including carried segments.
@@ -94,7 +120,7 @@ const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenC
       return {
         ...event,
         segments: event.segments.map((segment) =>
-          covers(index, segment) ? { ...segment, text: redacted } : segment,
+          covers(index, segment) ? withoutContent(segment) : segment,
         ),
         files: { read: [], modified: [] },
       } satisfies SummaryCommitted
@@ -108,13 +134,20 @@ const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenC
   }
 }
 
+/** A stream of events that lets other work of the process run in between. */
+const breathing = (events: ReadonlyArray<RecordedEvent>): Stream.Stream<RecordedEvent> =>
+  Stream.suspend(() => {
+    const breathe = breather()
+    return Stream.mapEffect(Stream.fromIterable(events), (event) => after(breathe(), Effect.succeed(event)))
+  })
+
 /** The changes that a redaction makes to a session's log. */
 interface Changes {
   readonly version: number
   readonly rewritten: ReadonlyArray<RewrittenRecord>
   readonly invalidated: ReadonlyArray<SummaryInvalidated>
-  /** The version of the event that appended the message; `null` if there is none. */
-  readonly messageVersion: number | null
+  /** The index of the message, and the version of the event that appended it; `null` if there is none. */
+  readonly message: { readonly index: number; readonly version: number } | null
   readonly total: number
   readonly lastBatchId: string
   /** All events, with the rewritten ones changed. */
@@ -123,28 +156,59 @@ interface Changes {
   readonly unknown: number | null
 }
 
+/** The events between the clears before and after a position. Message indexes count within them. */
+const sinceClear = (
+  events: ReadonlyArray<RecordedEvent>,
+  position: number,
+): { readonly events: ReadonlyArray<RecordedEvent>; readonly isLast: boolean } => {
+  const isClear = ({ event }: RecordedEvent) => event._tag === "SessionCleared"
+  const next = events.findIndex((one, at) => at >= position && isClear(one))
+  const end = next === -1 ? events.length : next
+  const start = events.findLastIndex((one, at) => at < end && isClear(one)) + 1
+  return { events: events.slice(start, end), isLast: next === -1 }
+}
+
+const indexOf = (recorded: RecordedEvent | undefined): number | null =>
+  recorded?.event._tag === "MessageAppended" ? recorded.event.index : null
+
 const changesFor = (
   sessions: Sessions,
   counter: TokenCounter,
   session: string,
-  index: number,
+  name: MessageName,
 ): Effect.Effect<Changes, SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
-    const start = events.findLastIndex(({ event }) => event._tag === "SessionCleared") + 1
-    const current = events.slice(start)
+    const last = events.at(-1)
+    const latest = sinceClear(events, events.length)
+    const total = latest.events.filter(({ event }) => event._tag === "MessageAppended").length
+    const asked =
+      typeof name === "number"
+        ? latest.events.find((recorded) => indexOf(recorded) === name)
+        : events.find(({ version }) => version === name.version)
+    const index = indexOf(asked)
+    const place = {
+      version: last?.version ?? 0,
+      total,
+      lastBatchId: last === undefined ? "" : batchIdOf(last),
+    }
+    if (asked === undefined || index === null) {
+      return { ...place, message: null, events, rewritten: [], invalidated: [], unknown: null }
+    }
+    // Message indexes, and so the ranges of summaries and facts, count from the clear before the message.
+    const { events: current, isLast } = sinceClear(events, events.indexOf(asked))
     const invalid = new Set(
       current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.version] : [])),
     )
-    const last = events.at(-1)
     const changed = new Map(
       current.flatMap(({ event, version }) => {
-        const after = rewritten(event, index, counter)
-        return after === null ? [] : [[version, after] as const]
+        const redactedEvent = rewritten(event, index, counter)
+        return redactedEvent === null ? [] : [[version, redactedEvent] as const]
       }),
     )
     return {
-      version: last?.version ?? 0,
+      ...place,
+      message: { index, version: asked.version },
       events: events.map((recorded) => ({
         ...recorded,
         event: changed.get(recorded.version) ?? recorded.event,
@@ -152,63 +216,67 @@ const changesFor = (
       rewritten: current.flatMap(({ event, version }) => {
         // Damaged data can hold anything, the message's text included.
         if (event._tag === "DamagedSummary") return [{ version, data: "{}" }]
-        const after = changed.get(version)
-        if (after === undefined) return []
-        const { data, checksum } = encode(after)
+        const redactedEvent = changed.get(version)
+        if (redactedEvent === undefined) return []
+        const { data, checksum } = encode(redactedEvent)
         return [{ version, data, checksum }]
       }),
-      invalidated: current.flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
+      // The summaries before a clear ended with it: no context has them any more.
+      invalidated: (isLast ? current : []).flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
         event._tag === "SummaryCommitted" && event.coveredTo > index && !invalid.has(version)
           ? [{ _tag: "SummaryInvalidated", version, summary: event.summary, reason: "redacted" }]
           : [],
       ),
-      messageVersion:
-        current.find(({ event }) => event._tag === "MessageAppended" && event.index === index)?.version ??
-        null,
-      total: current.filter(({ event }) => event._tag === "MessageAppended").length,
-      lastBatchId: last === undefined ? "" : batchIdOf(last),
       unknown: current.find(({ event }) => event._tag === "UnknownEvent")?.version ?? null,
     }
   })
 
+/** The outcome of a redaction: how many summaries became invalid, and which message it was. */
+export interface Redacted {
+  readonly invalidated: number
+  readonly message: { readonly index: number; readonly version: number }
+}
+
 /**
- * Redacts the message at an index, and returns how many summaries became invalid. A running compaction is released, and
- * its result will be thrown away, because its summarizer may have read the text.
+ * Redacts a message in the log. A running compaction is released, and its result will be thrown away, because its
+ * summarizer may have read the text. The store's files may still have the text: see `finishRewrites` of the log.
  */
 export const redact = (
   log: EventLog,
   sessions: Sessions,
   counter: TokenCounter,
   session: string,
-  index: number,
-): Effect.Effect<{ readonly invalidated: number }, SessionError | UnknownMessage | CannotRedact> =>
+  name: MessageName,
+): Effect.Effect<Redacted, SessionError | UnknownMessage | CannotRedact> =>
   Effect.gen(function* () {
     const batchId = yield* makeId
     for (;;) {
       const { running, version } = yield* sessions.load(session)
-      const changes = yield* changesFor(sessions, counter, session, index)
+      const changes = yield* changesFor(sessions, counter, session, name)
       // Otherwise, a compaction that started in between would not be released, and could write the text into a summary.
       if (changes.version !== version) continue
-      const { messageVersion, invalidated } = changes
-      if (messageVersion === null) return yield* new UnknownMessage({ session, index, total: changes.total })
+      const { message, invalidated, total } = changes
+      if (message === null) {
+        const asked = typeof name === "number" ? { index: name } : name
+        return yield* new UnknownMessage({ session, ...asked, total })
+      }
       // The message was redacted before, so no later event has its text.
-      if (!changes.rewritten.some((one) => one.version === messageVersion)) return { invalidated: 0 }
+      if (!changes.rewritten.some((one) => one.version === message.version))
+        return { invalidated: 0, message }
       if (changes.unknown !== null) return yield* new CannotRedact({ session, version: changes.unknown })
       const time = yield* Clock.currentTimeMillis
       const redaction: Event = {
         _tag: "MessageRedacted",
-        version: messageVersion,
+        version: message.version,
         rewritten: changes.rewritten.map((one) => one.version),
       }
       // A summarizer that runs now has read the text.
       const released: ReadonlyArray<Event> =
         running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
       const rest = [...released, ...invalidated]
-      const added = [redaction, ...rest].map((event, position): RecordedEvent => {
-        const place = { batchId, version: version + 1 + position }
-        return { session, version: place.version, id: eventId(place), time, event }
-      })
-      const summaries = yield* summaryRows(session, Stream.fromIterable([...changes.events, ...added]))
+      const timed = [redaction, ...rest].map((event) => ({ time, event }))
+      const added = recordedAfter({ session, version }, batchId, timed)
+      const summaries = yield* summaryRows(session, breathing([...changes.events, ...added]))
       const recordOf = (event: Event): NewRecord => ({ time, ...encode(event) })
       const done = yield* retryTransient(
         log.rewrite(session, changes.rewritten, [recordOf(redaction), ...rest.map(recordOf)], {
@@ -225,7 +293,7 @@ export const redact = (
       if (done) {
         yield* sessions.load(session)
         sessions.notifyChange(session)
-        return { invalidated: invalidated.length }
+        return { invalidated: invalidated.length, message }
       }
     }
   })

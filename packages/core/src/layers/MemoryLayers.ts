@@ -35,7 +35,7 @@ export interface Recalled {
 /** An operation of the memory layers failed. The text never quotes the conversation. */
 export class LayersError extends Schema.TaggedError<LayersError>()("LayersError", {
   session: Schema.String,
-  operation: Schema.Literal("learn", "recall", "facts", "retire", "forget"),
+  operation: Schema.Literal("learn", "recall", "facts", "remove", "forget"),
   detail: Schema.String,
 }) {
   /** The operation, the session and the detail, in words. */

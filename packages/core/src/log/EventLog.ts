@@ -74,6 +74,24 @@ export interface SummaryChanges {
 }
 
 /**
+ * The owner of a session, which is an id of the application, and its title; `null` without one. Derived from the log, like
+ * the summary rows.
+ */
+export interface Description {
+  readonly owner: string | null
+  readonly title: string | null
+}
+
+/** A place in an owner's list of sessions: after this session, which was last active at this time. */
+export type OwnedPlace = Pick<SessionInfo, "session" | "updatedTime">
+
+/** Which of an owner's sessions to read: at most `limit`, those after a place; without one, from the newest. */
+export interface OwnedOptions {
+  readonly limit: number
+  readonly after?: OwnedPlace | undefined
+}
+
+/**
  * How to append a batch.
  *
  * - `expectedVersion`: the version of the session that the records were decided on; 0 for a new session
@@ -82,13 +100,15 @@ export interface SummaryChanges {
  * - `batchId`: the id of this batch. Appending the same batch id again writes nothing and returns the first result: a
  *   caller that did not get the answer can safely retry
  * - `summaries`: the changes to the summary rows, in the same transaction. The store refuses a change that would leave
- *   two active rows
+ *   two active rows, or two rows with one id
+ * - `description`: the owner and the title of the session from now on; without it, they stay
  */
 export interface AppendOptions {
   readonly expectedVersion: number
   readonly lastBatchId?: string | undefined
   readonly batchId: string
   readonly summaries?: SummaryChanges | undefined
+  readonly description?: Description | undefined
 }
 
 /**
@@ -99,6 +119,17 @@ export interface AppendResult {
   readonly fromVersion: number
   readonly version: number
   readonly duplicate: boolean
+}
+
+/** A place in a session's log: a version, and the batch id of the record there. Together they identify the log. */
+export interface LogPosition {
+  readonly version: number
+  readonly batchId: string
+}
+
+/** Which summary rows to read. `activeOnly`: only the active one, which stores find at once; all by default. */
+export interface SummariesOptions {
+  readonly activeOnly?: boolean
 }
 
 /** A range of versions, both ends included. Without options, the whole log. */
@@ -129,6 +160,9 @@ export interface SessionInfo {
   /** The times of its first and its last event, in milliseconds since the epoch. */
   readonly createdTime: number
   readonly updatedTime: number
+  /** Its owner and its title; absent without one. */
+  readonly owner?: string
+  readonly title?: string
 }
 
 /**
@@ -186,6 +220,27 @@ export const compareSessionIds = (one: string, other: string): number => {
   return one.length - other.length
 }
 
+/**
+ * Compares two entries of an owner's list: the newer activity first, then by {@link compareSessionIds}.
+ *
+ * @returns a negative number if `one` comes first, a positive number if `other` does
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/core"
+ *
+ * console.log(EventLog.compareActivity({ session: "a", updatedTime: 2 }, { session: "b", updatedTime: 1 })) // -1
+ * ```
+ */
+export const compareActivity = (one: OwnedPlace, other: OwnedPlace): number =>
+  other.updatedTime - one.updatedTime || compareSessionIds(one.session, other.session)
+
+/** The fields of an entry for a description. */
+export const described = ({ owner, title }: Description): Pick<SessionInfo, "owner" | "title"> => ({
+  ...(owner === null ? {} : { owner }),
+  ...(title === null ? {} : { title }),
+})
+
 /** The methods of a store. The shared suite of `@memfold/testing` tests that an implementation obeys the laws. */
 export interface Service {
   /**
@@ -200,9 +255,10 @@ export interface Service {
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /**
-   * Replaces the data of records and appends a batch, all or nothing. It leaves no trace of the old data: it also
-   * removes the snapshot and the summary rows, and then writes the rows in the options. Only redaction uses it. Batch
-   * id and expected version are checked as in `append`, and it fails with the same errors.
+   * Replaces the data of records and appends a batch, all or nothing. It also removes the snapshot and the summary rows,
+   * and then writes the rows in the options. Only redaction uses it. Batch id and expected version are checked as in
+   * `append`, and it fails with the same errors. The old data can no longer be read; `finishRewrites` removes what is
+   * left of it in the store's files.
    */
   readonly rewrite: (
     session: string,
@@ -210,8 +266,20 @@ export interface Service {
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
+  /**
+   * Removes what is left of the data that rewrites of a session replaced: in a write-ahead log, an append-only file, a
+   * snapshot file. It waits for that, and fails with a {@link LogError} if it takes too long, for instance because another
+   * process still reads the old data. Which rewrites are not finished is stored with the log, and the store goes on trying
+   * by itself. A store whose rewrites leave nothing behind leaves this method out.
+   */
+  readonly finishRewrites?: (session: string) => Effect.Effect<void, LogError>
   /** The records of a session in order; none if the session does not exist. */
   readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
+  /**
+   * The version of a session and the batch id of the record there; `null` if the session does not exist. A memory asks this
+   * before each context, to see that what it has cached is still the newest. Without it, it reads the last record instead.
+   */
+  readonly head?: (session: string) => Effect.Effect<Pick<LogRecord, "version" | "batchId"> | null, LogError>
   /** The version of a session; 0 if it does not exist. */
   readonly version: (session: string) => Effect.Effect<number, LogError>
   /**
@@ -221,10 +289,46 @@ export interface Service {
   readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
   /** The stored snapshot of a session, if there is one. */
   readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
-  /** The summary rows of a session, by version. */
-  readonly summaries: (session: string) => Effect.Effect<ReadonlyArray<SummaryRow>, LogError>
+  /**
+   * The summary rows of a session, by version; with `activeOnly`, at most the active one. Fails with a {@link LogError} if
+   * another program has changed them so that they are no rows any more.
+   */
+  readonly summaries: (
+    session: string,
+    options?: SummariesOptions,
+  ) => Effect.Effect<ReadonlyArray<SummaryRow>, LogError>
+  /**
+   * Replaces all summary rows of a session, if the session is where they were computed from the log: the rows that
+   * another program has damaged, added or removed are as they should be again. A session that does not exist has no rows.
+   *
+   * Fails with {@link VersionConflict} if the session has moved on, and with {@link LogError} if the store fails.
+   */
+  readonly replaceSummaries: (
+    session: string,
+    rows: ReadonlyArray<SummaryRow>,
+    at: LogPosition,
+  ) => Effect.Effect<void, VersionConflict | LogError>
   /** All sessions, ordered by {@link compareSessionIds}. */
   readonly sessions: Stream.Stream<SessionInfo, LogError>
+  /**
+   * The sessions of an owner, the one with the newest last event first; those of the same time ordered by
+   * {@link compareSessionIds}. A store finds them without looking at the sessions of others.
+   */
+  readonly owned: (
+    owner: string,
+    options: OwnedOptions,
+  ) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
+  /** The stored owner and title of a session; `null` if the session does not exist. */
+  readonly description: (session: string) => Effect.Effect<Description | null, LogError>
+  /**
+   * Replaces the stored owner and title of a session, if the session is where they were read from the log. Fails like
+   * `replaceSummaries`.
+   */
+  readonly replaceDescription: (
+    session: string,
+    description: Description,
+    at: LogPosition,
+  ) => Effect.Effect<void, VersionConflict | LogError>
   /** Deletes a session with its records, snapshot and summary rows; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, LogError>
   /**

@@ -5,6 +5,8 @@ import { Effect, Layer, Option, Stream } from "effect"
 import type {
   AppendOptions,
   AppendResult,
+  Description,
+  LogPosition,
   LogRecord,
   NewRecord,
   RewrittenRecord,
@@ -14,24 +16,38 @@ import type {
   SummaryChanges,
   SummaryRow,
 } from "./EventLog.js"
-import { compareSessionIds, EventLog, LogError, VersionConflict } from "./EventLog.js"
+import {
+  compareActivity,
+  compareSessionIds,
+  described,
+  EventLog,
+  LogError,
+  VersionConflict,
+} from "./EventLog.js"
 
 interface Stored {
   readonly records: Array<LogRecord>
   readonly batches: Map<string, AppendResult>
   snapshot: Snapshot | null
   summaries: ReadonlyMap<number, SummaryRow>
+  description: Description
 }
 
-/** The summary rows after a change, or `null` if two of them would be active. */
+/** The summary rows after a change, or what is wrong with them. */
 const changedRows = (
   before: ReadonlyMap<number, SummaryRow>,
   { replace, rows }: SummaryChanges,
-): ReadonlyMap<number, SummaryRow> | null => {
+): ReadonlyMap<number, SummaryRow> | string => {
   const after = new Map(replace ? [] : before)
   for (const row of rows) after.set(row.version, row)
-  return [...after.values()].filter(({ status }) => status === "active").length > 1 ? null : after
+  const all = [...after.values()]
+  if (all.filter(({ status }) => status === "active").length > 1) return "two active summaries"
+  return new Set(all.map(({ id }) => id)).size < all.length ? "two summaries with one id" : after
 }
+
+/** The error for rows that are refused. */
+const refused = (operation: string, session: string, problem: string) =>
+  new LogError({ operation, session, reason: `the change would leave ${problem}; nothing was written` })
 
 /** Makes a new, empty log. Each run makes another one. */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
@@ -44,7 +60,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     session: string,
     rewritten: ReadonlyArray<RewrittenRecord>,
     records: ReadonlyArray<NewRecord>,
-    { expectedVersion, lastBatchId, batchId, summaries }: AppendOptions,
+    { expectedVersion, lastBatchId, batchId, summaries, description }: AppendOptions,
   ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
     Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
       const existing = stored.get(session)
@@ -59,14 +75,13 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         batches: new Map(),
         snapshot: null,
         summaries: new Map(),
+        description: { owner: null, title: null },
       }
       const kept = rewritten.length > 0 ? new Map<number, SummaryRow>() : target.summaries
       const rows = summaries === undefined ? kept : changedRows(kept, summaries)
-      if (rows === null) {
-        const reason = "the change would leave two active summaries; nothing was written"
-        return Effect.fail(new LogError({ operation: "append", session, reason }))
-      }
+      if (typeof rows === "string") return refused("append", session, rows)
       target.summaries = rows
+      target.description = description ?? target.description
       for (const { version, ...change } of rewritten) {
         const record = target.records[version - 1]
         if (record === undefined) continue
@@ -81,6 +96,27 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       target.batches.set(batchId, appended)
       stored.set(session, target)
       return Effect.succeed(appended)
+    })
+
+  const infoOf = ([session, { records, description }]: readonly [string, Stored]): SessionInfo => ({
+    session,
+    version: records.length,
+    createdTime: records[0]?.time ?? 0,
+    updatedTime: records.at(-1)?.time ?? 0,
+    ...described(description),
+  })
+
+  /** A session that is still at a place; `null` if there is none. */
+  const at = (
+    session: string,
+    { version, batchId }: LogPosition,
+  ): Effect.Effect<Stored | null, VersionConflict> =>
+    Effect.suspend(() => {
+      const target = stored.get(session)
+      const actualVersion = target?.records.length ?? 0
+      return actualVersion !== version || (target !== undefined && target.records.at(-1)?.batchId !== batchId)
+        ? new VersionConflict({ session, expectedVersion: version, actualVersion })
+        : Effect.succeed(target ?? null)
     })
 
   return {
@@ -100,22 +136,39 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         if (last.version === snapshot.version && last.batchId === snapshot.batchId) target.snapshot = snapshot
       }),
     loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
-    summaries: (session) =>
+    summaries: (session, { activeOnly = false } = {}) =>
       Effect.sync(() =>
-        [...(stored.get(session)?.summaries.values() ?? [])].toSorted(
-          (one, other) => one.version - other.version,
-        ),
+        [...(stored.get(session)?.summaries.values() ?? [])]
+          .filter(({ status }) => !activeOnly || status === "active")
+          .toSorted((one, other) => one.version - other.version),
       ),
+    replaceSummaries: (session, rows, place) =>
+      Effect.flatMap(at(session, place), (target) => {
+        const replaced = changedRows(new Map(), { replace: true, rows })
+        if (target === null) return Effect.void
+        if (typeof replaced === "string") return refused("replaceSummaries", session, replaced)
+        target.summaries = replaced
+        return Effect.void
+      }),
+    owned: (owner, { limit, after }) =>
+      Effect.sync(() =>
+        [...stored]
+          .filter(([, { description }]) => description.owner === owner)
+          .map(infoOf)
+          .filter((info) => after === undefined || compareActivity(info, after) > 0)
+          .toSorted(compareActivity)
+          .slice(0, limit),
+      ),
+    description: (session) => Effect.sync(() => stored.get(session)?.description ?? null),
+    replaceDescription: (session, description, place) =>
+      Effect.map(at(session, place), (target) => {
+        if (target !== null) target.description = description
+      }),
     sessions: Stream.suspend(() =>
       Stream.fromIterable(
         [...stored]
           .filter(([, { records }]) => records.length > 0)
-          .map(([session, { records }]): SessionInfo => ({
-            session,
-            version: records.length,
-            createdTime: records[0]?.time ?? 0,
-            updatedTime: records.at(-1)?.time ?? 0,
-          }))
+          .map(infoOf)
           .toSorted((one, other) => compareSessionIds(one.session, other.session)),
       ),
     ),

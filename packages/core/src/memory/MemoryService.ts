@@ -6,19 +6,25 @@ import type { Hooks } from "../compact/Hooks.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
-import type { Message } from "../message/Message.js"
+import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../observe/subscribe.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Mode } from "../schedule/CompactionSchedule.js"
-import type { Context as RenderedContext } from "../render/Render.js"
+import type { BoundReasoning, Context as RenderedContext } from "../render/Render.js"
 import type { Wording } from "../summary/Wording.js"
+import type { Prefix } from "../session/prefix.js"
+import type { DescriptionChange } from "../session/description.js"
 import type { SessionError } from "../session/Sessions.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 import type { SummaryRecord } from "../session/summaries.js"
 import type { CannotFork } from "../history/fork.js"
-import type { CannotRedact, UnknownMessage } from "../history/redact.js"
+import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
+import type { IdempotencyKeyReused } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
+import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
+import type { MessagePage, PageOptions } from "./readMessages.js"
+import type { Recalled } from "../recall/recallMessages.js"
 
 /** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
 export type MemoryError = InvalidInput | SessionError
@@ -35,8 +41,27 @@ export interface AppendedMessages {
 
 /** Options of operations that can read the past. */
 export interface AtVersionOptions {
-  /** The version of the session to read, 0 or more; the newest by default. */
+  /** The version of the session to read, from 0 to the newest, which is the default. */
   readonly atVersion?: number
+}
+
+/** Options of a search in the messages of a session. */
+export interface RecallOptions extends AtVersionOptions {
+  /** The most tokens of the result, 0 or more; 1,000 by default. */
+  readonly tokens?: number
+  /** Which messages are searched: `all` (default), or only those that the next context does not show word for word. */
+  readonly messages?: "all" | "outside-context"
+}
+
+/** Options of a context. */
+export interface ContextOptions extends AtVersionOptions {
+  /**
+   * Searches the earlier messages for the newest user message, and shows what is relevant and not in the context already
+   * as one message right before it: a section `recalled` of at most `tokens` (1,000 by default). If nothing is relevant,
+   * nothing is added. The contexts of one turn recall the same. Pass the `prefix` of the context to `append` with the
+   * answer: signed reasoning is bound to what was recalled.
+   */
+  readonly recall?: { readonly tokens?: number }
 }
 
 /** Options for one request. The session does not remember them. */
@@ -66,6 +91,15 @@ export interface Options extends Partial<Settings> {
    * `budget` how that ended. Use the model's window less the room for its answer.
    */
   readonly budget?: Budget
+  /**
+   * What happens to signed reasoning, and to other bound parts, once its prefix has changed: by a compaction, a revert or
+   * a redaction. Providers refuse or drop it then.
+   *
+   * - `leave-out` (default): contexts leave it out, and the layout names it
+   * - `keep`: contexts keep it. For models that do not check it, and for requests that let the provider drop it
+   *   (Anthropic: `thinking.block_binding.prefix_mismatch_behavior: "drop_block"`).
+   */
+  readonly boundReasoning?: BoundReasoning
   /** Functions of the application that run before and after each compaction. */
   readonly hooks?: Hooks
   /**
@@ -78,6 +112,11 @@ export interface Options extends Partial<Settings> {
    * and no message is lost.
    */
   readonly shutdown?: Duration.DurationInput
+  /**
+   * How many sessions are compacted in the background at once, in this process; 8 by default. Others wait for their turn,
+   * in the order in which they came due.
+   */
+  readonly concurrentCompactions?: number
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }
@@ -85,21 +124,58 @@ export interface Options extends Partial<Settings> {
 /** The operations of a memory. */
 export interface Service {
   /**
-   * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12). A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
+   * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12); with other messages, it fails with
+   * `IdempotencyKeyReused`. A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
+   *
+   * `owner` and `title` describe the session from then on, see `describe`.
+   *
+   * `prefix` is the `prefix` of the context that the messages answer. It decides whether contexts send signed reasoning
+   * back (law L17). Without it, that is decided by the log, and in doubt the reasoning is left out: pass it if several
+   * requests of a session run at the same time, if compactions run inline, or with memory layers.
    */
   readonly append: (
     session: string,
     messages: Message | ReadonlyArray<Message>,
-    options?: StrategyOptions & { readonly idempotencyKey?: string },
-  ) => Effect.Effect<AppendedMessages, MemoryError>
+    options?: StrategyOptions &
+      DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
+  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused>
   /**
    * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
-   * result says how the context met the memory's budget, if it has one.
+   * result says how the context met the memory's budget, if it has one. A `strategy` is used as by `append`: it also
+   * decides whether a compaction is due now, unless the context is of the past.
    */
   readonly context: (
     session: string,
-    options?: AtVersionOptions & StrategyOptions,
+    options?: ContextOptions & StrategyOptions,
   ) => Effect.Effect<RenderedContext & { readonly budget?: BudgetOutcome }, MemoryError>
+  /**
+   * The conversation as it was said, covered messages included, page by page from its end: for a chat page. It starts at
+   * the last clear.
+   */
+  readonly messages: (session: string, options?: PageOptions) => Effect.Effect<MessagePage, MemoryError>
+  /**
+   * Searches the messages since the last clear, covered ones included, and returns those that fit the query best, within
+   * a budget of tokens and in the order of the conversation. Messages around a good one are found with it. Groups of tool
+   * calls are returned whole, and of long messages the part that fits: an excerpt. No message fits a query without a word
+   * to search for.
+   *
+   * With `atVersion`, it finds what it would have found then, but nothing from before a later clear.
+   */
+  readonly recall: (
+    session: string,
+    query: string,
+    options?: RecallOptions & StrategyOptions,
+  ) => Effect.Effect<Recalled, MemoryError>
+  /**
+   * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like that of any
+   * other tool. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has
+   * at most `tokens` (1,000 by default). Wrong arguments of the model are answered by an error as the result.
+   */
+  readonly answerToolCall: (
+    session: string,
+    call: ToolCall,
+    options?: StrategyOptions & { readonly tokens?: number },
+  ) => Effect.Effect<Message | null, MemoryError>
   /** The state of a session, now or at a version. */
   readonly state: (session: string, options?: AtVersionOptions) => Effect.Effect<SessionState, MemoryError>
   /** The decoded events of a session. */
@@ -124,10 +200,14 @@ export interface Service {
     session: string,
     options?: StrategyOptions,
   ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
-  /** Compacts now, whatever the trigger says. The tail stays uncovered all the same. */
+  /**
+   * Compacts now, whatever the trigger says. The tail stays uncovered all the same. If a compaction runs already, the
+   * outcome is `Idle`; with `takeOver`, its lock is taken, and its result will be thrown away. Use that when you know that
+   * its process is gone, and its lease is not over yet.
+   */
   readonly compact: (
     session: string,
-    options?: StrategyOptions & Pick<RunOptions, "instructions">,
+    options?: StrategyOptions & Pick<RunOptions, "instructions" | "takeOver">,
   ) => Effect.Effect<CompactionOutcome, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
@@ -160,25 +240,35 @@ export interface Service {
    * (law L15). Those summaries become invalid: the messages that they covered are uncovered, and are compacted again
    * when the strategy finds them due. Returns how many summaries became invalid.
    *
-   * Fails with `UnknownMessage` if there is no message with this index, with `CannotRedact` if the log has events of a
-   * newer memfold, and with `LayersError` if the facts of the memory layers could not be deleted.
+   * It ends when the text is gone from the store's files as well. Fails with `LogError` if that has to wait for too long,
+   * for another process that reads the old data; the store finishes it later, and a repeated call waits for it again.
    *
-   * Messages from before a clear have no index any more: delete the session to erase them. Backups of the store still
-   * have the text.
+   * Fails with `UnknownMessage` if there is no such message, with `CannotRedact` if the log has events of a newer memfold,
+   * and with `LayersError` if the facts of the memory layers could not be deleted.
+   *
+   * Messages from before a clear have no index any more: name them by the version of their event. Backups of the store
+   * still have the text.
    */
   readonly redact: (
     session: string,
-    index: number,
+    message: MessageName,
   ) => Effect.Effect<
     { readonly invalidated: number },
     MemoryError | UnknownMessage | CannotRedact | LayersError
   >
-  /** Starts the session over, without messages. The log keeps the earlier events. */
+  /**
+   * Sets the owner and the title of a session, or removes them (`null`); what is missing stays. Titles are in the log:
+   * `redact` does not erase them. A session that does not exist begins with that.
+   */
+  readonly describe: (session: string, change: DescriptionChange) => Effect.Effect<void, MemoryError>
+  /** Starts the session over, without messages. The log keeps the earlier events, and the session its owner and title. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
   /** Deletes the session with its log; `false` if there was none. */
   readonly delete: (session: string) => Effect.Effect<boolean, MemoryError>
   /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
+  /** The sessions of an owner, the one with the newest activity first, page by page. */
+  readonly sessionsOf: (owner: string, page?: SessionPageOptions) => Effect.Effect<SessionPage, MemoryError>
 }
 
 /**

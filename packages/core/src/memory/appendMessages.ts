@@ -1,44 +1,85 @@
 /** Appending a batch of messages, and the answer to the caller. */
-import { Effect, Metric, Option, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
+import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
-import { makeId } from "../event/id.js"
+import { withoutText } from "../history/redact.js"
 import type { AppendResult } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
-import { ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
+import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { messageEvents } from "../policy/messageEvents.js"
 import type { Strategy } from "../policy/Strategy.js"
+import { describe, type DescriptionChange } from "../session/description.js"
+import type { Origin } from "../session/prefix.js"
+import type { SessionState } from "../session/SessionState.js"
 import type { Committed, SessionError, Sessions } from "../session/Sessions.js"
 import type { AppendedMessages } from "./MemoryService.js"
 
 /** The message indexes `[from, to)`. */
 type Range = Pick<AppendedMessages, "from" | "to">
 
+/** The idempotency key was used before for other messages. Nothing was appended. */
+export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {
+  session: Schema.String,
+}) {
+  /** The session and what to do, in words. */
+  override get message(): string {
+    return `Session "${this.session}": the idempotency key was used before for other messages; nothing was appended. Use a new key for each append`
+  }
+}
+
+/** How messages are appended. */
+interface AppendRequest {
+  readonly strategy: Strategy
+  readonly idempotencyKey: string | undefined
+  readonly description: DescriptionChange
+  /** What is known about the request that produced the messages, by the state that they are appended to. */
+  readonly origin: (before: SessionState) => Origin
+}
+
 /**
  * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and
- * the answer is the range of the first append.
+ * the answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
  */
 export const appendMessages = (
   { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
   session: string,
   messages: ReadonlyArray<Message>,
-  { strategy, idempotencyKey }: { readonly strategy: Strategy; readonly idempotencyKey: string | undefined },
-): Effect.Effect<Committed<Range>, SessionError> =>
+  { strategy, idempotencyKey, description, origin }: AppendRequest,
+): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> =>
   Effect.gen(function* () {
-    const batchId = idempotencyKey ?? (yield* makeId)
-    const counted = messages.map((message) => ({ message, tokens: ofMessage(counter, message) }))
+    // A batch with a key of the caller's has a commit of its own, so its weight does not matter.
+    const options =
+      idempotencyKey === undefined
+        ? { sharedWeight: JSON.stringify(messages).length }
+        : { batchId: idempotencyKey }
+    const counted = messages.map((message) => ({
+      message,
+      tokens: ofMessage(counter, message),
+      boundTokens: ofBoundParts(counter, message),
+    }))
     for (;;) {
       const done = yield* sessions.transact(
         session,
         (before) => ({
-          events: messageEvents(strategy, before, counted),
+          events: [
+            ...messageEvents(strategy, before, counted, origin(before)),
+            ...describe(before.description, description),
+          ],
           answer: { from: before.total, to: before.total + counted.length },
         }),
-        { batchId },
+        options,
       )
-      if (done.appended?.duplicate !== true) return done
-      const range = yield* rangeOf(sessions, session, batchId, done.appended)
-      if (range !== null) return { ...done, answer: range }
+      const { appended } = done
+      if (appended?.duplicate !== true) return done
+      // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
+      if (idempotencyKey === undefined) return { ...done, appended: { ...appended, duplicate: false } }
+      const stored = yield* appendedBy(sessions, session, idempotencyKey, appended)
+      if (stored !== null) {
+        if (!isStored(messages, stored)) return yield* new IdempotencyKeyReused({ session })
+        const from = stored[0]?.index ?? 0
+        return { ...done, answer: { from, to: from + stored.length } }
+      }
       // The session was deleted in between, and the first append with it: now this one is the first.
     }
   })
@@ -53,25 +94,43 @@ export const describeAppend = ({
   return Effect.as(
     duplicate
       ? metrics.count(metrics.duplicateAppends)
-      : Metric.incrementBy(metrics.messagesAppended, answer.to - answer.from),
+      : metrics.record(metrics.messagesAppended, answer.to - answer.from),
     { ...answer, version, duplicate },
   )
 }
 
-/** The indexes of the messages that a batch appended; `null` if the batch is not in the log. */
-const rangeOf = (
+/** The messages that a batch appended, with their indexes; `null` if the batch is not in the log. */
+const appendedBy = (
   sessions: Sessions,
   session: string,
   batchId: string,
   { fromVersion, version }: Pick<AppendResult, "fromVersion" | "version">,
-): Effect.Effect<Range | null, SessionError> =>
+): Effect.Effect<ReadonlyArray<Pick<MessageAppended, "index" | "message">> | null, SessionError> =>
   sessions.events(session, { fromVersion, toVersion: version }).pipe(
     Stream.filter((recorded) => batchIdOf(recorded) === batchId),
-    Stream.filterMap(({ event }) =>
-      event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
+    Stream.runCollect,
+    Effect.map((recorded) =>
+      recorded.length === 0
+        ? null
+        : Array.from(recorded).flatMap(({ event }) => (event._tag === "MessageAppended" ? [event] : [])),
     ),
-    Stream.runFold(null as Range | null, (range, index) => ({
-      from: Math.min(range?.from ?? index, index),
-      to: Math.max(range?.to ?? 0, index + 1),
-    })),
   )
+
+/** A message as text, the same for every order of its fields. The strategy may have pinned the stored message. */
+const written = ({ pinned: _pinned, ...message }: Message): string =>
+  JSON.stringify(message, (_key, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
+
+/** Whether messages are those that were stored. A stored one may have been redacted since. */
+const isStored = (
+  given: ReadonlyArray<Message>,
+  stored: ReadonlyArray<Pick<MessageAppended, "message">>,
+): boolean =>
+  given.length === stored.length &&
+  given.every((message, position) => {
+    const there = written(stored[position]!.message)
+    return there === written(message) || there === written(withoutText(message))
+  })

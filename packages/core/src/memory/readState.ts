@@ -2,7 +2,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { checkCount, checkSession } from "./input.js"
+import { checkCount, checkSession, InvalidInput } from "./input.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryService.js"
 
 /** The state now, or at a version. It fails for an invalid session id or version, and for a log that cannot be read. */
@@ -15,7 +15,10 @@ export const readState = (
     yield* checkSession(session)
     if (at === undefined) return yield* sessions.load(session)
     yield* checkCount(session, "atVersion", at)
-    return yield* sessions.stateAt(session, at)
+    const state = yield* sessions.stateAt(session, at)
+    if (state.version >= at) return state
+    const detail = `it has no version ${at} yet, it is at version ${state.version}`
+    return yield* new InvalidInput({ session, detail })
   })
 
 /** When the event at a version was written, in milliseconds since the epoch; `undefined` without a version. */

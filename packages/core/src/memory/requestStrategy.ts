@@ -1,11 +1,25 @@
+import { Effect } from "effect"
+import { withMargin } from "../policy/withMargin.js"
 import type { Strategy } from "../policy/Strategy.js"
+import { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryService.js"
+import { isStrategy } from "./options.js"
 
-/** Resolves the strategy of a request: its own or the memory's, with the memory's wording where that has one. */
-export const requestStrategy = ({ strategy, wording }: Pick<Options, "strategy" | "wording">) => {
-  const worded = (given: Strategy): Strategy =>
-    wording === undefined ? given : { ...given, context: { ...given.context, wording } }
-  const own = worded(strategy)
-  return (request: StrategyOptions = {}): Strategy =>
-    request.strategy === undefined ? own : worded(request.strategy)
+/**
+ * Resolves the strategy of a request: its own or the memory's, with the memory's wording where that has one, and behind
+ * the margin of the memory's token counter.
+ */
+export const requestStrategy = (
+  { strategy, wording }: Pick<Options, "strategy" | "wording">,
+  margin: number,
+) => {
+  const resolved = (given: Strategy): Strategy =>
+    withMargin(wording === undefined ? given : { ...given, context: { ...given.context, wording } }, margin)
+  const own = Effect.succeed(resolved(strategy))
+  return (session: string, request: StrategyOptions = {}): Effect.Effect<Strategy, InvalidInput> => {
+    if (request.strategy === undefined) return own
+    if (isStrategy(request.strategy)) return Effect.succeed(resolved(request.strategy))
+    const detail = '"strategy" must be a strategy, such as the result of Strategy.make'
+    return Effect.fail(new InvalidInput({ session: typeof session === "string" ? session : "", detail }))
+  }
 }

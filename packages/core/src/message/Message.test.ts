@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Message } from "../index.js"
+import { Message, TokenCounter } from "../index.js"
 
 const output = (text: string, isError?: boolean): Message.ToolResult => ({
   type: "tool-result",
@@ -44,5 +44,27 @@ describe("whether a tool call failed", () => {
     `${"line\n".repeat(100)}exit code 1${"\nline".repeat(100)}`,
   ])("and from no other: %j", (text) => {
     expect(Message.failed(output(text))).toBe(false)
+  })
+})
+
+describe("the content of a tool result", () => {
+  const text = (words: string) => ({ type: "text" as const, text: words })
+  const content = [
+    text("one"),
+    { type: "file" as const, mediaType: "image/png", uri: "https://example.org/a.png" },
+    text("two"),
+  ]
+
+  it("has its texts in the output", () => {
+    expect(Message.outputOf(content)).toBe("one\ntwo")
+    expect(Message.outputOf([])).toBe("")
+  })
+
+  it("is counted instead of the output", () => {
+    const counter = { name: "words", count: (words: string) => words.split(/\s+/).filter(Boolean).length }
+    const tokens = (one: Omit<Message.ToolResult, "type">) =>
+      TokenCounter.ofMessage(counter, Message.result(one))
+    const plain = tokens({ id: "1", output: "one two" })
+    expect(tokens({ id: "1", output: "one\ntwo", content })).toBe(plain + TokenCounter.fileTokens)
   })
 })

@@ -6,15 +6,25 @@
  */
 import { Schema } from "effect"
 
+/**
+ * What one provider's format says of a part beyond its neutral form, by the name of the format: `cache_control`, an item
+ * id, and so on. Codecs write it and read it again; other formats ignore it.
+ */
+const providerData = Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
 /** A part with plain text. */
-export const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+export const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, providerData })
 export type Text = typeof Text.Type
 
-/** The reasoning of a model. `signature` is the provider's signature of the text, to be sent back unchanged. */
+/**
+ * The reasoning of a model. `signature` is the provider's signature of the text, to be sent back unchanged. Signed
+ * reasoning is bound (see {@link isBound}).
+ */
 export const Reasoning = Schema.Struct({
   type: Schema.Literal("reasoning"),
   text: Schema.String,
   signature: Schema.optional(Schema.String),
+  providerData,
 })
 export type Reasoning = typeof Reasoning.Type
 
@@ -27,24 +37,9 @@ export const ToolCall = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   arguments: Schema.String,
+  providerData,
 })
 export type ToolCall = typeof ToolCall.Type
-
-/**
- * The result of a tool call.
- *
- * - `id`: the id of the call; if it is empty, the result answers the oldest open call of the same `name`, or else the
- *   oldest open call
- * - `isError`: whether the tool failed; absent if the provider's format does not say (see {@link failed})
- */
-export const ToolResult = Schema.Struct({
-  type: Schema.Literal("tool-result"),
-  id: Schema.String,
-  name: Schema.optional(Schema.String),
-  output: Schema.String,
-  isError: Schema.optional(Schema.Boolean),
-})
-export type ToolResult = typeof ToolResult.Type
 
 /** A reference to a file or image; `uri` may be a `data:` URI. */
 export const File = Schema.Struct({
@@ -52,16 +47,50 @@ export const File = Schema.Struct({
   mediaType: Schema.String,
   uri: Schema.String,
   name: Schema.optional(Schema.String),
+  providerData,
 })
 export type File = typeof File.Type
 
-/** Provider data without a neutral form: stored unchanged, and sent back to the same provider only. */
+/**
+ * Provider data without a neutral form: stored unchanged, and sent back to the same provider only.
+ *
+ * - `replaces`: with `text-before`, the part is another form of the text part right before it. Its provider gets it in
+ *   place of that text, and everyone else gets the text (see {@link partsFor})
+ * - `model`: the only model that the data is for; every model of the provider if absent
+ * - `bound`: the provider accepts it only behind the prefix that it was produced behind, as with redacted thinking and
+ *   encrypted reasoning (see {@link isBound})
+ */
 export const Opaque = Schema.Struct({
   type: Schema.Literal("opaque"),
   provider: Schema.String,
   data: Schema.Unknown,
+  replaces: Schema.optional(Schema.Literal("text-before")),
+  model: Schema.optional(Schema.String),
+  bound: Schema.optional(Schema.Boolean),
+  providerData,
 })
 export type Opaque = typeof Opaque.Type
+
+/**
+ * The result of a tool call.
+ *
+ * - `id`: the id of the call; if it is empty, the result answers the oldest open call of the same `name`, or else the
+ *   oldest open call
+ * - `output`: all of its text, which token counters, summarizers and pruning read
+ * - `content`: what it consists of, if that is more than one plain text. Its texts, one per line, are the `output`.
+ *   Codecs send `content` where it is present, and `output` otherwise
+ * - `isError`: whether the tool failed; absent if the provider's format does not say (see {@link failed})
+ */
+export const ToolResult = Schema.Struct({
+  type: Schema.Literal("tool-result"),
+  id: Schema.String,
+  name: Schema.optional(Schema.String),
+  output: Schema.String,
+  content: Schema.optional(Schema.Array(Schema.Union(Text, File, Opaque))),
+  isError: Schema.optional(Schema.Boolean),
+  providerData,
+})
+export type ToolResult = typeof ToolResult.Type
 
 /** One piece of a message. */
 export const Part = Schema.Union(Text, Reasoning, ToolCall, ToolResult, File, Opaque)
@@ -211,6 +240,20 @@ export const calls = (message: Message): ReadonlyArray<ToolCall> =>
 export const results = (message: Message): ReadonlyArray<ToolResult> =>
   message.parts.filter((part): part is ToolResult => part.type === "tool-result")
 
+/**
+ * Whether a part is bound to its prefix: the provider accepts it only if everything before it is as it was when the
+ * model produced it. Signed reasoning is bound, and opaque data that says so. See the law on what providers accept (L17).
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * console.log(Message.isBound({ type: "reasoning", text: "It rains.", signature: "EqQB" })) // true
+ * ```
+ */
+export const isBound = (part: Part): boolean =>
+  part.type === "reasoning" ? part.signature !== undefined : part.type === "opaque" && part.bound === true
+
 const named = /^\s*(?:[\w.$]*(?:error|exception)(?: \[\w+\])?|fatal|错误|失败|异常)\s*[:：]/iu
 const traced = /^\s*Traceback \(most recent call last\)/u
 const inJson = /^\s*\{\s*"error"\s*:(?!\s*(?:null|false|"")\s*[,}])/u
@@ -234,9 +277,128 @@ export const failed = ({ isError, output }: ToolResult): boolean => {
   return [named, traced, inJson, exited].some((sign) => sign.test(start)) || exited.test(end)
 }
 
+/** Who gets a message: a provider, and the model if it is known. */
+export interface Reader {
+  readonly provider: string
+  readonly model?: string | undefined
+}
+
+/** Whether a part is another form of the text before it, for one provider. */
+export const isReplacing = (part: Part): part is Opaque =>
+  part.type === "opaque" && part.replaces !== undefined
+
+const isText = (part: Part | undefined): part is Text => part?.type === "text"
+
+/**
+ * The parts of a message as a reader gets them. An opaque part that replaces the text before it is sent to its own
+ * provider in place of that text. For other providers, and for another model than the one it names, it is left out, and
+ * the texts around it are one text. All other parts stay as they are.
+ *
+ * @param message the message
+ * @param reader the provider and the model that get the message; without it, no such part is sent
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const summary: Message.Message = {
+ *   role: "system",
+ *   parts: [
+ *     { type: "text", text: "The user is planning a trip to Graz." },
+ *     { type: "opaque", provider: "acme", data: { block: "8f2c" }, replaces: "text-before" },
+ *   ],
+ * }
+ * console.log(Message.partsFor(summary, { provider: "acme" })) // the opaque part
+ * console.log(Message.partsFor(summary)) // the text
+ * ```
+ */
+export const partsFor = (message: Message, reader?: Reader): ReadonlyArray<Part> => {
+  if (!message.parts.some(isReplacing)) return message.parts
+  const out: Array<Part> = []
+  let joined = false
+  for (const part of message.parts) {
+    const before = out.at(-1)
+    if (part.type === "opaque" && part.replaces !== undefined) {
+      const ownModel = part.model === undefined || reader?.model === undefined || part.model === reader.model
+      if (part.provider !== reader?.provider || !ownModel) {
+        joined = isText(before)
+        continue
+      }
+      if (isText(before)) out.pop()
+      out.push(part)
+    } else if (joined && isText(part) && isText(before)) {
+      out[out.length - 1] = { ...before, text: before.text + part.text }
+    } else {
+      out.push(part)
+    }
+    joined = false
+  }
+  return out
+}
+
+/** A message as a reader gets it, and the types of its parts that are left out for that reader. */
+export interface Readable {
+  readonly message: Message
+  readonly leftOut: ReadonlyArray<Part["type"]>
+}
+
+/**
+ * Messages as a reader gets them: each with its {@link partsFor} the reader. Where a part that replaces a text is not
+ * sent, bound parts behind it are left out (see {@link isBound}): the provider may have kept them valid only behind that
+ * part. Codecs call this first.
+ *
+ * @param messages the messages of a context, in order
+ * @param reader the provider and the model that get them
+ * @param accepts whether the provider takes a part of its own in place of a text; `position` is that of its message
+ * @returns one element for each message
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const [question] = Message.forReader([Message.user("Is it raining in Graz?")], { provider: "acme" })
+ * console.log(question?.message.parts.length) // 1
+ * ```
+ */
+export const forReader = (
+  messages: ReadonlyArray<Message>,
+  reader?: Reader,
+  accepts: (part: Opaque, position: number) => boolean = () => true,
+): ReadonlyArray<Readable> => {
+  let replaced = false
+  return messages.map((message, position) => {
+    const own = partsFor(message, reader)
+    const taken = own.every((part) => !isReplacing(part) || accepts(part, position))
+    const parts = taken ? own : partsFor(message)
+    const kept = replaced ? parts.filter((part) => !isBound(part)) : parts
+    replaced ||= parts.filter(isReplacing).length < message.parts.filter(isReplacing).length
+    return {
+      message: kept === message.parts ? message : { ...message, parts: kept },
+      leftOut: kept === parts ? [] : parts.filter(isBound).map(({ type }) => type),
+    }
+  })
+}
+
+/**
+ * The `output` of a tool result with this `content`: its texts, one per line.
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ *
+ * const content = [
+ *   { type: "text" as const, text: "The page, as it looks now:" },
+ *   { type: "file" as const, mediaType: "image/png", uri: "https://example.org/page.png" },
+ * ]
+ * const shown = Message.result({ id: "c1", output: Message.outputOf(content), content })
+ * ```
+ */
+export const outputOf = (content: NonNullable<ToolResult["content"]>): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+
 /** The texts and tool outputs of a message, one per line; without reasoning, files and tool calls. */
 export const text = (message: Message): string =>
-  message.parts
+  partsFor(message)
     .flatMap((part) =>
       part.type === "text" ? [part.text] : part.type === "tool-result" ? [part.output] : [],
     )

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Decision, decide } from "../policy/decide.js"
+import { type Decision, decide, type DecideOptions } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
 import * as metrics from "./metrics.js"
@@ -12,10 +12,10 @@ export const compareShadow = (
   shadow: Strategy,
   state: SessionState,
   acting: Decision,
-  now: number,
+  { now, budget }: Pick<DecideOptions, "now" | "budget">,
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const decision = decide(shadow, state, { now })
+    const decision = decide(shadow, state, { now, budget })
     const agrees = decision._tag === acting._tag
     const counted = metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
     if (agrees) return counted

@@ -1,80 +1,128 @@
 /**
- * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus. They cost next to
- * nothing when none is installed. No metric carries a session id or any text of a conversation.
+ * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus, or listen to them with
+ * {@link listen}. They cost next to nothing when nobody does. No metric carries a session id or any text of a conversation.
  */
-import { type Effect, Metric, MetricBoundaries, MetricLabel } from "effect"
+import { Clock, Effect, FiberRef, GlobalValue, Layer, Metric, MetricBoundaries, MetricLabel } from "effect"
+
+/** One change of a metric. */
+export interface Update {
+  /** The name of the metric, such as `memfold_compactions`. */
+  readonly name: string
+  /** The increment of a counter, or the new value of a histogram. */
+  readonly value: number
+  /** For example the `outcome` of a compaction. */
+  readonly labels: Readonly<Record<string, string>>
+}
+
+const listener = GlobalValue.globalValue("@memfold/core/Metrics/listener", () =>
+  FiberRef.unsafeMake<((update: Update) => void) | null>(null),
+)
+
+/**
+ * A layer that calls a function with each update of a metric, for the memories built with it. An error that the function
+ * throws is ignored.
+ *
+ * @param onUpdate - called synchronously; it should return at once
+ *
+ * @example
+ * ```ts
+ * import { Metrics } from "@memfold/core"
+ *
+ * export const printed = Metrics.listen(({ name, value, labels }) => console.log(name, value, labels))
+ * ```
+ */
+export const listen = (onUpdate: (update: Update) => void): Layer.Layer<never> =>
+  Layer.scopedDiscard(Effect.locallyScoped(listener, onUpdate))
+
+/** Effect does not tell the name of a metric. */
+const named = <M extends object>(metricName: string, metric: M): M & { readonly metricName: string } =>
+  Object.assign(metric, { metricName })
+
+const counter = (name: string, description: string) =>
+  named(name, Metric.counter(name, { description, incremental: true }))
+
+const histogram = (name: string, boundaries: MetricBoundaries.MetricBoundaries) =>
+  named(name, Metric.histogram(name, boundaries))
+
+type Counter = ReturnType<typeof counter>
+type Histogram = ReturnType<typeof histogram>
 
 /** Bounds from 1 ms to about a minute, each twice the one before. */
 const milliseconds = MetricBoundaries.exponential({ start: 1, factor: 2, count: 17 })
 
 /** Messages appended to a log. */
-export const messagesAppended = Metric.counter("memfold_messages_appended", {
-  description: "Messages appended to a log",
-  incremental: true,
-})
+export const messagesAppended = counter("memfold_messages_appended", "Messages appended to a log")
 
 /** Appends whose idempotency key had been used before. They wrote nothing. */
-export const duplicateAppends = Metric.counter("memfold_appends_duplicate", {
-  description: "Appends with an idempotency key that had been used before",
-  incremental: true,
-})
+export const duplicateAppends = counter(
+  "memfold_appends_duplicate",
+  "Appends with an idempotency key that had been used before",
+)
 
 /** How long an append took, in milliseconds. It includes compactions that run inline. */
-export const appendDuration = Metric.histogram("memfold_append_ms", milliseconds)
+export const appendDuration = histogram("memfold_append_ms", milliseconds)
 
 /** Compactions by `outcome`, `strategy` and `reason`: why they started or, for failed ones, why they failed. */
-export const compactions = Metric.counter("memfold_compactions", {
-  description: "Compactions by how they ended",
-  incremental: true,
-})
+export const compactions = counter("memfold_compactions", "Compactions by how they ended")
 
 /** How long a compaction took from its start to its commit or failure, in milliseconds. */
-export const compactionDuration = Metric.histogram("memfold_compaction_ms", milliseconds)
+export const compactionDuration = histogram("memfold_compaction_ms", milliseconds)
 
 /** Calls of summarizers, including failed ones. */
-export const summarizerCalls = Metric.counter("memfold_summarizer_calls", {
-  description: "Calls of summarizers",
-  incremental: true,
-})
+export const summarizerCalls = counter("memfold_summarizer_calls", "Calls of summarizers")
 
 /** Failed calls of summarizers, by `reason`. */
-export const summarizerFailures = Metric.counter("memfold_summarizer_failures", {
-  description: "Failed calls of summarizers",
-  incremental: true,
-})
+export const summarizerFailures = counter("memfold_summarizer_failures", "Failed calls of summarizers")
 
 /** Tokens by which compactions made contexts smaller. */
-export const tokensSaved = Metric.counter("memfold_tokens_saved", {
-  description: "Tokens that compactions took out of contexts",
-  incremental: true,
-})
+export const tokensSaved = counter("memfold_tokens_saved", "Tokens that compactions took out of contexts")
 
 /** Tokens of each rendered context. */
-export const contextTokens = Metric.histogram(
+export const contextTokens = histogram(
   "memfold_context_tokens",
   MetricBoundaries.exponential({ start: 128, factor: 2, count: 14 }),
 )
 
 /** Failures of background work, by `kind`: the tag of the error, `defect`, or `shadow`. */
-export const backgroundFailures = Metric.counter("memfold_background_failures", {
-  description: "Background work that could not be done",
-  incremental: true,
-})
+export const backgroundFailures = counter(
+  "memfold_background_failures",
+  "Background work that could not be done",
+)
 
 /** Decisions of a shadow strategy; `agrees` says whether the acting strategy decided the same. */
-export const shadowDecisions = Metric.counter("memfold_shadow_decisions", {
-  description: "Decisions of the shadow strategy",
-  incremental: true,
-})
+export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of the shadow strategy")
+
+const noLabels: Update["labels"] = {}
+
+/** Adds to a counter, or records a value of a histogram. */
+export const record = (
+  metric: Counter | Histogram,
+  value: number,
+  labels = noLabels,
+): Effect.Effect<void> => {
+  const plain = metric as Metric.Metric<Counter["keyType"] | Histogram["keyType"], number, unknown>
+  const pairs = Object.entries(labels).map(([name, label]) => MetricLabel.make(name, label))
+  const updated = Metric.update(pairs.length === 0 ? plain : Metric.taggedWithLabels(plain, pairs), value)
+  return FiberRef.getWith(listener, (onUpdate) =>
+    onUpdate === null
+      ? updated
+      : Effect.map(updated, () => {
+          try {
+            onUpdate({ name: metric.metricName, value, labels })
+          } catch {
+            // A listener must not change how the engine works.
+          }
+        }),
+  )
+}
 
 /** Increments a counter by one, with these labels. */
-export const count = (
-  counter: Metric.Metric.Counter<number>,
-  labels: Readonly<Record<string, string>> = {},
-): Effect.Effect<void> =>
-  Metric.increment(
-    Metric.taggedWithLabels(
-      counter,
-      Object.entries(labels).map(([name, value]) => MetricLabel.make(name, value)),
-    ) as Metric.Metric.Counter<number>,
-  )
+export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
+
+/** Records how long an effect took, in milliseconds, if it succeeds. */
+export const timed =
+  (metric: Histogram) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Clock.currentTimeMillis, (start) =>
+      Effect.tap(effect, () => Effect.flatMap(Clock.currentTimeMillis, (end) => record(metric, end - start))),
+    )

@@ -7,8 +7,8 @@ export interface SubscribeOptions {
   /** The first version to deliver; 1 by default, which delivers every event. */
   readonly fromVersion?: number
   /**
-   * How often the log is polled for events of other processes (1 second). Events of this process, and of stores that
-   * report changes, are delivered at once.
+   * How often the log is polled for events of other processes (1 second), if the store does not report changes by itself.
+   * Events of this process are delivered at once.
    */
   readonly pollInterval?: Duration.DurationInput
 }
@@ -26,7 +26,7 @@ export const subscribe = (
   Stream.unwrapScoped(
     Effect.gen(function* () {
       // Listening begins before the first read: an event between the two would be missed.
-      const changes = yield* sessions.changes(session)
+      const changes = yield* sessions.changes(session, pollInterval)
       let next = Math.max(fromVersion, 1)
       /** The id of the last event delivered; `null` before the first one. */
       let last: string | null = null
@@ -61,7 +61,6 @@ export const subscribe = (
         })
         return Stream.concat(rest, restarted)
       })
-      const ticks = Stream.tick(pollInterval)
-      return Stream.merge(changes, ticks).pipe(Stream.flatMap(() => readOn, { concurrency: 1 }))
+      return changes.pipe(Stream.flatMap(() => readOn, { concurrency: 1 }))
     }),
   )

@@ -20,6 +20,8 @@ export interface PolicyInput {
   readonly lastMessageTime: number
   /** The tokens that the next context takes. */
   readonly contextTokens: number
+  /** How many of `contextTokens` a provider reported; the others are counted. */
+  readonly reportedTokens: number
   /** The tokens of the uncovered messages in `[from, to)`. */
   readonly tokens: (from: number, to: number) => number
   /** The first uncovered position from which all messages to the end take at most this many tokens. */
@@ -55,6 +57,7 @@ export const make = (state: SessionState, now: number): PolicyInput => {
     lastCompactionTime: state.lastCompactionTime ?? state.startTime ?? now,
     lastMessageTime: state.lastMessageTime ?? now,
     contextTokens: contextTokens(state),
+    reportedTokens: state.reported?.tokens ?? 0,
     tokens: (from, to) => tokensBetween(state, from, to),
     startOfLastTokens: (tokens) => {
       const end = state.uncovered.last?.cumulativeTokens ?? 0

@@ -52,7 +52,8 @@ export const softTrim = (options: {
 }
 
 /**
- * Replaces long outputs with a note that says how much was cut.
+ * Replaces long outputs with a note that says how much was cut. An output that no model has answered yet is left to the
+ * other rules: clearing it would lose what the model asked for.
  *
  * @param options - `keep`: which messages keep their outputs. `above`: replaces outputs of more than this many
  *   characters (200).
@@ -92,14 +93,26 @@ export const planPruning = (
   from: number,
 ): ReadonlyArray<PlannedPrune> => {
   const before = rules.map((rule) => clampToBoundary(state, rule.keep.from(input)))
+  const shownTo = newestAnswer(state)
   return withoutPinned(state.uncovered.slice(from, Math.max(from, ...before))).flatMap((entry) => {
-    const rule = rules.findLast((_rule, position) => entry.index < (before[position] ?? 0))
+    const rule = rules.findLast(
+      ({ method }, position) =>
+        entry.index < (before[position] ?? 0) && (method !== "hard-clear" || entry.index < shownTo),
+    )
     if (rule === undefined || results(entry.message).length === 0) return []
     return entry.message.parts.flatMap((part, position) => {
       const cut = part.type === "tool-result" ? cutOf(part.output, rule) : null
       return cut === null ? [] : [{ index: entry.index, part: position, ...cut }]
     })
   })
+}
+
+/** The index of the newest uncovered message of the assistant: its model has seen everything before it. */
+const newestAnswer = ({ uncovered, coveredTo, total }: SessionState): number => {
+  for (let index = total - 1; index >= coveredTo; index--) {
+    if (uncovered.at(index)?.message.role === "assistant") return index
+  }
+  return coveredTo
 }
 
 /**

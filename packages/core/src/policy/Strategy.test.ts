@@ -109,7 +109,7 @@ describe("a family of strategies", () => {
       name: "sized",
       settings: Settings,
       section: ["agent", "memory"],
-      environment: { SIZED_TAIL: "tailKeepSize", SIZED_CONTEXT: "contextSize" },
+      environment: { TAIL: "tailKeepSize", CONTEXT: "contextSize" },
       make: ({ tailKeepSize, contextSize }) =>
         Strategy.make({
           name: "sized",
@@ -125,11 +125,11 @@ describe("a family of strategies", () => {
     }
     const request = { tail_keep_size: 1 }
     const file = { agent: { name: "a", memory: { tailKeepSize: 2, context_size: 20, colour: "blue" } } }
-    const environment = { SIZED_TAIL: "3", SIZED_CONTEXT: "30", PATH: "x" }
+    const environment = { MEMFOLD_TAIL: "3", MEMFOLD_CONTEXT: "30", PATH: "x" }
     expect(resolved({ request, file, environment })).toEqual(["the last 1 messages", 20])
     expect(resolved({ file, environment })).toEqual(["the last 2 messages", 20])
     expect(resolved({ request, environment })).toEqual(["the last 1 messages", 30])
-    expect(resolved({ environment: { SIZED_TAIL: "3", SIZED_CONTEXT: " " } })).toEqual([
+    expect(resolved({ environment: { MEMFOLD_TAIL: "3", MEMFOLD_CONTEXT: " " } })).toEqual([
       "the last 3 messages",
       10,
     ])
@@ -139,15 +139,27 @@ describe("a family of strategies", () => {
     expect(resolved({ file: { tailKeepSize: null }, environment })).toEqual(["the last 3 messages", 30])
     expect(resolved({ file: { agent: { memory: 7 }, other: 1 } })).toEqual(["the last 4 messages", 10])
 
+    // Variables of another program count only if that is asked for.
+    const others = { OTHER_TAIL: "6", TAIL: "8" }
+    expect(resolved({ environment: others })).toEqual(["the last 4 messages", 10])
+    expect(resolved({ environment: others, environmentPrefix: "OTHER_" })).toEqual([
+      "the last 6 messages",
+      10,
+    ])
+    expect(resolved({ environment: others, environmentPrefix: "" })).toEqual(["the last 8 messages", 10])
+    expect(Sized.unknownIn(file)).toEqual({ inSection: true, names: ["colour"] })
+    expect(Sized.unknownIn({ tail_keep_size: 5, size: 1 })).toEqual({ inSection: false, names: ["size"] })
+    expect(Sized.unknownIn(7)).toEqual({ inSection: false, names: [] })
+
     const wrong = (sources: Strategy.Sources) => Either.getOrThrow(Either.flip(Sized.resolve(sources))).detail
-    expect(wrong({ environment: { SIZED_TAIL: "many" } })).toMatch(
+    expect(wrong({ environment: { MEMFOLD_TAIL: "many" } })).toMatch(
       /^tailKeepSize: .*\(in the environment\)$/s,
     )
     expect(wrong({ file: { contextSize: 0 } })).toMatch(/^contextSize: .*\(in the settings file\)$/s)
     expect(wrong({ file, request: { contextSize: 0 } })).toMatch(/^contextSize: [^(]*$/s)
     expect(wrong({ file: [] })).toBe("a settings file must have a JSON object")
     expect(wrong({ request: { colour: "blue" }, file })).toContain('no setting "colour"')
-    expect(wrong({ environment: { SIZED_TAIL: "9", SIZED_CONTEXT: "9" } })).toContain(
+    expect(wrong({ environment: { MEMFOLD_TAIL: "9", MEMFOLD_CONTEXT: "9" } })).toContain(
       "smaller than the context",
     )
   })

@@ -19,8 +19,10 @@ export interface ContextStyle {
   /** The wording of the summary as a message: heading, separators and role. */
   readonly wording: Wording
   /**
-   * The most uncovered messages in a context; no limit by default. It only matters while compaction is off or failing.
-   * The layout has the messages that are left out as a `gap`.
+   * The most uncovered messages in a context, plus the rest of the group at its edge; no limit by default. Combine it with
+   * a trigger that is due at this many uncovered messages. It only matters where nothing is going to cover the
+   * others: compactions are off or run by hand, or the trigger does not ask for one. While a compaction runs or waits (for
+   * a lease, after a failure or a revert), the context has all messages. The layout has those that are left out as a `gap`.
    */
   readonly maxMessages?: number
 }
@@ -99,12 +101,17 @@ export interface Sources {
   readonly request?: Readonly<Record<string, unknown>> | undefined
   /**
    * A parsed settings file. The definition's section is used if the file has it, and the whole file otherwise. Unknown
-   * names are ignored, because files outlive the programs that wrote them.
+   * names are ignored, because files outlive the programs that wrote them; `unknownIn` returns them for a warning.
    */
   readonly file?: unknown
-  /** The environment variables; only those that the definition names are used. */
+  /** The environment variables; only those that the definition names are used, with the prefix before the name. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** What the names of the environment variables begin with; {@link ownPrefix} by default. */
+  readonly environmentPrefix?: string | undefined
 }
+
+/** The prefix of memfold's own environment variables. Variables of other programs count only if you ask for them. */
+export const ownPrefix = "MEMFOLD_"
 
 /** A family of strategies: a function from settings to a strategy, with ways to read settings from outside. */
 export interface Definition<Settings> {
@@ -120,6 +127,14 @@ export interface Definition<Settings> {
   readonly defaults: Settings
   /** Whether a name is a setting: in camelCase, in snake_case, or as an alias. */
   readonly knows: (name: string) => boolean
+  /**
+   * The names in a settings file that are no settings: in the definition's section if the file has it, otherwise in the
+   * whole file.
+   */
+  readonly unknownIn: (file: unknown) => {
+    readonly inSection: boolean
+    readonly names: ReadonlyArray<string>
+  }
   /** Makes a strategy from unchecked settings. Returns a `SettingsError` for one that is unknown or out of range. */
   readonly decode: (settings: Readonly<Record<string, unknown>>) => Either.Either<Strategy, SettingsError>
   /**
@@ -135,11 +150,12 @@ const camelCase = (name: string): string =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The object at a path; the whole file if there is no object. */
+/** The object at a path; `null` if the path is empty or there is no object. */
 const sectionOf = (file: Readonly<Record<string, unknown>>, path: ReadonlyArray<string>) => {
+  if (path.length === 0) return null
   let found: unknown = file
   for (const name of path) found = isObject(found) ? found[name] : undefined
-  return isObject(found) ? found : file
+  return isObject(found) ? found : null
 }
 
 /** Removes settings that are `null`: no setting has that value, and files use it to leave a setting out. */
@@ -167,7 +183,7 @@ const ofText = (text: string): unknown =>
  *   settings: Schema.Struct({
  *     keepMessages: Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => 20 }),
  *   }),
- *   environment: { SHORT_KEEP: "keepMessages" },
+ *   environment: { KEEP: "keepMessages" },
  *   make: ({ keepMessages }) =>
  *     Strategy.make({
  *       name: "short",
@@ -177,7 +193,7 @@ const ofText = (text: string): unknown =>
  *     }),
  * })
  *
- * console.log(Short({ keepMessages: 8 }).name, Short.resolve({ environment: { SHORT_KEEP: "30" } }))
+ * console.log(Short({ keepMessages: 8 }).name, Short.resolve({ environment: { MEMFOLD_KEEP: "30" } }))
  * ```
  */
 export const define = <Settings extends object, Encoded>(options: {
@@ -188,7 +204,7 @@ export const define = <Settings extends object, Encoded>(options: {
   readonly aliases?: Readonly<Record<string, string>>
   /** The path of names to the settings in a settings file. */
   readonly section?: ReadonlyArray<string>
-  /** The environment variables that are read, each with the setting's name. */
+  /** The environment variables that are read, without their prefix, each with the setting's name. */
   readonly environment?: Readonly<Record<string, string>>
   readonly make: (settings: Settings) => Strategy
 }): Definition<Settings> => {
@@ -196,7 +212,7 @@ export const define = <Settings extends object, Encoded>(options: {
   const refuse = (detail: string) => Either.left(new SettingsError({ strategy: options.name, detail }))
   const defaults = Either.getOrThrowWith(parse({}), (error) => error)
   const names = Object.keys(defaults)
-  const aliases = options.aliases ?? {}
+  const { aliases = {}, section = [] } = options
   const settingOf = (name: string): string | undefined => {
     const camel = camelCase(name)
     const alias = Object.hasOwn(aliases, camel) ? aliases[camel] : undefined
@@ -211,19 +227,24 @@ export const define = <Settings extends object, Encoded>(options: {
       }),
     )
 
-  const resolve: Definition<Settings>["resolve"] = ({ request = {}, file = {}, environment = {} }) => {
+  const resolve: Definition<Settings>["resolve"] = ({
+    request = {},
+    file = {},
+    environment = {},
+    environmentPrefix = ownPrefix,
+  }) => {
     const unknown = Object.keys(request).find((name) => settingOf(name) === undefined)
     if (unknown !== undefined) {
       return refuse(`there is no setting "${unknown}"; allowed: ${names.join(", ")}`)
     }
     if (!isObject(file)) return refuse("a settings file must have a JSON object")
     const fromEnvironment = Object.entries(options.environment ?? {}).flatMap(([variable, setting]) => {
-      const text = environment[variable]
+      const text = environment[environmentPrefix + variable]
       return text === undefined || text.trim() === "" ? [] : [[setting, ofText(text)] as const]
     })
     const sources = [
       ["the environment", Object.fromEntries(fromEnvironment)],
-      ["the settings file", known(withoutNulls(sectionOf(file, options.section ?? [])))],
+      ["the settings file", known(withoutNulls(sectionOf(file, section) ?? file))],
       ["the request", known(request)],
     ] as const
     return Either.mapBoth(parse(Object.assign({}, ...sources.map(([, settings]) => settings))), {
@@ -240,7 +261,12 @@ export const define = <Settings extends object, Encoded>(options: {
   const build = (settings: Partial<Settings> = {}) =>
     Either.getOrThrowWith(decode(settings as Readonly<Record<string, unknown>>), (error) => error)
   const knows = (name: string) => settingOf(name) !== undefined
-  return Object.assign(build, { strategyName: options.name, defaults, knows, decode, resolve })
+  const unknownIn: Definition<Settings>["unknownIn"] = (file) => {
+    if (!isObject(file)) return { inSection: false, names: [] }
+    const own = sectionOf(file, section)
+    return { inSection: own !== null, names: Object.keys(own ?? file).filter((name) => !knows(name)) }
+  }
+  return Object.assign(build, { strategyName: options.name, defaults, knows, unknownIn, decode, resolve })
 }
 
 const explain = (error: ParseResult.ParseError): string => {

@@ -11,13 +11,30 @@ export interface FailureNotes {
   readonly maxCharacters: number
 }
 
-/** Which tools read and write files, and which of their arguments have the path. Case does not matter in tool names. */
+/** Tools that read or change files, depending on one of their arguments. */
+export interface FileEditors {
+  /** The names of the tools. */
+  readonly tools: ReadonlyArray<string>
+  /** The name of the argument that says what to do, such as `command`. */
+  readonly argument: string
+  /** The values of that argument that only read; every other value changes the file. */
+  readonly reads: ReadonlyArray<string>
+}
+
+/**
+ * Which tools read and write files, and which of their arguments have the path. In the names of tools, case, `_` and `-`
+ * do not matter, and neither does a prefix such as `mcp__server__`.
+ */
 export interface FileNotes {
   /** The names of tools that read a file. */
   readonly readers: ReadonlyArray<string>
-  /** The names of tools that create or change a file. */
+  /** The names of tools that create, change or delete a file. */
   readonly writers: ReadonlyArray<string>
-  /** The names of top-level arguments that have a path. */
+  /** Tools that do both. */
+  readonly editors?: ReadonlyArray<FileEditors>
+  /** The names of tools that apply a patch: the changed files are those that its headers name. */
+  readonly patchers?: ReadonlyArray<string>
+  /** The names of arguments that have a path or a list of paths; also in objects and lists inside the arguments. */
   readonly pathArguments: ReadonlyArray<string>
 }
 
@@ -42,8 +59,166 @@ export interface ToolNotes {
 }
 
 /** The file tools of common coding agents. */
-export const commonFileTools: FileNotes = {
-  readers: ["read", "read_file", "view", "view_file", "cat", "open", "open_file"],
-  writers: ["write", "write_file", "edit", "edit_file", "multi_edit", "create", "create_file", "str_replace"],
-  pathArguments: ["path", "file_path", "filePath", "filename", "file"],
+export const commonFileTools: Required<FileNotes> = {
+  readers: [
+    "read",
+    "read_file",
+    "read_text_file",
+    "read_many_files",
+    "read_multiple_files",
+    "view",
+    "view_file",
+    "cat",
+    "open",
+    "open_file",
+    "notebook_read",
+  ],
+  writers: [
+    "write",
+    "write_file",
+    "write_to_file",
+    "edit",
+    "edit_file",
+    "multi_edit",
+    "notebook_edit",
+    "edit_notebook_file",
+    "insert_edit_into_file",
+    "create",
+    "create_file",
+    "delete_file",
+    "str_replace",
+    "search_replace",
+    "replace",
+    "replace_in_file",
+    "replace_string_in_file",
+    "multi_replace_string_in_file",
+  ],
+  editors: [
+    {
+      tools: ["str_replace_based_edit_tool", "str_replace_editor", "text_editor", "edit_tool"],
+      argument: "command",
+      reads: ["view"],
+    },
+  ],
+  patchers: ["apply_patch", "apply_diff"],
+  pathArguments: [
+    "path",
+    "paths",
+    "file_path",
+    "filePath",
+    "file_paths",
+    "filePaths",
+    "target_file",
+    "absolute_path",
+    "notebook_path",
+    "filename",
+    "file",
+    "files",
+  ],
+}
+
+/**
+ * The common file tools and your own.
+ *
+ * @param own the tools and arguments to add
+ *
+ * @example
+ * ```ts
+ * import { ToolNotes } from "@memfold/core"
+ *
+ * const files = ToolNotes.withFileTools({ readers: ["fetch_source"], pathArguments: ["source"] })
+ * ```
+ */
+export const withFileTools = (own: Partial<FileNotes>): Required<FileNotes> => ({
+  readers: [...commonFileTools.readers, ...(own.readers ?? [])],
+  writers: [...commonFileTools.writers, ...(own.writers ?? [])],
+  editors: [...(own.editors ?? []), ...commonFileTools.editors],
+  patchers: [...commonFileTools.patchers, ...(own.patchers ?? [])],
+  pathArguments: [...commonFileTools.pathArguments, ...(own.pathArguments ?? [])],
+})
+
+/** The name of a tool without the prefix of its server, and without what differs between spellings. */
+const plainName = (name: string): string =>
+  (name.split(/__|[.:/]/u).at(-1) ?? name).toLowerCase().replace(/[-_\s]/gu, "")
+
+const includes = (names: ReadonlyArray<string> | undefined, name: string): boolean =>
+  names?.some((one) => plainName(one) === name) ?? false
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** How deep in the arguments paths are looked for: an operation in an object, or a list of edits. */
+const deepest = 2
+
+/** The values in an argument, down to the deepest that are looked at. */
+const inside = (value: unknown, depth = 0): ReadonlyArray<unknown> =>
+  depth > deepest || typeof value !== "object" || value === null
+    ? [value]
+    : [
+        value,
+        ...Object.entries(value).flatMap(([key, one]) => (key === "__proto__" ? [] : inside(one, depth + 1))),
+      ]
+
+const pathsIn = (given: unknown, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  inside(given)
+    .filter(isObject)
+    .flatMap((values) => names.flatMap((name): unknown => (Object.hasOwn(values, name) ? values[name] : [])))
+    .filter((path): path is string => typeof path === "string" && path.trim() !== "")
+
+/** The headers of a patch: those of agents, and those of a unified diff. */
+const patchHeader =
+  /^(?:\*\*\* (?:Update File|Add File|Delete File|Move to): |\+\+\+ (?:b\/)?(?!\/dev\/null))(?<path>[^\t\r\n]+)/gmu
+
+const patchedIn = (texts: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  texts
+    .filter((text) => typeof text === "string")
+    .flatMap((text) => [...text.matchAll(patchHeader)].map((match) => match.groups?.["path"] ?? ""))
+
+/** The paths that a tool call reads and changes, as its arguments name them. */
+export interface TouchedFiles {
+  readonly read: ReadonlyArray<string>
+  readonly modified: ReadonlyArray<string>
+}
+
+/**
+ * The files that a tool call reads and changes, from its name and its arguments. Whether the call succeeded is not
+ * looked at.
+ *
+ * @param call the tool call
+ * @param notes the file tools; the common ones by default
+ *
+ * @example
+ * ```ts
+ * import { ToolNotes } from "@memfold/core"
+ *
+ * const { modified } = ToolNotes.touchedFiles({ name: "MultiEdit", arguments: '{"file_path":"a.ts","edits":[]}' })
+ * console.log(modified) // [ "a.ts" ]
+ * ```
+ */
+export const touchedFiles = (
+  call: { readonly name: string; readonly arguments: string },
+  { readers, writers, editors = [], patchers, pathArguments }: FileNotes = commonFileTools,
+): TouchedFiles => {
+  const name = plainName(call.name)
+  const editor = editors.find(({ tools }) => includes(tools, name))
+  const patches = includes(patchers, name)
+  const reads = includes(readers, name)
+  if (editor === undefined && !patches && !reads && !includes(writers, name))
+    return { read: [], modified: [] }
+  let given: unknown
+  try {
+    given = JSON.parse(call.arguments)
+  } catch {
+    // Some agents send a patch as it is, not in JSON.
+    return { read: [], modified: patches ? patchedIn([call.arguments]) : [] }
+  }
+  const paths = pathsIn(given, pathArguments)
+  if (editor !== undefined) {
+    const asked = isObject(given) ? given[editor.argument] : undefined
+    return typeof asked === "string" && editor.reads.includes(asked)
+      ? { read: paths, modified: [] }
+      : { read: [], modified: paths }
+  }
+  if (patches) return { read: [], modified: [...paths, ...patchedIn(inside(given))] }
+  return reads ? { read: paths, modified: [] } : { read: [], modified: paths }
 }

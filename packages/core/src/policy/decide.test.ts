@@ -148,7 +148,7 @@ describe("on demand", () => {
   })
 })
 
-describe("no boundary cuts a group (L5)", () => {
+describe("no boundary splits a group (L5)", () => {
   const messages = [user("q"), calls("1", "2"), answer("1"), answer("2"), assistant("a"), user("q")]
 
   it("the tail begins before the group", () => {
@@ -423,6 +423,27 @@ describe("pruning", () => {
     // The last one that fits holds also where it leaves an output as it is.
     expect(methods(trim, Prune.hardClear({ keep: Keep.lastMessages(8), above: 9_000 }))).toEqual([
       [6, "soft-trim"],
+    ])
+  })
+
+  it("clears no output before a model has answered it", () => {
+    const [question, asking, output, answer] = asked(long)
+    const keep = Keep.lastMessages(0)
+    expect(cuts([question!, asking!, output!], Prune.hardClear({ keep }))).toBe("nothing-to-take")
+    expect(cuts([...asked(long), question!, asking!, output!], Prune.hardClear({ keep }))).toMatchObject([
+      { index: 2 },
+    ])
+    // Not the user's next message, either: only an answer shows that a model has seen it.
+    expect(cuts([question!, asking!, output!, user("go on")], Prune.hardClear({ keep }))).toBe(
+      "nothing-to-take",
+    )
+    expect(
+      cuts([question!, asking!, output!, user("go on"), answer!], Prune.hardClear({ keep })),
+    ).toHaveLength(1)
+    // Meanwhile, another rule may shorten it.
+    const shorten = Prune.softTrim({ keep, above: 100, head: 10, tail: 20 })
+    expect(cuts([question!, asking!, output!], shorten, Prune.hardClear({ keep }))).toMatchObject([
+      { index: 2, method: "soft-trim" },
     ])
   })
 

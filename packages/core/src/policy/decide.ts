@@ -3,12 +3,15 @@
  * takes constant time while nothing is due; making a plan takes time in proportion to the messages it compacts.
  */
 import type { PlannedPart } from "../event/Event.js"
+import { turnComplete } from "../message/Structure.js"
 import type { SessionState } from "../session/SessionState.js"
 import {
   boundaryAfter,
   boundaryBefore,
   clampToBoundary,
+  contextTokens,
   pinnedGroups,
+  tokensBetween,
   withoutPinned,
 } from "../session/SessionState.js"
 import { type PlannedPrune, planPruning } from "./Prune.js"
@@ -37,13 +40,14 @@ export interface Plan {
  * - `nothing-to-take`: no message can be compacted and no tool output shortened
  * - `running`: another compaction has the lock
  * - `backing-off`: the wait after a failed compaction is not over
- * - `held`: automatic compaction is paused after a revert
+ * - `paused`: automatic compaction is paused after a revert
+ * - `turn-running`: the newest turn is still running and has signed reasoning, which a compaction would take from it
  */
 export type Decision =
   | { readonly _tag: "Due"; readonly plan: Plan }
   | {
       readonly _tag: "Idle"
-      readonly reason: "not-due" | "nothing-to-take" | "running" | "backing-off" | "paused"
+      readonly reason: "not-due" | "nothing-to-take" | "running" | "backing-off" | "paused" | "turn-running"
     }
 
 const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason })
@@ -52,8 +56,15 @@ const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision =
 export interface DecideOptions {
   /** The current time, in milliseconds since the epoch. */
   readonly now: number
-  /** Ignores the trigger, the wait after a failure, and the pause after a revert. */
+  /** Ignores the trigger, the wait after a failure, the pause after a revert, and a running turn. */
   readonly onDemand?: boolean
+  /** The largest context that is wanted, in tokens: with a larger one, no compaction waits for the end of a turn. */
+  readonly budget?: number | undefined
+  /**
+   * Until when the lock of a running compaction is respected, in milliseconds since the epoch; until the end of its lease
+   * by default. A memory passes an earlier time if the clock that set the lease is wrong.
+   */
+  readonly lockedUntil?: number
 }
 
 /**
@@ -75,10 +86,10 @@ export interface DecideOptions {
 export const decide = (
   strategy: Strategy,
   state: SessionState,
-  { now, onDemand = false }: DecideOptions,
+  { now, onDemand = false, budget, lockedUntil = state.running?.leaseUntil }: DecideOptions,
 ): Decision => {
   const { running, failures } = state
-  if (running !== null && now < running.leaseUntil) return idle("running")
+  if (running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")
   const backingOff = failures !== null && now < failures.retryTime && state.total < failures.retryMessages
   if (backingOff && !onDemand) return idle("backing-off")
 
@@ -88,6 +99,7 @@ export const decide = (
   const tailFrom = clampToBoundary(state, strategy.keep.from(input))
   const reason = onDemand ? "demand" : strategy.when.due({ ...input, tailFrom })
   if (reason === null) return idle("not-due")
+  if (!onDemand && waitsForTurn(state, budget)) return idle("turn-running")
 
   const from = state.coveredTo
   const words = firstWords(state, tailFrom)
@@ -110,14 +122,36 @@ export const decide = (
   return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
 }
 
+/** A running turn of this many tokens can always wait; a longer one, while it is at most an eighth of the context. */
+const shortTurnTokens = 2_000
+
+/**
+ * Whether a compaction waits for the end of the newest turn. Within a turn, providers want the reasoning back that led to
+ * its tool calls, and a compaction would make it invalid (law L17). A turn that grows without end is compacted all the
+ * same, before it has made the context much larger.
+ */
+const waitsForTurn = (state: SessionState, budget = Number.POSITIVE_INFINITY): boolean => {
+  const { prefix, structure, total } = state
+  const from = structure.turn?.from
+  if (from === undefined || turnComplete(structure)) return false
+  if (prefix.boundTo <= Math.max(from, prefix.validFrom)) return false
+  const context = contextTokens(state)
+  const turn = tokensBetween(state, Math.max(from, state.coveredTo), total)
+  return context <= budget && turn <= Math.max(shortTurnTokens, context / 8)
+}
+
 /**
  * When to decide again if no message comes: when a lease ends, a failed compaction may be retried, or a trigger becomes
  * due by time. Returns milliseconds since the epoch, or `null` if only a message can change the decision. It takes
  * constant time.
  */
-export const nextCheck = (strategy: Strategy, state: SessionState, now: number): number | null => {
+export const nextCheck = (
+  strategy: Strategy,
+  state: SessionState,
+  { now, lockedUntil = state.running?.leaseUntil }: Omit<DecideOptions, "onDemand">,
+): number | null => {
   const { running, failures } = state
-  if (running !== null && now < running.leaseUntil) return running.leaseUntil
+  if (running !== null && lockedUntil !== undefined && now < lockedUntil) return lockedUntil
   if (failures !== null && now < failures.retryTime && state.total < failures.retryMessages)
     return failures.retryTime
   const { when } = strategy

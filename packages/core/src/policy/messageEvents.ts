@@ -1,20 +1,48 @@
 import type { MessageAppended } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
 import { addMessage } from "../message/Structure.js"
+import { headsOf, type Origin } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Strategy } from "./Strategy.js"
 
-/** The events of an append: each message with its index, its tokens, and the pin of the strategy's rule. */
+/** A message with its tokens, and with those of its bound parts if it has any. */
+export interface Counted {
+  readonly message: Message
+  readonly tokens: number
+  readonly boundTokens?: number | undefined
+}
+
+/**
+ * The events of an append: each message with its index, its tokens, the pin of the strategy's rule, and what its bound
+ * parts were produced behind.
+ */
 export const messageEvents = (
   { pin }: Strategy,
   before: SessionState,
-  counted: ReadonlyArray<{ readonly message: Message; readonly tokens: number }>,
+  counted: ReadonlyArray<Counted>,
+  origin: Origin = {},
 ): ReadonlyArray<MessageAppended> => {
+  const heads = counted.some(({ boundTokens }) => boundTokens !== undefined)
+    ? headsOf(
+        before,
+        counted.map(({ message }) => message),
+        origin,
+      )
+    : []
   let structure = before.structure
-  return counted.map(({ message, tokens }, position) => {
+  return counted.map(({ message, tokens, boundTokens }, position) => {
     const index = before.total + position
     const pinned = pin?.pins(message, structure) === true
     structure = pin === undefined ? structure : addMessage(structure, index, message).structure
-    return { _tag: "MessageAppended", index, message: pinned ? { ...message, pinned } : message, tokens }
+    const head = heads[position]
+    return {
+      _tag: "MessageAppended",
+      index,
+      message: pinned ? { ...message, pinned } : message,
+      tokens,
+      ...(boundTokens === undefined
+        ? {}
+        : { bound: { tokens: boundTokens, ...(head === undefined ? {} : { head }) } }),
+    }
   })
 }

@@ -19,7 +19,13 @@ const summary = Message.system("[Conversation Summary]\nso far")
 
 describe("the context", () => {
   it("of nothing is empty", () => {
-    expect(Render.render(stateOf([]))).toEqual({ messages: [], layout: [], tokens: 0 })
+    expect(Render.render(stateOf([]))).toEqual({
+      messages: [],
+      sources: [],
+      layout: [],
+      tokens: 0,
+      prefix: { version: 0, total: 0, head: "" },
+    })
   })
 
   it("is the messages themselves before there is a summary", () => {
@@ -196,6 +202,14 @@ describe("the first message kept raw", () => {
   })
 })
 
+describe("the sources", () => {
+  it("are the indexes of the messages; what the engine adds has none", () => {
+    expect(Render.render(stateOf([system("be kind"), ...chat(6)], 5)).sources).toEqual([0, null, 5, 6])
+    const messages = [user("q"), calls("1", "2"), answer("2"), user("stop"), answer("1"), user("go")]
+    expect(Render.render(stateOf(messages)).sources).toEqual([0, 1, null, 2, 3, 4, 5])
+  })
+})
+
 describe("memory layers", () => {
   const remembered = (section: "user-memory" | "scope-memory") => ({
     section,
@@ -260,15 +274,12 @@ describe("a cap", () => {
     expect(layout(context)).toEqual(["pinned [1,3) 20", "gap [0,1) 0", "gap [3,5) 0", "uncovered [5,8) 30"])
   })
 
-  it("cuts no group: it shows fewer messages rather than half a group", () => {
+  it("cuts no group: it shows the group at its edge whole", () => {
     const messages = [user("q"), calls("1"), answer("1"), assistant("a"), user("q")]
-    for (const maxMessages of [2, 3]) {
-      expect(layout(Render.render(stateOf(messages), { maxMessages }))).toEqual([
-        "gap [0,3) 0",
-        "uncovered [3,4) 10",
-        "current [4,5) 10",
-      ])
-    }
+    const shown = (maxMessages: number) => layout(Render.render(stateOf(messages), { maxMessages }))
+    expect(shown(2)).toEqual(["gap [0,3) 0", "uncovered [3,4) 10", "current [4,5) 10"])
+    expect(shown(3)).toEqual(shown(4))
+    expect(shown(3)).toEqual(["gap [0,1) 0", "uncovered [1,4) 30", "current [4,5) 10"])
   })
 
   it("does not count what is open as shown", () => {
@@ -306,7 +317,10 @@ describe("any state", () => {
         const places = messages.map((_, index) =>
           context.layout.filter(
             ({ section, from, to }) =>
-              index >= from && index < to && !(section === "pinned" && index < coveredTo),
+              section !== "left-out" &&
+              index >= from &&
+              index < to &&
+              !(section === "pinned" && index < coveredTo),
           ),
         )
         expect(places.map((found) => found.length)).toEqual(messages.map(() => 1))

@@ -12,7 +12,7 @@ const calls = (...ids: ReadonlyArray<string>) =>
 const answer = (id: string, output = `answer ${id}`) => result({ id, output })
 
 const paired = (...messages: ReadonlyArray<Message.Message>) =>
-  pairResults(stateOf(messages).uncovered.slice())
+  pairResults(stateOf(messages).uncovered.slice()).map(({ message }) => message)
 
 const late = (output: string) => user(`(A tool result that no open call asked for)\n${output}`)
 

@@ -12,17 +12,26 @@ export const noResult = "(No result: the call was interrupted.)"
 
 const lateResult = (result: ToolResult): Message => ({
   role: "user",
-  parts: [{ type: "text", text: `(A tool result that no open call asked for)\n${result.output}` }],
+  parts: [
+    { type: "text", text: `(A tool result that no open call asked for)\n${result.output}` },
+    ...(result.content ?? []).filter(({ type }) => type === "file"),
+  ],
 })
 
 interface Asked {
   readonly call: ToolCall
-  readonly answers: Array<{ readonly result: ToolResult; readonly message: Message }>
+  readonly answers: Array<{ readonly result: ToolResult; readonly message: Message; readonly source: number }>
+}
+
+/** A message of a context, and the index of the message that it comes from; `null` for a note of the engine. */
+export interface Sent {
+  readonly message: Message
+  readonly source: number | null
 }
 
 /** The messages of whole groups, in the order that providers require. */
-export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
-  const out: Array<Message> = []
+export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
+  const out: Array<Sent> = []
   let start = 0
   while (start < entries.length) {
     const group = entries[start]?.group
@@ -37,12 +46,14 @@ export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Messag
 const hasToolParts = ({ parts }: Message): boolean =>
   parts.some((part) => part.type === "tool-call" || part.type === "tool-result")
 
-const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
-  if (entries.every(({ message }) => !hasToolParts(message))) return entries.map((entry) => entry.message)
+const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
+  if (entries.every(({ message }) => !hasToolParts(message))) {
+    return entries.map(({ message, index }) => ({ message, source: index }))
+  }
 
   const asked: Array<Asked> = []
-  const out: Array<Message | Asked> = []
-  for (const { message } of entries) {
+  const out: Array<Sent | Asked> = []
+  for (const { message, index } of entries) {
     const others = message.parts.filter((part) => part.type !== "tool-result")
     for (const part of message.parts) {
       if (part.type !== "tool-result") continue
@@ -54,13 +65,13 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
             part,
           )
         ]
-      if (answer === undefined) out.push(lateResult(part))
-      else answer.answers.push({ result: part, message })
+      if (answer === undefined) out.push({ message: lateResult(part), source: index })
+      else answer.answers.push({ result: part, message, source: index })
     }
     if (others.length > 0 || message.parts.length === 0) {
       // The other parts of a tool message cannot stay in it: a tool message may only have results.
       const role = message.role === "tool" ? "user" : message.role
-      out.push({ ...message, role, parts: others })
+      out.push({ message: { ...message, role, parts: others }, source: index })
     }
     for (const call of calls(message)) {
       const one: Asked = { call, answers: [] }
@@ -80,6 +91,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
     }
     const { id } = item.call
     const { role: _role, parts: _parts, ...rest } = answer?.message ?? { role: "tool", parts: [] }
-    return { ...rest, role: "tool", parts: [result.id === id ? result : { ...result, id }] }
+    const parts = [result.id === id ? result : { ...result, id }]
+    return { message: { ...rest, role: "tool", parts }, source: answer?.source ?? null }
   })
 }

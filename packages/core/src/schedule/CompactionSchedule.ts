@@ -10,7 +10,7 @@
  * `off`, only explicit calls start it, or none.
  */
 import { Cause, Clock, type Duration, Effect, type Scope } from "effect"
-import { compactDue } from "../compact/compactDue.js"
+import { compactDue, compactOnce } from "../compact/compactDue.js"
 import {
   type Dependencies,
   type CompactionOutcome,
@@ -21,9 +21,12 @@ import {
 import { type Budget, type BudgetOutcome, waitForBudget } from "../compact/waitForBudget.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { compareShadow } from "../observe/compareShadow.js"
+import { marginOf } from "../message/TokenCounter.js"
 import { logBackgroundFailure } from "../observe/logBackgroundFailure.js"
+import { span } from "../observe/spans.js"
 import { decide, nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
+import { Leases } from "../session/Leases.js"
 import type { SessionError } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import * as Learning from "./Learning.js"
@@ -33,12 +36,13 @@ import * as Scheduler from "./Scheduler.js"
 export type Mode = "background" | "inline" | "manual" | "off"
 
 /** The parts of an engine that run compactions, and the options that say when. */
-export interface Parts extends Omit<Dependencies, "strategy"> {
+export interface Parts extends Omit<Dependencies, "strategy" | "leases"> {
   readonly layers: MemoryLayers | null
   readonly mode: Mode
   readonly shadow: Strategy | undefined
   readonly budget: Budget | undefined
   readonly shutdown: Duration.DurationInput
+  readonly concurrentCompactions: number
 }
 
 /** Runs learning and compacting for a memory, when the mode says so. */
@@ -57,7 +61,7 @@ export interface CompactionSchedule {
   readonly compactNow: (
     session: string,
     strategy: Strategy,
-    options: Pick<RunOptions, "instructions">,
+    options: Pick<RunOptions, "instructions" | "takeOver">,
   ) => Effect.Effect<CompactionOutcome, SessionError>
   /** Waits for compactions while the context is over budget; `undefined` where the options do not ask for that. */
   readonly waitForBudget: (
@@ -83,26 +87,47 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
     /** The failed runs in a row of each session. */
     const failures = new Map<string, number>()
 
-    const dependencies = (strategy: Strategy): Dependencies => ({ ...parts, strategy })
+    const leases = new Leases()
+
+    const dependencies = (strategy: Strategy): Dependencies => ({ ...parts, strategy, leases })
 
     /** Learns before it compacts: the state no longer has the messages that a summary covers. */
     const work = (session: string, strategy: Strategy) =>
       Effect.zipRight(learning.learnDue(session), compactDue(dependencies(strategy), session))
 
+    /** The same with one compaction; returns whether more may be due. Other sessions have their turn in between. */
+    const round = (session: string, strategy: Strategy) =>
+      Effect.zipRight(learning.learnDue(session), compactOnce(dependencies(strategy), session))
+
     const scheduler: Scheduler.Scheduler<Strategy> = yield* Scheduler.make<Strategy>(
       (session, strategy) =>
-        work(session, strategy).pipe(
-          Effect.as(true),
-          Effect.catchAllCause((cause) => Effect.as(logBackgroundFailure(session)(cause), false)),
-          Effect.tap((done) => (done ? afterSuccess(session, strategy) : afterFailure(session, strategy))),
+        Effect.flatMap(Clock.currentTimeMillis, (began) =>
+          round(session, strategy).pipe(
+            Effect.map((more) => (more ? "more" : "done")),
+            Effect.catchAllCause((cause) =>
+              Effect.as(logBackgroundFailure(session)(cause), "failed" as const),
+            ),
+            Effect.tap((outcome) => {
+              if (outcome === "done") return afterSuccess(session, strategy, began)
+              return outcome === "failed" ? afterFailure(session, strategy) : Effect.void
+            }),
+          ),
         ),
-      { finish: parts.shutdown },
+      { finish: parts.shutdown, atOnce: parts.concurrentCompactions },
     )
 
-    /** Sets the timer for what comes due without a message; not before `pause` milliseconds from now. */
-    const setTimer = (state: SessionState, strategy: Strategy, pause = 0): Effect.Effect<void> =>
+    /**
+     * Sets the timer for what comes due without a message, counted from the time of the last decision: it may have come
+     * due since then. Not before `pause` milliseconds from now.
+     */
+    const setTimer = (
+      state: SessionState,
+      strategy: Strategy,
+      decided: number,
+      pause = 0,
+    ): Effect.Effect<void> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const time = nextCheck(strategy, state, now)
+        const time = nextCheck(strategy, state, { now: decided, lockedUntil: leases.until(state, now) })
         return time === null
           ? Effect.void
           : scheduler.checkAt(state.session, strategy, Math.max(time, now + pause))
@@ -123,12 +148,13 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
           Cause.isInterruptedOnly(cause) ? Effect.interrupt : logBackgroundFailure(session)(cause),
         )
 
-    const afterSuccess = (session: string, strategy: Strategy): Effect.Effect<void> =>
+    /** Sets the timer after a run that began at a time, which is no later than its last decision. */
+    const afterSuccess = (session: string, strategy: Strategy, began: number): Effect.Effect<void> =>
       Effect.suspend(() => {
         failures.delete(session)
         return sessions.load(session)
       }).pipe(
-        Effect.flatMap((state) => setTimer(state, strategy, shortestPause)),
+        Effect.flatMap((state) => setTimer(state, strategy, began, shortestPause)),
         Effect.catchAll(() => retryLater(session, strategy)),
         logFailures(session),
       )
@@ -142,30 +168,34 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       Effect.gen(function* () {
         const { session } = state
         const now = yield* Clock.currentTimeMillis
-        const decision = decide(strategy, state, { now })
-        if (shadow !== undefined) yield* compareShadow(shadow, state, decision, now)
+        const asked = { now, budget: budget?.tokens, lockedUntil: leases.until(state, now) }
+        const decision = decide(strategy, state, asked)
+        if (shadow !== undefined) yield* compareShadow(shadow, state, decision, asked)
         if (!automatic) return
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
         const due = decision._tag === "Due" || decision.reason === "running"
         if (due || learning.isDue(state) || state.damaged.length > 0) {
           yield* mode === "background" ? scheduler.checkNow(session, strategy) : work(session, strategy)
-        } else if (mode === "background") yield* setTimer(state, strategy)
-      }).pipe(logFailures(state.session), Effect.withSpan("memfold.decide"))
+        } else if (mode === "background") yield* setTimer(state, strategy, now)
+      }).pipe(logFailures(state.session), span("memfold.decide"))
 
     return {
       check,
       compactDue: (session, strategy) => {
         if (mode === "off") return Effect.succeed([])
         const worked = work(session, strategy)
-        return mode === "background" ? Effect.zipLeft(worked, afterSuccess(session, strategy)) : worked
+        if (mode !== "background") return worked
+        return Effect.flatMap(Clock.currentTimeMillis, (began) =>
+          Effect.zipLeft(worked, afterSuccess(session, strategy, began)),
+        )
       },
       // An explicit compaction runs only once. More may have come due meanwhile, so the session is checked afterwards
       // (law L11); in the background, even if the compaction fails or is interrupted.
-      compactNow: (session, strategy, { instructions }) => {
+      compactNow: (session, strategy, options) => {
         if (mode === "off") return Effect.succeed({ _tag: "Idle", reason: "off" })
         const compacted = Effect.zipRight(
           learning.learnDue(session),
-          run(dependencies(strategy), session, { onDemand: true, instructions }),
+          run(dependencies(strategy), session, { onDemand: true, ...options }),
         )
         if (mode === "background") return Effect.ensuring(compacted, scheduler.checkNow(session, strategy))
         const checked = Effect.flatMap(sessions.load(session), (state) => check(state, strategy))
@@ -175,14 +205,15 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         budget === undefined || !automatic
           ? Effect.succeed(undefined)
           : waitForBudget(
-              sessions,
+              { sessions, leases },
               session,
-              budget,
+              { ...budget, margin: marginOf(parts.counter) },
               Effect.zipRight(scheduler.checkNow(session, strategy), scheduler.whenIdle(session)),
             ),
       forget: (session) => {
         scheduler.forget(session)
         failures.delete(session)
+        leases.forget(session)
         learning.forget(session)
       },
     }

@@ -1,6 +1,17 @@
 /** What comes due by time alone is looked at when it is time. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Clock, Deferred, Effect, Logger, LogLevel, Option, TestClock, type Tracer } from "effect"
+import {
+  type Clock,
+  Deferred,
+  Duration,
+  Effect,
+  Logger,
+  LogLevel,
+  Option,
+  Stream,
+  TestClock,
+  type Tracer,
+} from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
 import { EventLog, LogError } from "../log/EventLog.js"
@@ -32,6 +43,29 @@ describe("time alone", () => {
       yield* TestClock.adjust("1 minute")
       expect(yield* coveredTo).toBe(6)
     }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")) }))),
+  )
+
+  it.effect.each([5, 25, 45, 55, 65])(
+    "brings about what comes due %i ms after it looked, while it reads",
+    (later) =>
+      Effect.gen(function* () {
+        const log = yield* InMemoryEventLog.make
+        let reading = Duration.zero
+        const slow: EventLog["Type"] = {
+          ...log,
+          read: (...given) => Stream.unwrap(Effect.delay(Effect.succeed(log.read(...given)), reading)),
+        }
+        const strategy = by(Trigger.idle("1 hour"))
+        const memory = yield* engine(slow, { strategy })
+        const other = yield* engine(log, { strategy, compaction: "off" })
+        yield* memory.append("s", said(6))
+        yield* TestClock.adjust(later)
+        // It looks an hour after its own append; this moves the time when the session has been idle for an hour.
+        yield* other.append("s", said(2, 6))
+        reading = Duration.millis(20)
+        yield* TestClock.adjust("2 hours")
+        expect((yield* other.state("s")).coveredTo).toBe(6)
+      }).pipe(Effect.scoped),
   )
 
   it.effect("brings about a cooldown, however long", () =>

@@ -2,17 +2,22 @@
  * Runs work for sessions in the background, at once or at a given time: at most one run per session in this process.
  * (Between processes, the log's lock ensures that.) A session that is to be checked while its work runs is checked
  * again when the run ends (law L11).
+ *
+ * Only so many sessions are at work at once. The others wait in the order in which they came, and a session whose work
+ * has to run once more goes to the end of the line: one busy session does not keep the others waiting.
  */
 import {
   Clock,
   Deferred,
   type Duration,
   Effect,
+  Exit,
   FiberHandle,
   FiberId,
   FiberSet,
   Option,
   type Scope,
+  type Tracer,
 } from "effect"
 import { detached } from "./detached.js"
 import { sleepUntil } from "./sleepUntil.js"
@@ -21,8 +26,8 @@ import { TimerQueue } from "./TimerQueue.js"
 /** Runs work for sessions in the background, at most one run per session at a time. */
 export interface Scheduler<Request> {
   /**
-   * Starts the work for a session, and returns at once. If it runs already, it runs once more afterwards, with the
-   * newest request.
+   * Starts the work for a session when it is its turn, and returns at once. If it runs already, it runs once more
+   * afterwards, with the newest request.
    */
   readonly checkNow: (session: string, request: Request) => Effect.Effect<void>
   /**
@@ -38,21 +43,27 @@ export interface Scheduler<Request> {
   readonly whenIdle: (session: string) => Effect.Effect<boolean>
 }
 
+/** The work of a session, from when it is asked for until nothing more is. */
 interface Run<Request> {
+  readonly session: string
   /** Whether the work has to run once more. */
   again: boolean
   request: Request
   done: boolean
   readonly ended: Deferred.Deferred<boolean>
+  /** The span of the request that asked for it first. */
+  readonly span: Tracer.AnySpan | undefined
 }
 
 /**
- * Makes a scheduler of `work`, which returns whether it could be done. Its fibers live in the scope. When that closes,
- * the timers stop, and running work has the time of `finish` to end; then it is interrupted.
+ * Makes a scheduler of `work`, which returns whether it is done, has to go on later, or could not be done. Its fibers live in the scope. When that closes,
+ * timers stop, work that waits does not start, and running work has the time of `finish` to end; then it is interrupted.
+ *
+ * @param options `atOnce`: the most sessions that are at work at the same time
  */
 export const make = <Request>(
-  work: (session: string, request: Request) => Effect.Effect<boolean>,
-  { finish }: { readonly finish: Duration.DurationInput },
+  work: (session: string, request: Request) => Effect.Effect<"done" | "more" | "failed">,
+  { finish, atOnce }: { readonly finish: Duration.DurationInput; readonly atOnce: number },
 ): Effect.Effect<Scheduler<Request>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const fibers = yield* FiberSet.make<void>()
@@ -64,50 +75,76 @@ export const make = <Request>(
     let closing = false
     yield* Effect.addFinalizer(() => {
       closing = true
+      for (const run of waiting.splice(0)) end(run)
       return FiberHandle.clear(sleeper)
     })
     const timers = new TimerQueue<Request>()
     let asleepUntil = Number.POSITIVE_INFINITY
-    const running = new Map<string, Run<Request>>()
+    /** The runs of all sessions, also of those that wait. */
+    const runs = new Map<string, Run<Request>>()
+    const waiting: Array<Run<Request>> = []
+    let atWork = 0
 
-    const repeat = (session: string, run: Run<Request>): Effect.Effect<void> =>
+    const end = (run: Run<Request>): void => {
+      runs.delete(run.session)
+      Deferred.unsafeDone(run.ended, Effect.succeed(run.done))
+    }
+
+    /** Works for a session once. */
+    const once = (run: Run<Request>): Effect.Effect<void> =>
       Effect.suspend(() => {
         run.again = false
-        return Effect.map(work(session, run.request), (done) => {
-          run.done = done
-        })
+        return work(run.session, run.request)
       }).pipe(
-        Effect.repeat({
-          while: () => {
-            // In one step with the decision to end: a request that came between the two would be lost.
-            if (!run.again) running.delete(session)
-            return run.again
-          },
+        Effect.map((outcome) => {
+          run.done = outcome !== "failed"
+          if (outcome === "more") run.again = true
         }),
-        Effect.ensuring(
-          Effect.suspend(() => {
-            if (running.get(session) === run) running.delete(session)
-            return Deferred.succeed(run.ended, run.done)
-          }),
-        ),
         // `checkNow` may be called in an uninterruptible region. The work must be interruptible all the same.
         Effect.interruptible,
+        Effect.onExit((exit) =>
+          Effect.suspend(() => {
+            atWork--
+            // In one step with the decision to end: a request that came between the two would be lost.
+            if (run.again && !closing && Exit.isSuccess(exit)) waiting.push(run)
+            else end(run)
+            return startNext
+          }),
+        ),
       )
+
+    /** Starts the runs whose turn it is. */
+    const startNext: Effect.Effect<void> = Effect.suspend(() => {
+      if (closing || atWork >= atOnce) return Effect.void
+      const run = waiting.shift()
+      if (run === undefined) return Effect.void
+      atWork++
+      return Effect.zipRight(FiberSet.run(fibers, detached(once(run), run.span)), startNext)
+    })
 
     const checkNow: Scheduler<Request>["checkNow"] = (session, request) =>
       Effect.suspend(() => {
-        const current = running.get(session)
+        const current = runs.get(session)
         if (current !== undefined) {
           current.again = true
           current.request = request
           return Effect.void
         }
-        const run = { again: false, request, done: false, ended: Deferred.unsafeMake<boolean>(FiberId.none) }
-        running.set(session, run)
-        return Effect.flatMap(Effect.option(Effect.currentParentSpan), (span) =>
-          FiberSet.run(fibers, detached(repeat(session, run), Option.getOrUndefined(span))),
-        )
-      }).pipe(Effect.uninterruptible, Effect.asVoid)
+        if (closing) return Effect.void
+        return Effect.flatMap(Effect.option(Effect.currentParentSpan), (parent) => {
+          const run: Run<Request> = {
+            session,
+            again: false,
+            request,
+            done: false,
+            ended: Deferred.unsafeMake<boolean>(FiberId.none),
+            span: Option.getOrUndefined(parent),
+          }
+          runs.set(session, run)
+          waiting.push(run)
+          return startNext
+        })
+      }).pipe(Effect.uninterruptible)
 
     /** Sleeps until the earliest timer is due, starts the work of those that are, and so on until none is left. */
     const sleep: Effect.Effect<void> = Effect.suspend(() => {
@@ -139,7 +176,7 @@ export const make = <Request>(
       forget: (session) => timers.delete(session),
       whenIdle: (session) =>
         Effect.suspend(() => {
-          const current = running.get(session)
+          const current = runs.get(session)
           return current === undefined ? Effect.succeed(true) : Deferred.await(current.ended)
         }),
     }

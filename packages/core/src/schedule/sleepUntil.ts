@@ -8,7 +8,20 @@ const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
 
 /**
  * Sleeps until a time in milliseconds since the epoch, or for a day if that is sooner. With the live clock, it uses a
- * timer that does not keep the program from ending; that clock's own sleep would.
+ * timer that does not keep the program from ending; that clock's own sleep would. For background work of the engine and
+ * of stores.
+ *
+ * @param time when to wake up, in milliseconds since the epoch
+ *
+ * @example
+ * ```ts
+ * import { sleepUntil } from "@memfold/core"
+ * import { Clock, Effect } from "effect"
+ *
+ * const pause = Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + 1_000))
+ * const looking = Effect.forever(Effect.zipRight(pause, Effect.log("looked")))
+ * console.log(looking)
+ * ```
  */
 export const sleepUntil = (time: number): Effect.Effect<void> =>
   Effect.clockWith((clock) =>

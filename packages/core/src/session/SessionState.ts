@@ -4,11 +4,13 @@
  * It holds the data for the next decision and the next context: the uncovered messages, the pinned messages and the
  * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
-import type { Fact } from "../event/Event.js"
+import type { BoundParts, Fact } from "../event/Event.js"
+import type { Description } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "../message/Structure.js"
 import type { Wording } from "../summary/Wording.js"
+import { noPrefix, type PrefixState } from "./PrefixState.js"
 import { Sequence } from "./Sequence.js"
 
 /** A message in the state, with its position and its size. */
@@ -23,6 +25,8 @@ export interface Entry {
   readonly group: number
   /** Whether the message is always shown verbatim. */
   readonly pinned: boolean
+  /** Its bound parts, if it has any. */
+  readonly bound?: BoundParts | undefined
 }
 
 /** The active summary; it covers the messages `[0, coveredTo)`. */
@@ -50,7 +54,11 @@ export interface Running {
   readonly compaction: string
   readonly from: number
   readonly to: number
-  /** When its lease ends, in milliseconds since the epoch; after that, others may take the lock. */
+  /**
+   * When the lease was given or renewed, and when it ends; then others may take the lock. Both are in milliseconds since
+   * the epoch, by the clock of the process that runs the compaction, which may be wrong: see `Leases`.
+   */
+  readonly leaseFrom: number
   readonly leaseUntil: number
 }
 
@@ -130,10 +138,14 @@ export interface SessionState {
   readonly reported: { readonly index: number; readonly tokens: number } | null
   /** Facts have been learned from the turns in `[0, learnedTo)`. */
   readonly learnedTo: number
+  /** The owner and the title of the session. A clear keeps them. */
+  readonly description: Description
   /** How many times the session was cleared. Message indexes start at 0 again after each clear. */
   readonly clears: number
   /** The active facts in this log, oldest first: the newest {@link mostFacts} of each layer. */
   readonly facts: ReadonlyArray<KnownFact>
+  /** What bound parts such as signed reasoning depend on: the last change of the prefix, and the newest append. */
+  readonly prefix: PrefixState
 }
 
 /** The most facts of one layer in the state; older ones remain in the log only. */
@@ -170,8 +182,10 @@ export const empty = (session: string): SessionState => ({
   totalAtCommit: 0,
   reported: null,
   learnedTo: 0,
+  description: { owner: null, title: null },
   clears: 0,
   facts: [],
+  prefix: noPrefix,
 })
 
 /**
@@ -190,6 +204,8 @@ const cumulativeBefore = (state: SessionState, index: number): number =>
  * The tokens of the next context. With a context size reported by the provider: that size plus the messages after it.
  * Otherwise: the sum of the pinned messages, the summary and the uncovered messages.
  *
+ * @param margin what counted tokens are multiplied by, for a comparison with a limit; 1 by default
+ *
  * @example
  * ```ts
  * import { type EventLog, Session } from "@memfold/core"
@@ -199,12 +215,15 @@ const cumulativeBefore = (state: SessionState, index: number): number =>
  *   Effect.map(Session.make(log).load(session), Session.contextTokens)
  * ```
  */
-export const contextTokens = (state: SessionState): number =>
+export const contextTokens = (state: SessionState, margin = 1): number =>
   state.reported === null
-    ? state.pinned.reduce((sum, entry) => sum + entry.tokens, 0) +
-      (state.summary?.tokens ?? 0) +
-      tokensBetween(state, state.coveredTo, state.total)
-    : state.reported.tokens + tokensBetween(state, state.reported.index + 1, state.total)
+    ? Math.ceil(
+        margin *
+          (state.pinned.reduce((sum, entry) => sum + entry.tokens, 0) +
+            (state.summary?.tokens ?? 0) +
+            tokensBetween(state, state.coveredTo, state.total)),
+      )
+    : state.reported.tokens + Math.ceil(margin * tokensBetween(state, state.reported.index + 1, state.total))
 
 /** The nearest boundary at or before `index` that cuts no group; a group with open calls reaches to the last message. */
 export const boundaryBefore = (state: SessionState, index: number): number =>

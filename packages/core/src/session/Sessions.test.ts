@@ -75,9 +75,17 @@ describe("a state", () => {
           Effect.gen(function* () {
             const log = yield* InMemoryEventLog.make
             const sessions = Session.make(log)
+            const summaries = new Set<string>()
             for (const [position, { event }] of events.entries()) {
               const step = steps[position % Math.max(steps.length, 1)] ?? 0
-              const own = step % 2 === 0 && event._tag !== "UnknownEvent" && event._tag !== "DamagedSummary"
+              // No engine commits a summary's id twice: a store would refuse its row.
+              const repeated = event._tag === "SummaryCommitted" && summaries.has(event.summary)
+              if (event._tag === "SummaryCommitted") summaries.add(event.summary)
+              const own =
+                step % 2 === 0 &&
+                !repeated &&
+                event._tag !== "UnknownEvent" &&
+                event._tag !== "DamagedSummary"
               if (own) {
                 const { state } = yield* sessions.transact("s", () => ({ events: [event], answer: null }))
                 expect(Snapshot.take(state)).toEqual(Snapshot.take(yield* folded(log)))
@@ -154,13 +162,15 @@ describe("a state", () => {
 
 describe("a store that cannot be read", () => {
   for (const [what, times] of [
-    ["now, is asked again", 2],
-    ["at all, is asked three times, and the error says so", 3],
+    ["now, is asked again", 3],
+    ["at all, is asked three times more, and the error says so", 4],
   ] as const) {
     it.effect(what, () =>
       Effect.gen(function* () {
         const { log, counts } = failing(yield* InMemoryEventLog.make, "read")
         yield* write(log, ...appended(chat(6)), started(4), committed(4))
+        // The first to open it writes the summary rows, which are missing.
+        yield* Session.make(log).load("s")
         const reading: ReadonlyArray<Effect.Effect<unknown, Session.SessionError>> = [
           Session.make(log).load("s"),
           Session.make(log).stateAt("s", 8),
@@ -169,8 +179,8 @@ describe("a store that cannot be read", () => {
         for (const open of reading) {
           Object.assign(counts, { left: times, asked: 0 })
           const answer = yield* patiently(open)
-          expect(counts.asked).toBe(3)
-          expect(Either.isRight(answer)).toBe(times === 2)
+          expect(counts.asked).toBe(4)
+          expect(Either.isRight(answer)).toBe(times === 3)
           if (Either.isLeft(answer)) expect(answer.left).toMatchObject({ _tag: "LogError", session: "s" })
         }
       }),
@@ -202,14 +212,14 @@ describe("a snapshot that cannot be read", () => {
     Logger.make((options) => logged.push(Logger.logfmtLogger.log(options))),
   )
 
-  it.effect("is asked for three times, and done without", () =>
+  it.effect("is asked for three times more, and done without", () =>
     Effect.gen(function* () {
       const { log, counts } = failing(yield* InMemoryEventLog.make, "loadSnapshot")
       yield* write(log, ...appended(chat(6)), started(4))
       yield* Session.make(log).transact("s", () => ({ events: [committed(4)], answer: null }))
       for (const [times, lines] of [
-        [2, 0],
-        [3, 1],
+        [3, 0],
+        [4, 1],
       ] as const) {
         logged.length = 0
         Object.assign(counts, { left: times, asked: 0 })
@@ -217,7 +227,7 @@ describe("a snapshot that cannot be read", () => {
           _tag: "Right",
           right: { total: 6, coveredTo: 4 },
         })
-        expect(counts.asked).toBe(3)
+        expect(counts.asked).toBe(4)
         expect(logged).toHaveLength(lines)
       }
       expect(logged[0]).toContain("session=s")

@@ -5,9 +5,15 @@
  * States are cached by session. An append trusts the cache, because the log refuses a wrong version; it takes one write
  * and no read. Every read first folds the events after the cached version.
  */
-import { Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import { Clock, type Duration, Effect, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
-import { batchIdOf, type DamagedEvent, encode, eventId, type RecordedEvent } from "../event/EventCodec.js"
+import {
+  batchIdOf,
+  type DamagedEvent,
+  encode,
+  recordedAfter,
+  type RecordedEvent,
+} from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
 import type {
   AppendResult,
@@ -15,7 +21,6 @@ import type {
   NewRecord,
   ReadOptions,
   Service as EventLog,
-  SummaryChanges,
   VersionConflict,
 } from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
@@ -24,7 +29,9 @@ import { decodeAt, readEvents, replay } from "./replay.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
 import * as Snapshot from "./Snapshot.js"
-import { activeRow, allRows, foldWithRows, type History, historyOf } from "./summaries.js"
+import { type Taken, Turns } from "./Turns.js"
+import { checkActiveRow, checkRows, isCommitOf } from "./storedRows.js"
+import { activeRow, allRows, foldWithRows, type History, historyOf, type SummaryRecord } from "./summaries.js"
 
 /** The errors of reading or writing a session: the store failed, or a stored event is damaged. */
 export type SessionError = LogError | DamagedEvent
@@ -42,6 +49,19 @@ export interface Committed<A> {
   readonly appended: AppendResult | null
 }
 
+/** How events are appended. Without options, they are a batch of their own, with a new id. */
+export type TransactOptions =
+  | {
+      /** Makes a retry harmless: a batch that is already in the log is not written again. */
+      readonly batchId?: string
+      readonly sharedWeight?: never
+    }
+  | {
+      readonly batchId?: never
+      /** The events may share a batch with those of others that wait for the same session. Their size, in characters. */
+      readonly sharedWeight: number
+    }
+
 /** Reads and writes the sessions of one log. Its methods fail with {@link SessionError}. */
 export interface Sessions {
   /** The newest state of a session; the empty state if it does not exist. */
@@ -54,13 +74,13 @@ export interface Sessions {
   readonly history: (session: string) => Effect.Effect<History, SessionError>
   /**
    * Runs a step on the state and appends its events in one batch, at the version of that state. If another writer was
-   * first, the step runs again on the newer state: it must be a pure function. `batchId` makes a retry harmless: a batch
-   * that is already in the log is not written again.
+   * first, the step runs again on the newer state: it must be a pure function. Steps run in the order of the calls. `time`
+   * is the time of its events, in milliseconds since the epoch.
    */
   readonly transact: <A>(
     session: string,
-    step: (state: SessionState) => Step<A>,
-    options?: { readonly batchId?: string | undefined },
+    step: (state: SessionState, time: number) => Step<A>,
+    options?: TransactOptions,
   ) => Effect.Effect<Committed<A>, SessionError>
   /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
@@ -69,10 +89,13 @@ export interface Sessions {
   /** Reports that this process has written to a session directly through the log. */
   readonly notifyChange: (session: string) => void
   /**
-   * Emits when this process has written to a session, and when other processes have, if the store reports that. It may
-   * emit once for several writes.
+   * Emits when this process has written to a session, and when other processes may have: when the store reports that, or
+   * at every `pollInterval` if it does not. It may emit once for several writes.
    */
-  readonly changes: (session: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
+  readonly changes: (
+    session: string,
+    pollInterval: Duration.DurationInput,
+  ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
 /** A state and the batch id of its last event. Together they identify the log that it was folded from. */
@@ -84,9 +107,24 @@ interface Known {
 
 interface Slot {
   known: Known | null
-  /** One writer at a time within the process: fibers wait here instead of causing conflicts in the log. */
-  readonly turn: Effect.Semaphore
 }
+
+/** Decides on the events to append. It may run again after a conflict, and keeps the answer for its caller. */
+interface Job {
+  readonly decide: (state: SessionState, time: number) => ReadonlyArray<Event>
+}
+
+/** The state after the jobs of a batch, and the versions of their events. */
+type Applied = Omit<Committed<unknown>, "answer">
+
+/** A job that may be done together with others, and how that ended. */
+interface SharedJob extends Job {
+  readonly weight: number
+  exit: Exit.Exit<Applied, SessionError> | null
+}
+
+/** The most jobs in a batch, and the most weight of several: a store must not choke on it, nor readers wait for long. */
+const mostTogether = { jobs: 1_000, weight: 1_000_000 }
 
 /**
  * After a conflict, another writer has made progress: the first three retries come at once. Later ones wait a growing,
@@ -105,16 +143,44 @@ const conflictDelay = Schedule.recurs(3).pipe(
 const mostConflicts = 1_000
 
 /**
- * Tries an operation on a store up to three times, because many failures are transient. A write keeps its batch id: if
+ * Tries an operation on a store, and up to three times more if it fails, because many failures are transient. A write keeps its batch id: if
  * the first attempt was written and only its answer was lost, the retry writes nothing.
  */
 export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
 ): Effect.Effect<A, E> =>
-  Effect.retry(ask, {
-    times: 2,
-    while: (error) => error._tag === "LogError",
-    schedule: Schedule.jittered(Schedule.exponential("50 millis")),
+  afterFailure(
+    ask,
+    (error) => error._tag === "LogError",
+    (failed) =>
+      Effect.retry(failed, {
+        times: 3,
+        while: (error) => error._tag === "LogError",
+        schedule: transientDelay,
+      }),
+  )
+
+const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
+
+/**
+ * Retries an effect. To follow a schedule costs more than most effects that need no retry, so it begins with the first
+ * failure: `retry` gets the effect with that failure in place of its first run.
+ */
+const afterFailure = <A, E>(
+  effect: Effect.Effect<A, E>,
+  isRetried: (error: E) => boolean,
+  retry: (effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.catchAll(effect, (error) => {
+    if (!isRetried(error)) return Effect.fail(error)
+    let isFirst = true
+    return retry(
+      Effect.suspend(() => {
+        if (!isFirst) return effect
+        isFirst = false
+        return Effect.fail(error)
+      }),
+    )
   })
 
 /** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
@@ -147,7 +213,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   /** The slot of a session, moved to the end of the queue for eviction. */
   const slotOf = (session: string): Slot => {
-    const slot = slots.get(session) ?? { known: null, turn: Effect.unsafeMakeSemaphore(1) }
+    const slot = slots.get(session) ?? { known: null }
     slots.delete(session)
     slots.set(session, slot)
     if (slots.size > capacity) {
@@ -163,17 +229,47 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
    * Folds the events after a state. It reads from the last event of the state on. If that event is missing or belongs to
    * another batch, the session was deleted and perhaps started again: the result is `null`. It is also `null` if a new
    * event changes something that is already in the state. Then the session must be folded from its first event.
+   *
+   * With `checked`, the state is of a snapshot: the read begins at the commit of its summary, and the result is `null` if
+   * the commit is damaged.
    */
-  const readOn = ({ state, batchId }: Known, toVersion?: number): Effect.Effect<Known | null, SessionError> =>
-    log
+  const readOn = (
+    known: Known,
+    toVersion?: number,
+    options: { readonly checked?: boolean } = {},
+  ): Effect.Effect<Known | null, SessionError> => {
+    if (
+      log.head === undefined ||
+      known.batchId === null ||
+      toVersion !== undefined ||
+      options.checked === true
+    )
+      return readRecords(known, toVersion, options)
+    return Effect.flatMap(retryTransient(log.head(known.state.session)), (head) =>
+      head?.version === known.state.version && head.batchId === known.batchId
+        ? Effect.succeed(known)
+        : readRecords(known),
+    )
+  }
+
+  const readRecords = (
+    { state, batchId }: Known,
+    toVersion?: number,
+    { checked = false }: { readonly checked?: boolean } = {},
+  ): Effect.Effect<Known | null, SessionError> => {
+    const commit = checked ? (state.summary?.version ?? state.version) : state.version
+    let intact = !checked || state.summary === null
+    return log
       .read(state.session, {
-        fromVersion: Math.max(state.version, 1),
+        fromVersion: Math.max(commit, 1),
         ...(toVersion === undefined ? {} : { toVersion }),
       })
       .pipe(
         Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
           state.version === 0 ? { state, batchId } : null,
           (known, record) => {
+            if (!intact && record.version === commit) intact = isCommitOf(state, record)
+            if (record.version < state.version) return Effect.succeed(known)
             if (record.version === state.version) {
               const same = batchId === null || record.batchId === batchId
               return Effect.succeed(same ? { state, batchId: record.batchId } : null)
@@ -186,22 +282,47 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             )
           },
         ),
+        Effect.map((known) => (intact ? known : null)),
         retryTransient,
       )
+  }
 
   const reader = (session: string, most?: number) => (to?: number) => {
     const end = to ?? most
     return events(session, end === undefined ? {} : { toVersion: end })
   }
 
-  /** Folds the log from its first event. */
+  /**
+   * Folds the log from its first event. Stores read in pages: a redaction that comes in between may have rewritten events
+   * that were read already. So it reads again if it finds a redaction that was not there when it began.
+   */
   const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
-    replay(session, reader(session, to), { start: () => undefined, step: () => undefined }).pipe(
-      Effect.map(({ state, last }) => ({ state, batchId: last === null ? null : batchIdOf(last) })),
-      retryTransient,
-    )
+    Effect.gen(function* () {
+      for (;;) {
+        const newest = yield* retryTransient(log.version(session))
+        const { state, last, collected } = yield* retryTransient(
+          replay(session, reader(session, to), {
+            start: () => 0,
+            step: (redaction, { event, version }) => (event._tag === "MessageRedacted" ? version : redaction),
+          }),
+        )
+        if (collected <= newest) return { state, batchId: last === null ? null : batchIdOf(last) }
+      }
+    })
 
-  const history: Sessions["history"] = (session) => retryTransient(historyOf(session, reader(session)))
+  const history: Sessions["history"] = (session) =>
+    retryTransient(historyOf(session, reader(session))).pipe(
+      Effect.tap((found) => checkRows(log, session, found)),
+      Effect.tap(({ summaries }) =>
+        Effect.sync(() => {
+          // A summary that was damaged since this process read it is not shown any more, as after a restart.
+          const slot = slots.get(session)
+          const shown = slot?.known?.state.summary?.version
+          const isInvalid = ({ version, status }: SummaryRecord) => version === shown && status === "invalid"
+          if (slot !== undefined && summaries.some(isInvalid)) slot.known = null
+        }),
+      ),
+    )
 
   /** The history of a session up to a version, followed by more events. */
   const historyWith = (session: string, to: number, more: ReadonlyArray<RecordedEvent>) =>
@@ -235,7 +356,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           })),
         ),
       )
-      const known = Option.isSome(restored) ? yield* readOn(restored.value, to) : null
+      // A snapshot would hide that the summary in the log is damaged.
+      const known = Option.isSome(restored) ? yield* readOn(restored.value, to, { checked: true }) : null
       const opened = known ?? (yield* readAll(session, to))
       if (opened.state.summary !== null) {
         yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
@@ -249,7 +371,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     for (const queue of listeners.get(session) ?? []) Queue.unsafeOffer(queue, undefined)
   }
 
-  const changes: Sessions["changes"] = (session) =>
+  const changes: Sessions["changes"] = (session, pollInterval) =>
     Effect.acquireRelease(
       Effect.map(Queue.sliding<void>(1), (queue) => {
         listeners.set(session, (listeners.get(session) ?? new Set()).add(queue))
@@ -265,11 +387,12 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     ).pipe(
       Effect.map((queue) => {
         const here = Stream.fromQueue(queue)
-        if (log.changes === undefined) return here
-        // If the store stops reporting changes, subscribers still poll, as they do with other stores.
+        const ticks = Stream.tick(pollInterval)
+        if (log.changes === undefined) return Stream.merge(here, ticks)
+        // If the store stops reporting changes, subscribers poll, as they do with other stores.
         return Stream.merge(
           here,
-          Stream.catchAll(log.changes(session), () => Stream.never),
+          Stream.catchAll(log.changes(session), () => ticks),
         )
       }),
     )
@@ -286,7 +409,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     Effect.gen(function* () {
       const before = slot.known
       const known = before === null ? null : yield* readOn(before)
-      return remember(slot, before, known ?? (yield* open(session)))
+      const state = remember(slot, before, known ?? (yield* open(session)))
+      if (before === null) yield* checkActiveRow(log, state)
+      return state
     })
 
   const saveSnapshot = (state: SessionState, batchId: string) =>
@@ -300,89 +425,164 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         ),
       )
 
-  /** New events as the log will have them after a state. */
-  const recordedAfter = (
-    { session, version: before }: SessionState,
-    list: ReadonlyArray<Event>,
-    { batchId, time }: { readonly batchId: string; readonly time: number },
-  ): ReadonlyArray<RecordedEvent> =>
-    list.map((event, position) => {
-      const version = before + 1 + position
-      return { session, version, id: eventId({ batchId, version }), time, event }
-    })
-
   /** Whether events invalidate earlier commits: then all summary rows are computed again from the log. */
   const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>
     state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
 
   /** Appends events to the state that they were decided on. The `next` state is `null` if it must be read from the log. */
-  const append = ({ state, batchId: lastBatchId }: Known, list: ReadonlyArray<Event>, batchId: string) =>
+  const append = (
+    { state, batchId: lastBatchId }: Known,
+    list: ReadonlyArray<Event>,
+    { batchId, time }: { readonly batchId: string; readonly time: number },
+  ) =>
     Effect.gen(function* () {
       const { session } = state
-      const time = yield* Clock.currentTimeMillis
-      const recorded = recordedAfter(state, list, { batchId, time })
       const [first, ...rest] = list.map((event): NewRecord => ({ time, ...encode(event) }))
       if (first === undefined) return null
-      const folded = foldWithRows(state, recorded)
-      const summaries: SummaryChanges | undefined = invalidates(state, recorded)
-        ? yield* historyWith(session, state.version, recorded).pipe(
-            Effect.map(allRows),
-            // An event before the snapshot is damaged: only the row of the active summary is known.
-            Effect.catchTag("DamagedEvent", () => Effect.succeed(activeRow(folded.state))),
-          )
-        : folded.changes
+      const timed = list.map((event) => ({ time, event }))
+      const recorded = recordedAfter(state, batchId, timed)
+      const { next, summaries } = invalidates(state, recorded)
+        ? yield* replacedRows(state, recorded)
+        : foldWithRows(state, recorded)
       const appended = yield* log.append(session, [first, ...rest], {
         expectedVersion: state.version,
         lastBatchId: lastBatchId ?? undefined,
         batchId,
         ...(summaries === undefined ? {} : { summaries }),
+        ...(recorded.some(({ event }) => event._tag === "SessionDescribed")
+          ? { description: next.description }
+          : {}),
       })
       changed(session)
-      return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : folded.state }
+      return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : next }
     })
 
-  const transact: Sessions["transact"] = (session, step, options) =>
+  /** The state after events that invalidate commits, and all summary rows, computed again from the log. */
+  const replacedRows = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>) => {
+    const next = recorded.reduce((before, one) => evolve(before, one), state)
+    return historyWith(state.session, state.version, recorded).pipe(
+      Effect.map(allRows),
+      // An event before the snapshot is damaged: only the row of the active summary is known.
+      Effect.catchTag("DamagedEvent", () => Effect.succeed(activeRow(next))),
+      Effect.map((summaries) => ({ next, summaries })),
+    )
+  }
+
+  /** Runs jobs on the newest state, one after the other, and appends all their events in one batch. */
+  const commit = (
+    session: string,
+    batchId: string,
+    jobs: ReadonlyArray<Job>,
+  ): Effect.Effect<Applied, SessionError> => {
+    const slot = slotOf(session)
+
+    const decide = (known: Known, time: number): ReadonlyArray<Event> => {
+      const all: Array<Event> = []
+      let { state } = known
+      for (const [position, job] of jobs.entries()) {
+        const list = job.decide(state, time)
+        all.push(...list)
+        // The next job is decided on the state after this one.
+        if (position === jobs.length - 1) break
+        const timed = list.map((event) => ({ time, event }))
+        for (const recorded of recordedAfter(state, batchId, timed)) state = evolve(state, recorded)
+      }
+      return all
+    }
+
+    const attempt = Effect.gen(function* () {
+      const cached = slot.known !== null
+      if (!cached) yield* refresh(session, slot)
+      let time = yield* Clock.currentTimeMillis
+      let known = slot.known ?? unknown(session)
+      let list = decide(known, time)
+      if (list.length === 0 && cached) {
+        // Nothing is appended, and the log cannot report that the cached state is old.
+        yield* refresh(session, slot)
+        known = slot.known ?? unknown(session)
+        time = yield* Clock.currentTimeMillis
+        list = decide(known, time)
+      }
+      const written = yield* append(known, list, { batchId, time })
+      if (written === null) return { state: known.state, appended: null }
+      const { appended, next } = written
+      if (appended.duplicate || next === null) {
+        if (next === null) slot.known = null
+        return { state: yield* refresh(session, slot), appended }
+      }
+      slot.known = { state: next, batchId }
+      if (list.some(isLandmark)) yield* saveSnapshot(next, batchId)
+      return { state: next, appended }
+    }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
+
+    return afterFailure(attempt, isConflict, (failed) =>
+      Effect.retry(failed, { while: isConflict, schedule: conflictDelay, times: mostConflicts }),
+    ).pipe(
+      Effect.catchTag("VersionConflict", ({ message }) => {
+        const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
+        return Effect.fail(new LogError({ operation: "append", session, reason }))
+      }),
+      // An append in progress is finished, even if the caller is interrupted.
+      Effect.uninterruptible,
+    )
+  }
+
+  const turns = new Turns<SharedJob>()
+
+  /** Does a job together with those that wait right behind it, in one batch. */
+  const commitTogether = (
+    session: string,
+    batchId: string,
+    job: SharedJob,
+    take: (wanted: (other: SharedJob) => boolean) => Taken<SharedJob>,
+  ): Effect.Effect<Applied, SessionError> =>
     Effect.gen(function* () {
-      const slot = slotOf(session)
+      let count = 1
+      let { weight } = job
+      const others = take((other) => {
+        count++
+        weight += other.weight
+        return count <= mostTogether.jobs && weight <= mostTogether.weight
+      })
+      const exit = yield* Effect.exit(commit(session, batchId, [job, ...others.jobs]))
+      for (const other of others.jobs) other.exit = exit
+      others.done()
+      return yield* exit
+    }).pipe(Effect.uninterruptible)
+
+  const transact = <A>(
+    session: string,
+    step: (state: SessionState, time: number) => Step<A>,
+    options?: TransactOptions,
+  ): Effect.Effect<Committed<A>, SessionError> =>
+    Effect.gen(function* () {
       const batchId = options?.batchId ?? (yield* makeId)
-
-      const attempt = Effect.gen(function* () {
-        const cached = slot.known !== null
-        if (!cached) yield* refresh(session, slot)
-        let known = slot.known ?? unknown(session)
-        let decided = step(known.state)
-        if (decided.events.length === 0 && cached) {
-          // Nothing is appended, and the log cannot report that the cached state is old.
-          yield* refresh(session, slot)
-          known = slot.known ?? unknown(session)
-          decided = step(known.state)
+      let answer: Exit.Exit<A> | null = null
+      /** A step that throws has no events. Its defect is its caller's alone. */
+      const decide: Job["decide"] = (state, time) => {
+        try {
+          const decided = step(state, time)
+          answer = Exit.succeed(decided.answer)
+          return decided.events
+        } catch (defect) {
+          answer = Exit.die(defect)
+          return []
         }
-        const { events: list, answer } = decided
-        const written = yield* append(known, list, batchId)
-        if (written === null) return { answer, state: known.state, appended: null }
-        const { appended, next } = written
-        if (appended.duplicate) return { answer, state: yield* refresh(session, slot), appended }
-        if (next === null) {
-          slot.known = null
-          return { answer, state: yield* refresh(session, slot), appended }
-        }
-        slot.known = { state: next, batchId }
-        if (list.some(isLandmark)) yield* saveSnapshot(next, batchId)
-        return { answer, state: next, appended }
-      }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
-
-      return yield* attempt.pipe(
-        Effect.retry({ while: isConflict, schedule: conflictDelay, times: mostConflicts }),
-        Effect.catchTag("VersionConflict", ({ message }) => {
-          const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
-          return Effect.fail(new LogError({ operation: "append", session, reason }))
-        }),
-        // An append in progress is finished, even if the caller is interrupted.
-        Effect.uninterruptible,
-        slot.turn.withPermits(1),
-        // Waiting writers go before one that appends in a loop.
-        Effect.zipLeft(Effect.yieldNow()),
-      )
+      }
+      const weight = options?.sharedWeight
+      const job: SharedJob = { decide, weight: weight ?? 0, exit: null }
+      const { state, appended } = yield* weight === undefined
+        ? turns.alone(
+            session,
+            Effect.suspend(() => commit(session, batchId, [job])),
+          )
+        : turns.together(
+            session,
+            job,
+            (take) => commitTogether(session, batchId, job, take),
+            Effect.suspend(() => job.exit ?? Effect.interrupt),
+          )
+      return { answer: yield* answer ?? Exit.die("a commit ended without its answer"), state, appended }
     })
 
   return {
@@ -395,17 +595,19 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     changes,
     notifyChange: changed,
     delete: (session) =>
-      Effect.suspend(() => {
-        const slot = slotOf(session)
-        return log.delete(session).pipe(
-          Effect.tap(() =>
-            Effect.sync(() => {
-              slot.known = null
-              slots.delete(session)
-            }),
-          ),
-          slot.turn.withPermits(1),
-        )
-      }),
+      turns.alone(
+        session,
+        Effect.suspend(() => {
+          const slot = slotOf(session)
+          return log.delete(session).pipe(
+            Effect.tap(() =>
+              Effect.sync(() => {
+                slot.known = null
+                slots.delete(session)
+              }),
+            ),
+          )
+        }),
+      ),
   }
 }

@@ -4,8 +4,9 @@
  */
 import { Option, Schema } from "effect"
 import { crc32 } from "../event/checksum.js"
-import { Fact } from "../event/Event.js"
+import { BoundParts, Fact } from "../event/Event.js"
 import type { Snapshot } from "../log/EventLog.js"
+import { count, exactly, isExactBound, isExactMessage } from "../message/exact.js"
 import { Message } from "../message/Message.js"
 import { Files, Segment } from "../summary/Summary.js"
 import { Wording } from "../summary/Wording.js"
@@ -13,19 +14,38 @@ import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 3
+export const foldVersion = 5
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
 
-const Entry = Schema.Struct({
+const EntryStruct = Schema.Struct({
   index: Count,
   message: Message,
   tokens: Count,
   cumulativeTokens: Count,
   group: Count,
   pinned: Schema.Boolean,
+  bound: Schema.optional(BoundParts),
 })
+
+const isEntry = Schema.is(EntryStruct)
+const encodeEntry = Schema.encodeSync(EntryStruct)
+
+const isExactEntry = exactly([
+  ["index", count, "required"],
+  ["message", isExactMessage, "required"],
+  ["tokens", count, "required"],
+  ["cumulativeTokens", count, "required"],
+  ["group", count, "required"],
+  ["pinned", (value) => typeof value === "boolean", "required"],
+  ["bound", isExactBound],
+])
+
+/** Most of a snapshot are entries, so they are checked quickly where that is enough. */
+const Entry = Schema.declare(
+  (value): value is typeof EntryStruct.Type => isExactEntry(value) || isEntry(value),
+)
 
 /** A sequence is stored as its elements and the position of the first one. */
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
@@ -72,7 +92,13 @@ const Stored = Schema.Struct({
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
   running: Schema.NullOr(
-    Schema.Struct({ compaction: Schema.String, from: Count, to: Count, leaseUntil: Schema.Number }),
+    Schema.Struct({
+      compaction: Schema.String,
+      from: Count,
+      to: Count,
+      leaseFrom: Schema.Number,
+      leaseUntil: Schema.Number,
+    }),
   ),
   failures: Schema.NullOr(
     Schema.Struct({ count: Count, reason: Schema.String, retryTime: Schema.Number, retryMessages: Count }),
@@ -82,8 +108,22 @@ const Stored = Schema.Struct({
   totalAtCommit: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
   learnedTo: Count,
+  description: Schema.Struct({
+    owner: Schema.NullOr(Schema.String),
+    title: Schema.NullOr(Schema.String),
+  }),
   clears: Count,
   facts: Schema.Array(Schema.Struct({ ...Fact.fields, time: Schema.Number })),
+  prefix: Schema.Struct({
+    changedAt: Count,
+    validFrom: Count,
+    swappedAt: Count,
+    swappedTotal: Count,
+    boundTo: Count,
+    batch: Schema.String,
+    batchFrom: Count,
+    inputFrom: Schema.NullOr(Count),
+  }),
 })
 
 const encodeState = Schema.encodeSync(Schema.parseJson(Stored))
@@ -104,6 +144,10 @@ const decode = (data: string): Option.Option<typeof Stored.Type> => {
     : Option.none()
 }
 
+/** An entry with its fields in the order of the schema, in which it is read back from the log as well. */
+const ordered = (entry: SessionState["pinned"][number]): typeof EntryStruct.Type =>
+  isExactEntry(entry) ? entry : encodeEntry(entry)
+
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 
 /** The snapshot of a state. `batchId` is the batch id of the last event in it. */
@@ -111,7 +155,12 @@ export const take = (state: SessionState, batchId = ""): Snapshot => ({
   foldVersion,
   version: state.version,
   batchId,
-  data: encode({ ...state, uncovered: stored(state.uncovered), turnStarts: stored(state.turnStarts) }),
+  data: encode({
+    ...state,
+    uncovered: { from: state.uncovered.from, items: state.uncovered.slice().map(ordered) },
+    turnStarts: stored(state.turnStarts),
+    pinned: state.pinned.map(ordered),
+  }),
 })
 
 /** The state in a snapshot; none if this fold cannot use it. */

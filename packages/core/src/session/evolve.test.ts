@@ -18,7 +18,14 @@ import { type Event, Message, Session, Structure } from "../index.js"
 const { empty, evolve, fold, requiresReplay } = Session
 
 /** What a state says, without the position in the log and with plain arrays. */
-const said = ({ version: _version, uncovered, turnStarts, ...rest }: Session.SessionState) => ({
+/** A state without its position in the log: the version, and those that the prefix refers to. */
+const said = ({
+  version: _version,
+  prefix: _prefix,
+  uncovered,
+  turnStarts,
+  ...rest
+}: Session.SessionState) => ({
   ...rest,
   uncovered: uncovered.slice(),
   turnStarts: turnStarts.slice(),
@@ -557,10 +564,11 @@ describe("CompactionReleased", () => {
 })
 
 describe("SessionCleared", () => {
-  it("starts over, whatever was", () => {
+  it("starts over, whatever was, and keeps the owner and the title", () => {
     fc.assert(
       fc.property(disorder, (events) => {
-        const cleared = evolve(fold(empty("s"), events), {
+        const before = fold(empty("s"), events)
+        const cleared = evolve(before, {
           session: "s",
           version: events.length + 1,
           id: "c.1",
@@ -568,7 +576,7 @@ describe("SessionCleared", () => {
           event: { _tag: "SessionCleared" },
         })
         const clears = events.filter(({ event }) => event._tag === "SessionCleared").length + 1
-        expect(said(cleared)).toEqual(said({ ...empty("s"), clears }))
+        expect(said(cleared)).toEqual(said({ ...empty("s"), clears, description: before.description }))
         expect(cleared.version).toBe(events.length + 1)
       }),
     )

@@ -8,6 +8,7 @@ import { Match } from "effect"
 import type {
   CompactionFailed,
   CompactionReleased,
+  CompactionRenewed,
   CompactionStarted,
   FactRemoved,
   FactsLearned,
@@ -18,7 +19,9 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
+import { describedBy } from "./description.js"
 import * as Structure from "../message/Structure.js"
+import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
@@ -48,13 +51,14 @@ export const evolve = (
   state: SessionState,
   recorded: RecordedEvent,
   invalidated: Invalidated = noneInvalidated,
-): SessionState => ({
-  ...(isCommit(recorded) && invalidated.has(recorded.version) ? released : reducerOf(recorded.event))(
-    state,
-    recorded,
-  ),
-  version: recorded.version,
-})
+): SessionState => {
+  const reduce =
+    isCommit(recorded) && invalidated.has(recorded.version) ? released : reducerOf(recorded.event)
+  const after = reduce(state, recorded)
+  // Complete already: nearly all events are messages, and a copy of the state is half the work.
+  if (recorded.event._tag === "MessageAppended") return after
+  return { ...after, version: recorded.version, prefix: prefixAfter(state, after, recorded) }
+}
 
 /** Whether an event is a commit. Only commits can be invalidated, never messages. */
 const isCommit = ({ event }: RecordedEvent): boolean =>
@@ -105,12 +109,16 @@ const released: Reducer = (state, { event }) =>
 const reducerOf = Match.typeTags<AnyEvent>()({
   MessageAppended:
     (event): Reducer =>
-    (state, { time }) =>
-      messageAppended(state, event, time),
+    (state, recorded) =>
+      messageAppended(state, event, recorded),
   CompactionStarted:
     (event): Reducer =>
-    (state) =>
-      compactionStarted(state, event),
+    (state, { time }) =>
+      compactionStarted(state, event, time),
+  CompactionRenewed:
+    (event): Reducer =>
+    (state, { time }) =>
+      compactionRenewed(state, event, time),
   SummaryCommitted:
     (event): Reducer =>
     (state, { time, version }) =>
@@ -150,7 +158,10 @@ const reducerOf = Match.typeTags<AnyEvent>()({
   MessageRedacted: (): Reducer => (state) => state,
   SessionCleared:
     (): Reducer =>
-    ({ session, clears }) => ({ ...empty(session), clears: clears + 1 }),
+    ({ session, clears, description }) => ({ ...empty(session), clears: clears + 1, description }),
+  SessionDescribed:
+    (event): Reducer =>
+    (state) => ({ ...state, description: describedBy(state.description, event) }),
   DamagedSummary:
     (): Reducer =>
     (state, { version }) =>
@@ -160,9 +171,10 @@ const reducerOf = Match.typeTags<AnyEvent>()({
 
 const messageAppended = (
   state: SessionState,
-  { message, tokens }: MessageAppended,
-  appendTime: number,
+  event: MessageAppended,
+  recorded: RecordedEvent,
 ): SessionState => {
+  const { message, tokens, bound } = event
   const index = state.total
   const { structure, group, startsTurn } = Structure.addMessage(state.structure, index, message)
   const preamble = state.preamble && message.role === "system"
@@ -173,13 +185,16 @@ const messageAppended = (
     cumulativeTokens: (state.uncovered.last?.cumulativeTokens ?? state.coveredTokens) + tokens,
     group,
     pinned: preamble || message.pinned === true,
+    ...(bound === undefined ? {} : { bound }),
   }
-  const time = message.time ?? appendTime
+  const time = message.time ?? recorded.time
   const lastPromptIndex = message.role === "assistant" ? state.lastPromptIndex : index
   const { usage } = message
   const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
   return {
     ...state,
+    version: recorded.version,
+    prefix: prefixWithMessage({ prefix: state.prefix, structure, total: index + 1 }, event, recorded),
     total: index + 1,
     startTime: state.startTime ?? time,
     lastMessageTime: time,
@@ -196,7 +211,17 @@ const messageAppended = (
 const compactionStarted = (
   state: SessionState,
   { compaction, from, to, leaseUntil }: CompactionStarted,
-): SessionState => ({ ...state, running: { compaction, from, to, leaseUntil } })
+  leaseFrom: number,
+): SessionState => ({ ...state, running: { compaction, from, to, leaseFrom, leaseUntil } })
+
+const compactionRenewed = (
+  state: SessionState,
+  { compaction, leaseUntil }: CompactionRenewed,
+  leaseFrom: number,
+): SessionState =>
+  state.running?.compaction === compaction
+    ? { ...state, running: { ...state.running, leaseFrom, leaseUntil } }
+    : state
 
 const summaryCommitted = (
   state: SessionState,

@@ -45,6 +45,18 @@ describe("a pruning", () => {
     })
   })
 
+  it("leaves no words in the content of a result; a trimmed one keeps its files", () => {
+    const file = { type: "file" as const, mediaType: "image/png", uri: "https://example.org/a.png" }
+    const opaque = { type: "opaque" as const, provider: "p", data: { text: "0123456789" } }
+    const content = [{ type: "text" as const, text: "0123456789" }, file, opaque]
+    const shown = raw([calling, result({ id: "1", output: "0123456789", content })])
+    const after = (method: "soft-trim" | "hard-clear") =>
+      prune(shown, [cleared(1, { method })]).at(1)?.message.parts
+    const part = { type: "tool-result", id: "1", output: "[cut]" }
+    expect(after("soft-trim")).toEqual([{ ...part, content: [{ type: "text", text: "[cut]" }, file] }])
+    expect(after("hard-clear")).toEqual([part])
+  })
+
   it("sets the tokens of the message, and every sum behind it", () => {
     const after = prune(raw(three), [cleared(2, { tokens: 3 })])
     expect([...after].map(({ tokens, cumulativeTokens: cumulative }) => [tokens, cumulative])).toEqual([

@@ -1,5 +1,5 @@
 import type { PrunedOutput } from "../event/Event.js"
-import type { Message } from "../message/Message.js"
+import type { Message, ToolResult } from "../message/Message.js"
 import { Sequence } from "./Sequence.js"
 import type { Entry } from "./SessionState.js"
 
@@ -24,11 +24,20 @@ export const prunedText = (
     ? output
     : output.slice(0, head) + note + (tail === 0 ? "" : output.slice(-tail))
 
+/** A result with its output pruned. Of its content, files stay beside a trimmed text; everything else may have its words. */
+const prunedResult = ({ content, ...result }: ToolResult, pruned: PrunedOutput): ToolResult => {
+  const output = prunedText(result.output, pruned)
+  const files = pruned.method === "hard-clear" ? [] : (content ?? []).filter(({ type }) => type === "file")
+  return files.length === 0
+    ? { ...result, output }
+    : { ...result, output, content: [{ type: "text", text: output }, ...files] }
+}
+
 /** A message with one of its outputs pruned. `metadata.memfold` has the method and the original length. */
 const withPruned = (message: Message, pruned: PrunedOutput): Message => {
   const part = message.parts[pruned.part]
   if (part?.type !== "tool-result") return message
-  const parts = message.parts.with(pruned.part, { ...part, output: prunedText(part.output, pruned) })
+  const parts = message.parts.with(pruned.part, prunedResult(part, pruned))
   // An output may be trimmed first and cleared later: keep its first, largest length.
   const before =
     (message.metadata?.["memfold"] as { originalLength?: number } | undefined)?.originalLength ?? 0

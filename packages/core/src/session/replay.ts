@@ -5,7 +5,8 @@
  * covered. Then a second pass skips the commit. It ends at the same version as the first pass, which has found all
  * invalidations up to there. A third pass is never needed.
  */
-import { Effect, Either, Stream } from "effect"
+import { type Chunk, Effect, Either, Stream } from "effect"
+import { breather } from "../event/breathe.js"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, ReadOptions, Service as EventLog } from "../log/EventLog.js"
 import { evolve, type Invalidated, requiresReplay } from "./evolve.js"
@@ -42,12 +43,29 @@ export const readEvents = (
   Stream.suspend(() => {
     const step = options.reverse === true ? -1 : 1
     let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
+    const breathe = breather()
+    /** The events of a page, and why the next one cannot be read. */
+    const decoded = (records: Chunk.Chunk<LogRecord>) =>
+      Effect.gen(function* () {
+        const events: Array<RecordedEvent> = []
+        for (const record of records) {
+          const breath = breathe()
+          if (breath !== null) yield* breath
+          const event = decodeAt(next ?? record.version, record)
+          if (Either.isLeft(event)) return { events, damage: event.left }
+          next = record.version + step
+          events.push(event.right)
+        }
+        return { events, damage: null }
+      })
     return log.read(session, options).pipe(
-      Stream.mapEffect((record) => {
-        const version = next ?? record.version
-        next = record.version + step
-        return decodeAt(version, record)
-      }),
+      Stream.chunks,
+      Stream.mapEffect(decoded),
+      Stream.flatMap(({ events, damage }) =>
+        damage === null
+          ? Stream.fromIterable(events)
+          : Stream.concat(Stream.fromIterable(events), Stream.fail(damage)),
+      ),
     )
   })
 
@@ -92,9 +110,9 @@ export const replay = <A, E, R>(
             invalidated.add(event.version)
             again ||= requiresReplay(state, recorded)
           }
-          const after = evolve(state, recorded, skip)
-          const change = { before: state, after, skipped: skip.has(version) }
-          return { state: after, last: recorded, collected: step(collected, recorded, change) }
+          const next = evolve(state, recorded, skip)
+          const change = { before: state, after: next, skipped: skip.has(version) }
+          return { state: next, last: recorded, collected: step(collected, recorded, change) }
         },
       ).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))
     })

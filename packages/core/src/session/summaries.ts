@@ -174,11 +174,20 @@ const rowOf = (record: SummaryRecord): SummaryRow => {
   }
 }
 
-/** The rows of all summaries in a history. They replace the stored ones. */
-export const allRows = ({ summaries }: History): SummaryChanges => ({
-  replace: true,
-  rows: summaries.map(rowOf),
-})
+/**
+ * The rows of all summaries in a history. They replace the stored ones. A store has one row for an id: if another program
+ * committed an id twice, it is the row of the active summary, or of the newer one.
+ */
+export const allRows = ({ summaries }: History): SummaryChanges => {
+  const byId = new Map<string, SummaryRecord>()
+  for (const record of summaries) {
+    if (byId.get(record.id)?.status !== "active") byId.set(record.id, record)
+  }
+  return {
+    replace: true,
+    rows: [...byId.values()].map(rowOf).toSorted((one, other) => one.version - other.version),
+  }
+}
 
 /**
  * Computes the summary rows for events that the engine did not append, as in a copy or an import. Append them together
@@ -214,7 +223,7 @@ export const activeRow = ({ summary }: SessionState): SummaryChanges => ({
 export const foldWithRows = (
   state: SessionState,
   events: ReadonlyArray<RecordedEvent>,
-): { readonly state: SessionState; readonly changes: SummaryChanges | undefined } => {
+): { readonly next: SessionState; readonly summaries: SummaryChanges | undefined } => {
   const rows = new Map<number, SummaryRow>()
   let before = state
   for (const recorded of events) {
@@ -224,7 +233,7 @@ export const foldWithRows = (
     before = after
   }
   return {
-    state: before,
-    changes: rows.size === 0 ? undefined : { replace: false, rows: [...rows.values()] },
+    next: before,
+    summaries: rows.size === 0 ? undefined : { replace: false, rows: [...rows.values()] },
   }
 }

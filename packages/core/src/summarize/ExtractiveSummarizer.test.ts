@@ -391,12 +391,36 @@ describe("merging", () => {
     expect(text).toMatch(/^- earlier: The refund of 118\.94 euros is approved\./m)
   })
 
+  it("keeps the numbers of many parcels over many merges, in a quarter of the room", () => {
+    const numbers = Array.from({ length: 72 }, (_, at) => `RR${7_000 + at * 37}AT`)
+    let text = ""
+    for (let from = 0; from < numbers.length; from += 6) {
+      const said = numbers
+        .slice(from, from + 6)
+        .flatMap((number, at) => [
+          ...chatter(from + at, 1),
+          Message.user(`And where is parcel ${number}? Nobody has called me about it.`),
+          Message.assistant("It left the depot this morning. I shall look again tomorrow."),
+        ])
+      text = summarize(said, text, { maxTokens: 800 })
+    }
+    expect(numbers.filter((number) => text.includes(number)).length).toBeGreaterThanOrEqual(45)
+    expect(text).toContain(numbers.at(-1))
+    const line = /^- identifiers: .*$/m.exec(text)?.[0] ?? ""
+    expect(estimate(line)).toBeLessThanOrEqual(200)
+    // Fewer of them are all there.
+    const few = numbers.slice(0, 8)
+    const short = summarize(few.flatMap((number, at) => [...chatter(at, 1), Message.user(`And ${number}?`)]))
+    expect(few.filter((number) => !short.includes(number))).toEqual([])
+  })
+
   it("keeps the order of the conversation", () => {
     const ids = (from: number) =>
       [1, 2, 3].map((n) => Message.user(`Now do job J-${from + n} for customer ${from}.`))
     const options = { share: 0.9 }
     const text = summarize(ids(200), summarize(ids(100), undefined, options), options)
-    const found = [...text.matchAll(/J-(\d+)/g)].map((match) => Number(match[1]))
+    const quoted = text.replace(/^- identifiers: .*$/m, "")
+    const found = [...quoted.matchAll(/J-(\d+)/g)].map((match) => Number(match[1]))
     expect(found.length).toBeGreaterThan(2)
     expect(found).toEqual(found.toSorted((a, b) => a - b))
   })

@@ -20,6 +20,7 @@ import type { Size } from "./budget.js"
 import { budget } from "./budget.js"
 import type { Piece, Source } from "./extractive/digest.js"
 import { read, write } from "./extractive/digest.js"
+import { list, ranked, splitList } from "./extractive/identifiers.js"
 import type { Candidate } from "./extractive/salience.js"
 import { salience } from "./extractive/salience.js"
 import { select } from "./extractive/select.js"
@@ -93,27 +94,44 @@ const beginning = (source: Source, limit: number): string => {
   return ""
 }
 
+/** The share of a summary that the list of identifiers may take from the sentences. */
+const identifierShare = 0.25
+/** What minor ones may take of it: nothing in a summary of a few sentences, and this share of what is above that. */
+const minorAbove = 300
+const minorShare = 0.15
+
 const summarize = (request: Request, size: Size): string => {
-  const sources = [...read(request.previous ?? ""), ...ofMessages(request.messages)]
+  const { text: before, listed } = splitList(request.previous ?? "")
+  const sources = [...read(before), ...ofMessages(request.messages)]
   const first = sources.find((source) => source.speaker === "user") ?? sources[0]
   if (first === undefined) {
     const count = request.messages.length
     return `${count} ${count === 1 ? "message" : "messages"} without text.`
   }
   const limit = budget(request, size)
-  const chosen = select(
-    salience(sources, request.instructions ?? ""),
-    {
-      piece: memoized((piece: Piece) => estimate(piece.text)),
-      label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
-    },
-    limit * surplus,
-  )
-  const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= limit)
-  return count === 0
-    ? beginning(chosen[0]?.parts[0]?.source ?? first, limit)
-    : digest(sources, chosen.slice(0, count))
+  const identifiers = ranked(sources, listed)
+  const candidates = salience(sources, request.instructions ?? "")
+  const costs = {
+    piece: memoized((piece: Piece) => estimate(piece.text)),
+    label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
+  }
+  /** The digest of at most so many tokens, with what the list adds to it. */
+  const written = (room: number): string => {
+    const chosen = select(candidates, costs, room * surplus)
+    const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
+    return count === 0
+      ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
+      : digest(sources, chosen.slice(0, count))
+  }
+  const room = Math.floor(limit * identifierShare)
+  const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
+  // What the list does not need is for the sentences.
+  const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
+  const text = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
+  return appended(text, list(identifiers, text, { room, minorRoom: room, limit }))
 }
+
+const appended = (text: string, line: string): string => [text, line].filter((one) => one !== "").join("\n")
 
 /**
  * Makes the extractive summarizer.
@@ -124,7 +142,11 @@ const summarize = (request: Request, size: Size): string => {
  * ```text
  * - 2026-03-02 user: My order KX-4471 has not arrived. … I am allergic to nuts.
  * - tool track_parcel(KX-4471) failed: 504 upstream timed out
+ * - identifiers: RR771204A; dana@example.org; 39.90 EUR
  * ```
+ *
+ * The last line has the identifiers that were said and are in no quotation: order and tracking numbers, paths, addresses,
+ * amounts and dates, those used most and last first. It takes at most about a quarter of the room.
  *
  * Every quotation is on one line. Reasoning is not quoted. Of a tool output above 2,000 characters, only the start, the
  * end and lines that report failures are read; of a message above 20,000 characters, the start and the end. The

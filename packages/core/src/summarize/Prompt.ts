@@ -94,6 +94,10 @@ const written = (role: string, part: Part): readonly [head: string, body: string
   }
 }
 
+/** A part, and the files and provider data that a tool result has beside its text. */
+const withAttachments = (part: Part): ReadonlyArray<Part> =>
+  part.type === "tool-result" ? [part, ...(part.content ?? []).filter(({ type }) => type !== "text")] : [part]
+
 /** The messages as text. Each part has a head line that starts with the mark. */
 const transcript = (messages: ReadonlyArray<Message>, mark: string): string => {
   const entries: Array<string> = []
@@ -102,7 +106,7 @@ const transcript = (messages: ReadonlyArray<Message>, mark: string): string => {
     const role = message.role + name
     const number = `${mark} #${position + 1}${timeOf(message)}`
     if (message.parts.length === 0) entries.push(`[${number}] ${role}, without content`)
-    for (const part of message.parts) {
+    for (const part of message.parts.flatMap(withAttachments)) {
       const [head, body] = written(role, part)
       entries.push(`[${number}] ${head}${body === "" ? "" : `:\n${body}`}`)
     }

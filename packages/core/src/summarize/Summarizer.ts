@@ -4,7 +4,7 @@
  */
 import { type Effect, Schema } from "effect"
 import type { Message } from "../message/Message.js"
-import type { SegmentKind } from "../summary/Summary.js"
+import type { ProviderData, SegmentKind } from "../summary/Summary.js"
 
 /** A call of a summarizer: write a text that covers the messages `[from, to)`. */
 export interface Request {
@@ -25,11 +25,35 @@ export interface Request {
   readonly replacesTokens: number
   /** The instructions of a compaction on demand, or of a hook. */
   readonly instructions: string | undefined
+  /**
+   * The request as a conversation, for a provider's own compaction; a prompt needs only `previous` and `messages`. Missing
+   * if a message or a group of tool calls had to be divided between two calls.
+   */
+  readonly context?: Conversation
+}
+
+/**
+ * What a model was sent in contexts up to the end of a request, with calls and results paired.
+ *
+ * - `pinned`: the pinned messages in front: the system prompt, and those that earlier summaries cover
+ * - `summary`: the summary so far as a message, with its {@link ProviderData} if it has any; `null` if there is none
+ * - `messages`: the new messages, those included that are marked as pinned
+ */
+export interface Conversation {
+  readonly pinned: ReadonlyArray<Message>
+  readonly summary: Message | null
+  readonly messages: ReadonlyArray<Message>
 }
 
 /** The answer of a summarizer. */
 export interface Result {
+  /** The summary as text. It is required: whoever cannot read the provider data gets the text. */
   readonly text: string
+  /**
+   * The summary in the form of one provider. It stands for everything in the request, so it is kept only for a `history`
+   * from message 0 on. It is left out if it takes as many tokens as what it replaces.
+   */
+  readonly providerData?: ProviderData
   /** How the model ended: `length` if it was cut off, `refused` if it declined. Both count as failures. */
   readonly finish?: "stop" | "length" | "refused"
 }

@@ -15,12 +15,38 @@ export type SegmentKind = typeof SegmentKind.Type
 
 const Index = Schema.NonNegativeInt
 
-/** One segment of a summary: its text covers the messages `[from, to)`. */
+/**
+ * A summary in a form that only one provider reads, such as a signed or encrypted block of its compaction API. It never
+ * stands alone: there is always a text that says the same to everyone else.
+ *
+ * - `provider`: the provider that reads it, by the name that codecs use in opaque parts
+ * - `model`: the only model that it is for; every model of the provider if absent
+ * - `data`: the data, in JSON; sent back unchanged
+ * - `tokens`: the tokens it takes in a context, if they are known; otherwise those of the text are used
+ * - `keepsReasoning`: the provider goes on accepting signed reasoning behind it, if it stands in place of exactly the
+ *   messages that were sent before that reasoning, and nothing else has changed
+ */
+export const ProviderData = Schema.Struct({
+  provider: Schema.String,
+  model: Schema.optional(Schema.String),
+  data: Schema.Unknown,
+  tokens: Schema.optional(Schema.NonNegativeInt),
+  keepsReasoning: Schema.optional(Schema.Boolean),
+})
+export type ProviderData = typeof ProviderData.Type
+
+/**
+ * One segment of a summary: its text covers the messages `[from, to)`.
+ *
+ * - `providerData`: the same content in the form of one provider. Only a `history` from message 0 on has it, because it
+ *   stands for everything before the uncovered messages.
+ */
 export const Segment = Schema.Struct({
   kind: SegmentKind,
   from: Index,
   to: Index,
   text: Schema.String,
+  providerData: Schema.optional(ProviderData),
 })
 export type Segment = typeof Segment.Type
 

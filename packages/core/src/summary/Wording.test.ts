@@ -13,11 +13,13 @@ describe("a summary in words", () => {
     expect(write(wording, { segments: [block, block] })).toBe("[Conversation Summary]\na block\n\na block")
   })
 
-  it("marks the first part of a split turn, but where there is nothing before it", () => {
+  it("marks the first part of a split turn, also where there is nothing before it", () => {
     expect(body(wording, { segments: [history, prefix] })).toBe(
       "so far\n\n---\n\n**Turn Context (split turn):**\n\nthis turn",
     )
-    expect(body(wording, { segments: [prefix] })).toBe("this turn")
+    expect(body(wording, { segments: [prefix] })).toBe("**Turn Context (split turn):**\n\nthis turn")
+    const other = { ...wording, beforeTurnPrefix: "\n(this turn) " }
+    expect(body(other, { segments: [prefix] })).toBe("(this turn) this turn")
   })
 
   it("says nothing where there is nothing to say", () => {

@@ -77,7 +77,11 @@ export interface Written {
 /** The text of a summary without heading and footer: its segments, then its lists of files. Empty without both. */
 export const body = (wording: Wording, { segments, files }: Written): string => {
   const text = segments.reduce((before, segment, position) => {
-    if (position === 0) return segment.text
+    if (position === 0) {
+      // Without a history before it, a turn prefix has its marker all the same; the rule above it separates nothing.
+      const marker = wording.beforeTurnPrefix.replace(/^\s*(?:-{3,}\s*)?/u, "")
+      return segment.kind === "turn-prefix" ? marker + segment.text : segment.text
+    }
     return (
       before + (segment.kind === "turn-prefix" ? wording.beforeTurnPrefix : wording.between) + segment.text
     )

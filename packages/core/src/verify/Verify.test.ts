@@ -12,7 +12,15 @@ import {
   pruned,
   started,
 } from "../../../testing/src/given/events.js"
-import { type Event, type EventCodec, type EventLog, InMemoryEventLog, Message, Verify } from "../index.js"
+import {
+  type Event,
+  type EventCodec,
+  type EventLog,
+  InMemoryEventLog,
+  Message,
+  Session,
+  Verify,
+} from "../index.js"
 
 const { assistant, call, result, user } = Message
 
@@ -35,7 +43,12 @@ const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArra
       const read: EventLog.Service["read"] = (_session, { toVersion = Number.POSITIVE_INFINITY } = {}) =>
         Stream.fromIterable(records.filter(({ version }) => version <= toVersion))
       const version = () => Effect.succeed(records.at(-1)?.version ?? 0)
-      return yield* Verify.session({ ...log, read, version }, "s")
+      // The rows that an engine would have written with these records.
+      const rows = Session.summaryRows("s", Session.readEvents({ read }, "s")).pipe(
+        Effect.map((changes) => changes.rows),
+        Effect.orElseSucceed(() => []),
+      )
+      return yield* Verify.session({ ...log, read, version, summaries: () => rows }, "s")
     }),
   )
 

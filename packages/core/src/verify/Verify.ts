@@ -4,7 +4,7 @@
  *
  * It reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
-import { Effect, Either, Option, Stream } from "effect"
+import { Clock, Effect, Either, Option, Stream } from "effect"
 import type {
   CompactionStarted,
   MessageAppended,
@@ -17,6 +17,8 @@ import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog, Snapshot } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
 import { evolve, fold, requiresReplay } from "../session/evolve.js"
+import { isFromWrongClock } from "../session/Leases.js"
+import { compareRows } from "../session/storedRows.js"
 import { tiles } from "../summary/Summary.js"
 import { foldVersion, take } from "../session/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -30,13 +32,16 @@ import { orphans } from "./orphans.js"
  * - `L2`: the tail is never compacted
  * - `L3`: coverage has no holes and never moves back, except by a revert, a clear or an invalidation
  * - `L4`: every message is either covered or uncovered
- * - `L5`: no boundary cuts a group, and no context has a call without its result or a result without its call
+ * - `L5`: no boundary splits a group, and no context has a call without its result or a result without its call
  * - `L7`: at most one compaction runs at a time
  * - `L12`: a batch is applied once
  * - `decodable`: every event can be decoded
  * - `contiguous`: versions and message indexes have no holes
  * - `prunable`: a pruned tool output exists in an uncovered message
  * - `snapshot`: the snapshot is the folded state of the log
+ * - `summaries`: the summary rows of the store are those of the log
+ * - `description`: the owner and the title in the store are those of the log
+ * - `lease`: no running compaction has a lease that only a wrong clock can have set
  */
 export type Rule =
   | "L1"
@@ -50,6 +55,9 @@ export type Rule =
   | "contiguous"
   | "prunable"
   | "snapshot"
+  | "summaries"
+  | "description"
+  | "lease"
 
 /** A violation of a rule in a session's log. */
 export interface Finding {
@@ -123,6 +131,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     const before = yield* log.version(name)
     const snapshot = yield* log.loadSnapshot(name)
     let atSnapshot = null as Progress | null
+    let compacted = false
     const start: Progress = {
       state: empty(name),
       version: 0,
@@ -137,6 +146,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     const end = yield* log.read(name).pipe(
       Stream.runFoldEffect(start, (progress, record) => {
         const decoded = decode(record)
+        compacted ||= record.type === "SummaryCommitted"
         const next = step(progress, record, decoded)
         return Effect.tap(
           Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
@@ -150,16 +160,75 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
       }),
     )
     const after = yield* log.version(name)
+    // Rows of a log that is damaged itself are not compared: repairing the log writes them again.
+    const comparable = end.whole && end.state.damaged.length === 0
+    const rows = comparable
+      ? [...(yield* rowFindings(log, name, compacted)), ...(yield* descriptionFindings(log, end))]
+      : []
     return [
       ...findings(end, end.version, versionProblem(end.version, before, after)),
       ...end.findings.filter((found) => !resolved(found, end)).map(({ finding }) => finding),
-      ...findings(end, end.version, [...unmarkedProblem(end), ...contextProblems(end.state)]),
+      ...findings(end, end.version, [
+        ...unmarkedProblem(end),
+        ...contextProblems(end.state),
+        ...leaseProblems(end.state, yield* Clock.currentTimeMillis),
+      ]),
       // If events are missing or damaged, the folded state has placeholders, and the snapshot may be right.
       ...(Option.isSome(snapshot) && (atSnapshot ?? end).whole
         ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot?.state ?? null))
         : []),
+      ...rows,
     ]
   })
+
+/** The finding in the owner and the title by which the store lists a session, unless it is in use. */
+const descriptionFindings = (log: EventLog, end: Progress): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  Effect.gen(function* () {
+    const { session: name, description } = end.state
+    const stored = yield* log.description(name)
+    const same = stored === null || (stored.owner === description.owner && stored.title === description.title)
+    if (same || (yield* log.version(name)) !== end.version) return []
+    const detail =
+      "the store lists the session with another owner or title than the log has; memfold repair lists it as in the log"
+    return findings(end, end.version, [["description", detail]])
+  })
+
+/** The findings in the summary rows. A session without a commit needs no second look at its log if it has no rows. */
+const rowFindings = (
+  log: EventLog,
+  name: string,
+  compacted: boolean,
+): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  Effect.gen(function* () {
+    if (!compacted) {
+      const rows = yield* Effect.either(log.summaries(name))
+      if (Either.isRight(rows) && rows.right.length === 0) return []
+    }
+    const compared = yield* compareRows(log, name)
+    return (compared?.problems ?? []).map(({ version, detail }): Finding => ({
+      session: name,
+      version,
+      rule: "summaries",
+      detail: `${detail}; memfold repair writes the rows again`,
+    }))
+  })
+
+/** A lease that ends more than an hour from now: the process that set it has a clock that is ahead. */
+const leaseProblems = ({ running }: SessionState, now: number): ReadonlyArray<Problem> => {
+  if (running === null || !isFromWrongClock(running, now)) return none
+  const [end, start] = [running.leaseUntil, running.leaseFrom].map((time) => new Date(time))
+  const until = `until ${dateOf(end)}, set at ${dateOf(start)} by a clock that is ahead`
+  return [
+    [
+      "lease",
+      `compaction ${running.compaction} has the lock ${until}; another compaction takes it over once it has waited for the length of the lease, and memfold repair gives it back at once`,
+    ],
+  ]
+}
+
+/** A time as ISO text; a word if no calendar has it. */
+const dateOf = (time: Date | undefined): string =>
+  time === undefined || Number.isNaN(time.getTime()) ? "a time that no calendar has" : time.toISOString()
 
 /** A snapshot of the current fold must equal the state that the log folds to at its version (law L6). */
 const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
@@ -316,11 +385,13 @@ const eventProblems = (
     case "SummaryInvalidated":
     case "CompactionFailed":
     case "CompactionReleased":
+    case "CompactionRenewed":
       return { problems: unmarkedProblem(before), unmarked: null }
     case "CompactionPaused":
     case "FactsLearned":
     case "FactRemoved":
     case "MessageRedacted":
+    case "SessionDescribed":
     case "UnknownEvent":
       return { problems: none, unmarked }
   }

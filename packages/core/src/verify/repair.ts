@@ -1,13 +1,15 @@
 /**
  * Repairs a stored session as far as possible without losing data: damaged summaries are declared invalid and written
- * again by the next compaction, wrong snapshots are replaced, and expired locks are released. A damaged message cannot
+ * again by the next compaction, wrong snapshots and summary rows are replaced, and expired locks are released. A damaged message cannot
  * be repaired, because the log has the only copy of its text.
  */
 import { Clock, Effect, Either, Option, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
+import { isFromWrongClock } from "../session/Leases.js"
 import { make, type Sessions } from "../session/Sessions.js"
 import { foldVersion, take } from "../session/Snapshot.js"
+import { mendRows } from "../session/storedRows.js"
 import { type Finding, session as verify } from "./Verify.js"
 
 /** The result of a repair. */
@@ -24,7 +26,8 @@ const repairLog = (sessions: Sessions, session: string) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const { answer } = yield* sessions.transact(session, ({ damaged, running }) => {
-      const abandoned = running !== null && running.leaseUntil <= now ? running : null
+      const over = running !== null && (running.leaseUntil <= now || isFromWrongClock(running, now))
+      const abandoned = over ? running : null
       const events: ReadonlyArray<Event> = [
         ...(abandoned === null
           ? []
@@ -37,7 +40,7 @@ const repairLog = (sessions: Sessions, session: string) =>
         })),
       ]
       const done = [
-        ...(abandoned === null ? [] : ["released the expired lock of a compaction"]),
+        ...(abandoned === null ? [] : ["released the lock of a compaction whose lease is over"]),
         ...damaged.map(
           ({ version }) =>
             `declared the damaged summary of event ${version} invalid; the next compaction writes a new one`,
@@ -68,6 +71,16 @@ const repairSnapshot = (
     return ["replaced the snapshot"]
   })
 
+/** Lists the session by the owner and the title that its log has. A session in use may move on: then nothing is done. */
+const repairDescription = (log: EventLog, sessions: Sessions, session: string) =>
+  Effect.gen(function* () {
+    const { version, description } = yield* sessions.load(session)
+    const last = yield* log.read(session, { fromVersion: version, toVersion: version }).pipe(Stream.runHead)
+    if (Option.isNone(last)) return false
+    yield* log.replaceDescription(session, description, { version, batchId: last.value.batchId })
+    return true
+  }).pipe(Effect.catchTag("VersionConflict", () => Effect.succeed(false)))
+
 /**
  * Repairs a session, and verifies it afterwards. It appends events and never changes stored ones. If the session cannot
  * be folded at all, nothing is repaired.
@@ -96,8 +109,18 @@ export const repair = (log: EventLog, session: string): Effect.Effect<Repair, Lo
     const sessions = make({ ...log, loadSnapshot: () => Effect.succeed(Option.none()) })
     const mended = yield* Effect.either(
       Effect.gen(function* () {
+        // First of all: rows that are damaged can stand in the way of an append.
+        const rows = found.some(({ rule }) => rule === "summaries") && (yield* mendRows(log, session))
         const inLog = yield* repairLog(sessions, session)
-        return [...inLog, ...(yield* repairSnapshot(log, sessions, session, found))]
+        const described =
+          found.some(({ rule }) => rule === "description") &&
+          (yield* repairDescription(log, sessions, session))
+        return [
+          ...(described ? ["listed the session with its owner and title again"] : []),
+          ...(rows ? ["wrote the summary rows again"] : []),
+          ...inLog,
+          ...(yield* repairSnapshot(log, sessions, session, found)),
+        ]
       }),
     )
     if (Either.isLeft(mended) && mended.left._tag === "LogError") return yield* mended.left

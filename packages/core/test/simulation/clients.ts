@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import { Cause, Chunk, type Effect, Exit, type Fiber, Option, Stream } from "effect"
-import { type EventLog, type Outcome, Render } from "../../src/index.js"
+import { type EventLog, type Outcome, Render, type Session } from "../../src/index.js"
 import { type Engine, interrupt, told } from "./engine.js"
 import { type Batch, type History, type Moment, sameState, type Truth } from "./history.js"
 import type { Action, Plan } from "./plan.js"
@@ -236,18 +236,12 @@ export class Clients {
           const truth = this.parts.history.of(session)
           this.parts.history.forgottenIn(truth, "a context", context.messages, since)
           const versions = this.versions(truth, since)
-          const { context: style } = engine.plan.options.strategy
+          const rendered = (version: number) => contextsOf(engine, truth.states[version]!)
           must(
-            versions.length === 0 ||
-              versions.some((version) =>
-                isDeepStrictEqual(Render.render(truth.states[version]!, style), context),
-              ),
+            versions.length === 0 || versions.some((version) => isOneOf(context, rendered(version))),
             "L6",
             () => `a context of ${session} is of no version from ${since.version} on`,
-            () => ({
-              context,
-              versions: versions.map((version) => Render.render(truth.states[version]!, style)),
-            }),
+            () => ({ context, versions: versions.flatMap(rendered) }),
           )
         },
       }),
@@ -276,17 +270,16 @@ export class Clients {
       const { history, world } = this.parts
       const at = world.draw.below(history.of(session).records.length + 3)
       this.ask(engine, `context at ${at} of`, session, engine.memory.context(session, { atVersion: at }), {
+        // The session has not reached that version, or was deleted.
+        expected: ["InvalidInput"],
         answered: (context, { since }) => {
           const truth = history.of(session)
           history.forgottenIn(truth, "a context of the past", context.messages, since)
           const versions = this.versions(truth, since)
-          const { context: style } = engine.plan.options.strategy
           const possible = new Set(versions.map((version) => Math.min(version, at)))
           must(
             versions.length === 0 ||
-              [...possible].some((version) =>
-                isDeepStrictEqual(Render.render(truth.states[version]!, style), context),
-              ),
+              [...possible].some((version) => isOneOf(context, contextsOf(engine, truth.states[version]!))),
             "L10",
             () => `the context of ${session} at ${at} is not what it was`,
           )
@@ -316,10 +309,13 @@ export class Clients {
         answered: (outcomes, { since }) => this.outcomes(session, outcomes, since),
       }),
 
-    compact: (engine, session) =>
-      this.ask(engine, "compact", session, engine.memory.compact(session), {
+    compact: (engine, session) => {
+      const takeOver = this.parts.world.draw.chance(0.2)
+      if (takeOver) engine.takesOver.add(session)
+      this.ask(engine, "compact", session, engine.memory.compact(session, { takeOver }), {
         answered: (outcome, { since }) => this.outcomes(session, [outcome], since),
-      }),
+      })
+    },
 
     recompact: (engine, session) =>
       this.ask(engine, "recompact", session, engine.memory.recompact(session), {
@@ -372,7 +368,7 @@ export class Clients {
         session,
         engine.memory.fork(session, to, at === undefined ? {} : { atVersion: at }),
         {
-          expected: ["CannotFork"],
+          expected: ["CannotFork", "InvalidInput"],
           answered: (version, { since }) => {
             const source = history.of(session)
             const copy = history.of(to)
@@ -512,6 +508,24 @@ export class Clients {
     }
   }
 }
+
+/**
+ * The contexts that an engine may render of a state. A cap leaves messages out where nothing is going to cover them, and
+ * never while a compaction runs or waits.
+ */
+const contextsOf = (engine: Engine, state: Session.SessionState): ReadonlyArray<Render.Context> => {
+  const { strategy, compaction } = engine.plan.options
+  const { maxMessages } = strategy.context
+  const whole = Render.render(state)
+  if (maxMessages === undefined || state.uncovered.length <= maxMessages) return [whole]
+  const capped = Render.render(state, strategy.context)
+  if (compaction === "off") return [capped]
+  const waits = state.running !== null || state.failures !== null || state.total < state.pausedUntil
+  return waits ? [whole] : [capped, whole]
+}
+
+const isOneOf = (context: Render.Context, possible: ReadonlyArray<Render.Context>): boolean =>
+  possible.some((one) => isDeepStrictEqual(one, context))
 
 const outcomeOf = (exit: Exit.Exit<unknown, unknown>): string =>
   Exit.match(exit, {

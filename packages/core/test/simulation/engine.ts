@@ -26,6 +26,8 @@ export class Engine {
   readonly process: Process
   readonly memory: Memory.Service
   closing = false
+  /** The sessions in which a client had it take over a compaction at some time. */
+  readonly takesOver: Set<string>
   private readonly scope: Scope.CloseableScope
   private readonly runtime: Runtime.Runtime<never>
 
@@ -41,6 +43,7 @@ export class Engine {
     const { world, history, log } = parts
     this.process = world.start(name, plan.skew, plan.operations)
     const { process } = this
+    this.takesOver = process.takesOver
     const ports = { world, history, process }
     const [first, ...others] = plan.summarizers.map((one, position) =>
       faultySummarizer(`summarizer ${position}`, { ...ports, plan: one }),

@@ -182,13 +182,29 @@ export const faultyLog = (
         const data = `${older.data.slice(0, at)}?${older.data.slice(at + 1)}`
         return Exit.succeed(Option.some({ ...older, data }))
       }),
-    summaries: (session) =>
-      call(`summaries of ${session}`, () => Effect.runSyncExit(inner.summaries(session))),
+    summaries: (session, options) =>
+      call(`summaries of ${session}`, () => Effect.runSyncExit(inner.summaries(session, options))),
+    replaceSummaries: (session, rows, at) =>
+      call(
+        `replace the summaries of ${session} at ${at.version}`,
+        () => Effect.runSyncExit(inner.replaceSummaries(session, rows, at)),
+        { writes: true },
+      ),
     sessions: Stream.unwrap(
       call("list sessions", () =>
         Exit.succeed(Stream.fromIterable(Effect.runSync(Stream.runCollect(inner.sessions)))),
       ),
     ),
+    owned: (owner, options) =>
+      call("list the sessions of an owner", () => Effect.runSyncExit(inner.owned(owner, options))),
+    description: (session) =>
+      call(`description of ${session}`, () => Effect.runSyncExit(inner.description(session))),
+    replaceDescription: (session, description, at) =>
+      call(
+        `replace the description of ${session}`,
+        () => Effect.runSyncExit(inner.replaceDescription(session, description, at)),
+        { writes: true },
+      ),
     delete: (session) =>
       call(
         `delete ${session}`,

@@ -181,6 +181,7 @@ export class History {
     const read = readSession(truth.events)
     failOn(read.problems[0], () => session)
     this.coverage(truth, read, events)
+    this.takenOver(truth, process, events)
     truth.naive = read
     for (const { event, version } of events) {
       this.count(event._tag)
@@ -325,6 +326,32 @@ export class History {
     }
   }
 
+  /**
+   * Who takes a lock over has waited for its lease: until its end, or for its length since it was given or renewed. A
+   * client may ask for less, and a clock that jumped measures nothing.
+   */
+  private takenOver(truth: Truth, process: Process, events: ReadonlyArray<EventCodec.RecordedEvent>): void {
+    const [first, second] = events
+    const { running } = truth.states[(first?.version ?? 1) - 1] ?? Session.empty(truth.session)
+    if (first?.event._tag !== "CompactionReleased" || second?.event._tag !== "CompactionStarted") return
+    if (running === null || process.takesOver.has(truth.session)) return
+    const given = truth.events.findLast(
+      ({ event, version }) =>
+        version < first.version &&
+        (event._tag === "CompactionStarted" || event._tag === "CompactionRenewed") &&
+        event.compaction === running.compaction,
+    )
+    const since = truth.written[(given?.version ?? 1) - 1] ?? 0
+    if (process.jumped >= since) return
+    this.count("locks taken over")
+    const waited = this.world.now - since
+    must(
+      process.time() >= running.leaseUntil || waited >= running.leaseUntil - running.leaseFrom,
+      "L7",
+      () => `${process.name} takes the lock of ${running.compaction} over after ${waited} ms`,
+    )
+  }
+
   /** Coverage never moves back by itself. */
   private coverage(truth: Truth, now: NaiveSession, events: ReadonlyArray<EventCodec.RecordedEvent>): void {
     const coveredTo = now.active?.coveredTo ?? 0
@@ -467,6 +494,8 @@ const summarized = (event: EventCodec.AnyEvent): string => {
       return `committed ${event.compaction.slice(-6)} to ${event.coveredTo}`
     case "CompactionFailed":
       return `failed ${event.compaction.slice(-6)} (${event.reason})`
+    case "CompactionRenewed":
+      return `renewed ${event.compaction.slice(-6)}`
     case "CompactionReleased":
       return `released ${event.compaction.slice(-6)}`
     case "SummaryInvalidated":

@@ -176,7 +176,13 @@ export const planOf = (draw: Draw): Plan => {
   const errors = draw.pick([0, 0, 0.02, 0.1, 0.25])
   const slow = draw.pick([0, 0, 0.01, 0.05])
   const snapshots = draw.pick([0, 0.3])
-  const skews = draw.pick<ReadonlyArray<number>>([[0], [0, 40, -40], [0, 20_000, -20_000], [0, 3_600_000]])
+  const skews = draw.pick<ReadonlyArray<number>>([
+    [0],
+    [0, 40, -40],
+    [0, 20_000, -20_000],
+    [0, 3_600_000],
+    [0, 365 * 24 * 3_600_000],
+  ])
   const rare = (weight: number) => (draw.chance(0.5) ? weight : 0)
   const violence = draw.chance(0.3) ? 5 : 1
 

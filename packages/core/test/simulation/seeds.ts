@@ -42,6 +42,8 @@ const told = [
   "lost answers",
   "summarizer faults",
   "CompactionStarted",
+  "CompactionRenewed",
+  "locks taken over",
   "SummaryCommitted",
   "SummaryInvalidated",
   "MessageRedacted",

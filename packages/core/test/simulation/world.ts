@@ -34,6 +34,10 @@ export class Process {
   outageUntil = 0
   /** Until then, what it asked of its log takes longer than usual. */
   slowUntil = 0
+  /** When its clock last jumped, in the run's time. */
+  jumped = Number.NEGATIVE_INFINITY
+  /** The sessions in which a client had it take over a compaction that runs. */
+  readonly takesOver = new Set<string>()
   private untilYield = 200
 
   constructor(

@@ -55,8 +55,6 @@ const inlineText = (uri: string): string => {
   })
 }
 
-const { readers, pathArguments } = ToolNotes.commonFileTools
-
 /** Arguments with which common file tools read a piece of a file, from some line on. */
 const pieceArguments = ["offset", "start", "start_line", "startLine", "line_start", "view_range", "range"]
 
@@ -67,18 +65,11 @@ interface Reading {
 }
 
 const readingOf = (call: Message.ToolCall): Reading | null => {
-  if (!readers.includes(call.name.toLowerCase()) || call.arguments.length > 10_000) return null
-  let given: unknown
-  try {
-    given = JSON.parse(call.arguments)
-  } catch {
-    return null
-  }
-  if (typeof given !== "object" || given === null) return null
-  const values = given as Readonly<Record<string, unknown>>
-  const path = pathArguments.map((name) => values[name]).find((value) => typeof value === "string")
-  const named = typeof path === "string" ? clip(path, limits.name) : ""
+  if (call.arguments.length > 10_000) return null
+  const [path] = ToolNotes.touchedFiles(call).read
+  const named = path === undefined ? "" : clip(path, limits.name)
   if (named === "") return null
+  const values = JSON.parse(call.arguments) as Readonly<Record<string, unknown>>
   const from = pieceArguments.flatMap((name) => values[name]).find((value) => typeof value === "number")
   return { path: named, whole: typeof from !== "number" || from <= 1 }
 }

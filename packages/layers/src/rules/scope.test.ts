@@ -116,6 +116,10 @@ describe("plan", () => {
     ["TODO: write tests", "Plan: write tests"],
     ["完成了。\n\n下一步：\n- 部署到测试环境\n- 检查日志", "Plan: 部署到测试环境; 检查日志"],
     ["下一步计划：部署到测试环境", "Plan: 部署到测试环境"],
+    ["I fixed the parser. Next steps: run the tests, then deploy.", "Plan: run the tests, then deploy"],
+    ["It works now; next steps are: run the tests.", "Plan: run the tests"],
+    ["- All good. Next steps:\n- run the tests\n- deploy", "Plan: run the tests; deploy"],
+    ["修好了解析器。下一步：运行测试，然后部署。", "Plan: 运行测试，然后部署"],
   ])("%j", (text, expected) => {
     expect(of(user("go on"), assistant(text))).toBe(expected)
   })
@@ -132,6 +136,8 @@ describe("plan", () => {
       "Do you plan to deploy?",
       "What are the next steps?",
       "The plan was good.",
+      "I followed it. The plan: to deploy on Monday, was good.",
+      "It says so in the section Next steps: none were taken",
       "Next, look at line 3.",
       "```\n// TODO: write tests\n```",
       "- [x] done",

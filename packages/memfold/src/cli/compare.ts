@@ -1,12 +1,12 @@
 /** `memfold compare FILE…` */
 import { Args, Command } from "@effect/cli"
-import { InMemoryEventLog, type Memory, type Message, type Strategy, type Summarizer } from "@memfold/core"
+import { InMemoryEventLog, type Memory, type Message, Strategy, type Summarizer } from "@memfold/core"
 import { Console, Effect, Option, Stream } from "effect"
 import { strategies } from "../parts.js"
 import { type EndStep, replay, type Totals } from "../replay/replay.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { count, heading, percent, progress, progressDone, table } from "./terminal.js"
+import { count, heading, percent, progress, progressDone, table, json as toJson } from "./terminal.js"
 import { loadAll } from "./transcripts.js"
 
 /** A strategy and its costs on one conversation. */
@@ -22,6 +22,7 @@ export interface Comparison {
 export const allStrategies = (
   settings: Readonly<Record<string, unknown>>,
   file: unknown = {},
+  environmentPrefix: string = Strategy.ownPrefix,
 ): Effect.Effect<ReadonlyArray<Strategy.Strategy>, UsageError | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const definitions = [...strategies.values()]
@@ -35,6 +36,7 @@ export const allStrategies = (
         request: Object.fromEntries(Object.entries(settings).filter(([name]) => knows(name))),
         file,
         environment: process.env,
+        environmentPrefix,
       }),
     )
   })
@@ -104,6 +106,7 @@ export const command = Command.make(
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     set: options.set,
     settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
     summarizer: options.summarizer,
     format: options.format,
     pick: options.pick,
@@ -112,7 +115,11 @@ export const command = Command.make(
   (given) =>
     Effect.gen(function* () {
       const settings = yield* options.parseSettings(given.set)
-      const chosen = yield* allStrategies(settings, yield* options.readSettings(given.settings))
+      const chosen = yield* allStrategies(
+        settings,
+        yield* options.readSettings(given.settings),
+        given.environmentPrefix,
+      )
       const summarizer = yield* options.summarizerOf(given.summarizer)
       const conversations = yield* loadAll(given.files, given)
       yield* Effect.forEach(conversations, ({ file, messages, broken }) =>
@@ -120,7 +127,7 @@ export const command = Command.make(
           if (broken !== null) return yield* broken
           const comparisons = yield* compare(messages, chosen, summarizer)
           const lines = given.json
-            ? comparisons.map((one) => JSON.stringify(record(file, one)))
+            ? comparisons.map((one) => toJson(record(file, one)))
             : [heading(`${file}: ${count(messages.length)} messages`), comparisonTable(comparisons)]
           yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
         }),

@@ -10,8 +10,10 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   "scope-memory": "facts about the scope",
   summary: "the active summary",
   uncovered: "uncovered messages, verbatim",
+  recalled: "earlier messages that fit the message to answer",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
+  "left-out": "reasoning that the provider would refuse here; left out",
   open: "tool calls that wait for results, and what follows; left out until then",
 }
 

@@ -10,7 +10,7 @@ import { writeLines } from "../move/writeLines.js"
 import { sqliteFile } from "../store.js"
 import { Found, UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { clean, color, count, progress, progressDone, several } from "./terminal.js"
+import { clean, color, count, progress, progressDone, several, json as toJson } from "./terminal.js"
 
 const chosen = Options.text("session").pipe(
   Options.withPseudoName("ID"),
@@ -98,7 +98,7 @@ export const copyAll = (
   Effect.gen(function* () {
     const sums = { sessions: 0, events: 0, written: 0, ahead: 0, diverged: 0, failed: 0 }
     const print = (record: object, text: string) =>
-      Effect.zipRight(Effect.sync(progressDone), Console.log(json ? JSON.stringify(record) : text))
+      Effect.zipRight(Effect.sync(progressDone), Console.log(json ? toJson(record) : text))
     const done = (copied: Copied) => {
       const { outcome, ...result } = copied
       // The session was deleted after it was listed.

@@ -1,34 +1,75 @@
 /**
- * Reformats the help of the command line. The parser's own help names a command without its program, and puts usage and
- * description side by side, in lines of 250 columns.
+ * Lays out the help of the command line for the terminal's width. The parser's own help names a command without its
+ * program, takes six lines for each option, and puts usage and description side by side in lines of 250 columns.
  */
 import { Console, Effect } from "effect"
+import { stripVTControlCharacters } from "node:util"
+import { color, columns } from "./terminal.js"
 
-const width = 80
+/** Calls to try, by the full name of the command. Without its program, as in `replay chat.json`. */
+const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
+  memfold: ["tour", "replay chat.json --strategy rounds", "sessions --store sqlite:chats.db"],
+  "memfold tour": ["tour", "tour --long", "tour --sample support-zh"],
+  "memfold replay": [
+    "replay chat.json --strategy rounds",
+    "replay chat.jsonl --set tail_keep_size=20 --store sqlite:chats.db",
+  ],
+  "memfold compare": ["compare chat.json", "compare chat.json --json"],
+  "memfold sessions": ["sessions --store sqlite:chats.db", "sessions --store sqlite:chats.db --owner ann"],
+  "memfold events": ["events chat-1 --store sqlite:chats.db"],
+  "memfold context": [
+    "context chat-1 --store sqlite:chats.db",
+    "context chat-1 --store sqlite:chats.db --at 40",
+  ],
+  "memfold summaries": ["summaries chat-1 --store sqlite:chats.db"],
+  "memfold import": ["import backup.jsonl --store sqlite:chats.db"],
+  "memfold export": ["export backup.jsonl --store sqlite:chats.db"],
+  "memfold copy": ["copy --from sqlite:chats.db --to redis://localhost"],
+  "memfold verify": ["verify --store sqlite:chats.db"],
+  "memfold repair": ["repair --store sqlite:chats.db"],
+  "memfold store": ["store size --store sqlite:chats.db"],
+  "memfold store size": ["store size --store sqlite:chats.db"],
+  "memfold store vacuum": ["store vacuum --store sqlite:chats.db"],
+  "memfold store backup": ["store backup --store sqlite:chats.db --to backup.db"],
+}
 
 /** The pieces of a usage line; an option and its value stay together. */
 const piece = /\[[^\]]*\](?:\.\.\.)?|--[\w-]+ [^\s[\]<>-][^\s[\]<>]*|\S+/g
 
-/** Wraps a usage at 80 columns and indents the continuation lines. */
-const wrapped = (usage: string, indent: string): string => {
+/** Puts pieces on lines of at most `width` columns. The first line starts with `first`, the others with `next`. */
+const filled = (
+  pieces: Iterable<string>,
+  width: number,
+  first: string,
+  next: string,
+): ReadonlyArray<string> => {
   const lines: Array<string> = []
-  let line = ""
-  for (const [next] of usage.matchAll(piece)) {
-    if (line !== "" && indent.length + 8 + line.length + 1 + next.length > width) {
+  let line = first
+  for (const one of pieces) {
+    const isEmpty = line.trim() === "" || line === first
+    if (!isEmpty && line.length + 1 + one.length > width) {
       lines.push(line)
-      line = next
+      line = next + one
     } else {
-      line = line === "" ? next : `${line} ${next}`
+      line += (isEmpty ? "" : " ") + one
     }
   }
-  return [...lines, line].map((one, index) => `${indent}${index === 0 ? "" : "        "}${one}`).join("\n")
+  return [...lines, line]
 }
 
-/** Marks repeated options as optional: all of them are, but the parser does not say so. */
-const optional = (usage: string): string => usage.replace(/(--[\w-]+ [^\s[\]]+)\.\.\./g, "[$1]...")
+const text = (words: string, width: number, indent: string): ReadonlyArray<string> =>
+  filled(words.split(/\s+/), width, indent, indent)
 
-/** The parser's sentence on the type of a value. The description says more, and replaces it. */
-const typeOfValue = /^ {2}A (?:user-defined piece of text|true or false value)\.\n\n/gm
+const usage = (call: string, width: number): ReadonlyArray<string> =>
+  filled(
+    Array.from(call.matchAll(piece), ([one]) => one),
+    width,
+    "  ",
+    "      ",
+  )
+
+/** Marks repeated options as optional: all of them are, but the parser does not say so. */
+const optional = (call: string): string => call.replace(/(--[\w-]+ [^\s[\]]+)\.\.\./g, "[$1]...")
 
 /** The full name of a command, such as `memfold store size`. */
 const path = (command: string, args: ReadonlyArray<string>): string => {
@@ -37,28 +78,97 @@ const path = (command: string, args: ReadonlyArray<string>): string => {
   return ["memfold", ...words, command].join(" ")
 }
 
-const usageLine = /^\$ (\S+)(.*)$/m
+/** Sentences of the parser that the usage or the description say better. */
+const said =
+  /^(?:This (?:setting is optional|option may be repeated .*|argument (?:must|may) be repeated .*|argument is optional)\.|One of the following: .*|A user-defined piece of text\.|A true or false value\.|An integer\.)$/
 
-/**
- * Reformats the parser's help. Any other text is returned unchanged.
- *
- * @param args - the arguments of the command line, without the program
- */
-export const readable = (text: string, args: ReadonlyArray<string>): string => {
-  const usage = usageLine.exec(text)
-  if (usage === null || !/^\s*\S*memfold\S*\s+memfold \S+\s/.test(text)) return text
-  const [, command = "", rest = ""] = usage
-  const full = path(command, args)
-  const hasCommands = /COMMANDS\S*\s+- /.test(text)
-  return text
-    .replace(usageLine, () => wrapped(`${full}${hasCommands ? " COMMAND" : optional(rest)}`, "  "))
-    .replace(/^ {2}- (\S+.*?)(?: {2,}(.+))?$/gm, (_line, entry: string, about = "") =>
-      [wrapped(`${full} ${optional(entry)}`, "  "), ...(about === "" ? [] : [`      ${about}`])].join("\n"),
-    )
-    .replace(typeOfValue, "")
+/** Options of every command; only the program's own help lists them all. */
+const everywhere = /^--(?:completions|log-level|wizard|version)\b/
+
+interface Entry {
+  readonly name: string
+  readonly about: string
 }
 
-/** Reformats the help that the parser prints. */
+/** Reads the list of a section: names at the start of a line, descriptions indented below. */
+const entriesOf = (section: string): ReadonlyArray<Entry> =>
+  section.split(/\n(?=[^\s])/).flatMap((block) => {
+    const [name = "", ...rest] = block.split("\n")
+    const about = rest.map((line) => line.trim()).filter((line) => line !== "" && !said.test(line))
+    const plain = name
+      .trim()
+      .replace(/^\((.*)\)$/, "$1")
+      .replace(/(>) \d+\+$/, "$1...")
+    return plain === "" ? [] : [{ name: plain, about: about.join(" ") }]
+  })
+
+/** Names on the left, descriptions on the right, or below where there is no room. */
+const listed = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray<string> => {
+  const longest = Math.max(...entries.map(({ name }) => name.length))
+  const left = Math.min(longest, 26) + 4
+  return entries.flatMap(({ name, about }) => {
+    if (about === "") return [`  ${name}`]
+    if (width < 72) return [`  ${name}`, ...text(about, width, "      ")]
+    const indent = " ".repeat(left)
+    return name.length + 4 > left
+      ? [`  ${name}`, ...text(about, width, indent)]
+      : filled(about.split(/\s+/), width, `  ${name}`.padEnd(left), indent)
+  })
+}
+
+/** The sections of the parser's help, by their headings. */
+const sectionsOf = (help: string): ReadonlyMap<string, string> =>
+  new Map(
+    help.split(/^(?=(?:USAGE|DESCRIPTION|ARGUMENTS|OPTIONS|COMMANDS)$)/m).map((section) => {
+      const end = section.indexOf("\n")
+      return [section.slice(0, end).trim(), section.slice(end).replace(/^\n+|\n+$/g, "")] as const
+    }),
+  )
+
+/**
+ * Lays out the parser's help. Any other text is returned unchanged.
+ *
+ * @param args - the arguments of the command line, without the program
+ * @param width - the columns of the terminal
+ */
+export const readable = (given: string, args: ReadonlyArray<string>, width: number): string => {
+  const help = stripVTControlCharacters(given)
+  const sections = sectionsOf(help)
+  const [, command, rest = ""] = /^\$ (\S+)(.*)$/m.exec(sections.get("USAGE") ?? "") ?? []
+  if (command === undefined || !/^\s*\S*memfold\S*\s+memfold \S+\s/.test(help)) return given
+  const full = path(command, args)
+  const commands = Array.from(
+    (sections.get("COMMANDS") ?? "").matchAll(/^ {2}- (\S+.*?)(?: {2,}(.+))?$/gm),
+    ([, call = "", about = ""]) => ({ call, about }),
+  )
+  const options = entriesOf(sections.get("OPTIONS") ?? "").filter(
+    ({ name }) => command === "memfold" || !everywhere.test(name),
+  )
+  const operands = entriesOf(sections.get("ARGUMENTS") ?? "").filter(({ about }) => about !== "")
+  const part = (heading: string, lines: ReadonlyArray<string>) =>
+    lines.length === 0 ? [] : ["", color.bold(heading), "", ...lines]
+  return [
+    ...text(`${full} - ${sections.get("DESCRIPTION") ?? ""}`, width, ""),
+    ...part("USAGE", usage(`${full}${commands.length > 0 ? " COMMAND" : optional(rest)}`, width)),
+    ...part("ARGUMENTS", operands.length === 0 ? [] : listed(operands, width)),
+    ...part(
+      "COMMANDS",
+      commands.flatMap(({ call, about }, index) => [
+        ...(index === 0 ? [] : [""]),
+        ...usage(`${full} ${optional(call)}`, width),
+        ...(about === "" ? [] : text(about, width, "      ")),
+      ]),
+    ),
+    ...part("OPTIONS", options.length === 0 ? [] : listed(options, width)),
+    ...part(
+      "EXAMPLES",
+      (examples[full] ?? []).flatMap((call) => usage(`memfold ${call}`, width)),
+    ),
+    "",
+  ].join("\n")
+}
+
+/** Lays out the help that the parser prints. */
 export const readableHelp = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   args: ReadonlyArray<string>,
@@ -67,6 +177,8 @@ export const readableHelp = <A, E, R>(
     Effect.withConsole(effect, {
       ...console,
       log: (...parts) =>
-        console.log(...parts.map((part) => (typeof part === "string" ? readable(part, args) : part))),
+        console.log(
+          ...parts.map((part) => (typeof part === "string" ? readable(part, args, columns()) : part)),
+        ),
     }),
   )

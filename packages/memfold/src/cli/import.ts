@@ -11,7 +11,7 @@ import { byName } from "../parts.js"
 import { importExport } from "./copy.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { clean, color, count, heading, several, shownId, table } from "./terminal.js"
+import { clean, color, count, heading, several, shownId, table, json as toJson } from "./terminal.js"
 
 const session = Options.text("session").pipe(
   Options.withPseudoName("ID"),
@@ -129,7 +129,7 @@ const records = ({ file, from, session, batchId, imported }: Done): ReadonlyArra
           summaries: imported.summaries.length,
           leftOut: imported.summaries.filter(({ is }) => is === "left-out").length,
         }
-  return [...(imported?.summaries ?? []).map(summaryRecord), result].map((one) => JSON.stringify(one))
+  return [...(imported?.summaries ?? []).map(summaryRecord), result].map((one) => toJson(one))
 }
 
 /** Writes the session; `null` if the same state was imported before. */

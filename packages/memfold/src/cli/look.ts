@@ -2,14 +2,25 @@
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, Memory, type Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Console, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Console, Effect, Layer, Option, Stream } from "effect"
 import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import type { UnknownName } from "../parts.js"
 import { withoutSecrets } from "../store.js"
 import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
-import { clean, color, columns, count, heading, oneLine, several, shownId, table } from "./terminal.js"
+import {
+  clean,
+  color,
+  columns,
+  count,
+  heading,
+  oneLine,
+  several,
+  shownId,
+  table,
+  json as toJson,
+} from "./terminal.js"
 
 const session = Args.text({ name: "SESSION" })
 
@@ -18,16 +29,40 @@ const date = (millis: number): string => new Date(millis).toISOString().slice(0,
 /** The store of a command that only reads. It must exist, and is not changed. */
 const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
 
+/** How many of an owner's sessions are read at a time. */
+const pageSize = 500
+
+/** All sessions of an owner, the one with the newest activity first. */
+const sessionsOf = (log: EventLog.Service, owner: string) =>
+  Stream.paginateChunkEffect(undefined as EventLog.OwnedPlace | undefined, (after) =>
+    Effect.map(log.owned(owner, { limit: pageSize, after }), (page) => [
+      Chunk.fromIterable(page),
+      page.length < pageSize ? Option.none() : Option.some(page.at(-1)),
+    ]),
+  )
+
 export const sessions = Command.make(
   "sessions",
-  { store: options.store, json: options.json },
-  ({ store, json }) =>
+  {
+    store: options.store,
+    owner: Options.text("owner").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Only the sessions of this owner, the newest activity first."),
+    ),
+    json: options.json,
+  },
+  ({ store, owner, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
+      const found = Option.match(owner, {
+        onNone: () => log.sessions,
+        onSome: (name) => sessionsOf(log, name),
+      })
       if (json) {
-        return yield* Stream.runForEach(log.sessions, ({ createdTime: createdAt, updatedTime, ...info }) =>
+        return yield* Stream.runForEach(found, ({ createdTime: createdAt, updatedTime, ...info }) =>
           Console.log(
-            JSON.stringify({
+            toJson({
               type: "session",
               ...info,
               createdTime: new Date(createdAt).toISOString(),
@@ -36,18 +71,24 @@ export const sessions = Command.make(
           ),
         )
       }
-      const all = [...(yield* Stream.runCollect(log.sessions))]
-      if (all.length === 0) return yield* Console.log(clean(`${withoutSecrets(store)} has no sessions`))
+      const all = [...(yield* Stream.runCollect(found))]
+      if (all.length === 0) {
+        const whose = Option.match(owner, { onNone: () => "", onSome: (name) => ` of "${name}"` })
+        return yield* Console.log(clean(`${withoutSecrets(store)} has no sessions${whose}`))
+      }
+      // Columns that nobody uses would only take room.
+      const described = all.some((info) => info.owner !== undefined || info.title !== undefined)
       yield* Console.log(
         table(
-          ["session", "events", "first", "last"],
+          ["session", "events", "first", "last", ...(described ? ["owner", "title"] : [])],
           all.map((info) => [
             shownId(info.session),
             count(info.version),
             date(info.createdTime),
             date(info.updatedTime),
+            ...(described ? [shownId(info.owner ?? ""), oneLine(info.title ?? "", 60)] : []),
           ]),
-          ["left", "right", "left", "left"],
+          ["left", "right", "left", "left", "left", "left"],
         ),
       )
     }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
@@ -63,7 +104,7 @@ export const events = Command.make(
       yield* Stream.runForEach(log.read(session), (record) =>
         Console.log(
           json
-            ? JSON.stringify(eventRecord(record))
+            ? toJson(eventRecord(record))
             : `${String(record.version).padStart(6)}  ${color.dim(date(record.time))}  ${shownId(record.type).padEnd(17)}  ` +
                 color.dim(oneLine(record.data, columns() - 48)),
         ),
@@ -82,6 +123,7 @@ const styleOf = ({
   readonly strategy: Option.Option<string>
   readonly set: ReadonlyArray<string>
   readonly settings: Option.Option<string>
+  readonly environmentPrefix: string
 }): Effect.Effect<
   Layer.Layer<Memory.Memory, never, EventLog.EventLog>,
   UsageError | UnknownName | Strategy.SettingsError
@@ -112,6 +154,7 @@ export const context = Command.make(
     strategy: options.strategy.pipe(Options.optional),
     set: options.set,
     settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
     json: options.json,
   },
   (given) =>
@@ -128,9 +171,8 @@ export const context = Command.make(
       }
       const context = yield* memory.context(given.session, at === undefined ? {} : { atVersion: at })
       const format = Option.getOrElse(given.format, () => "openai" as const)
-      if (given.json) return yield* Console.log(JSON.stringify(contextRecord(format, context)))
-      if (Option.isSome(given.format))
-        return yield* Console.log(JSON.stringify(payload(format, context), null, 2))
+      if (given.json) return yield* Console.log(toJson(contextRecord(format, context)))
+      if (Option.isSome(given.format)) return yield* Console.log(toJson(payload(format, context), 2))
       yield* Console.log(heading(`Session "${given.session}"${at === undefined ? "" : ` at event ${at}`}`))
       yield* Console.log(layoutTable(context))
       yield* Effect.forEach(["", ...contextLines(context)], (line) => Console.log(line), { discard: true })

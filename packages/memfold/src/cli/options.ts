@@ -2,15 +2,22 @@
  * Options that several commands share.
  */
 import { Options } from "@effect/cli"
-import { EventLog, type Strategy, type Summarizer } from "@memfold/core"
-import { Effect, type Layer, Option, Stream } from "effect"
+import { EventLog, Strategy, type Summarizer } from "@memfold/core"
+import { Console, Effect, type Layer, Option, Stream } from "effect"
 import { readFile } from "node:fs/promises"
-import { byName, strategies, strategyNamed, summarizers, type UnknownName } from "../parts.js"
+import {
+  byName,
+  strategies,
+  strategyNamed,
+  summarizers,
+  unknownSettings,
+  type UnknownName,
+} from "../parts.js"
 import { type StoreOptions, storeLayer, withoutSecrets } from "../store.js"
 import { withoutMark } from "../transcript/source.js"
 import { formats } from "../transcript/Transcript.js"
 import { UsageError } from "./failure.js"
-import { shownId } from "./terminal.js"
+import { clean, shownId } from "./terminal.js"
 
 export const json = Options.boolean("json").pipe(Options.withDescription("Print JSON Lines instead of text."))
 
@@ -29,6 +36,12 @@ export const settings = Options.text("settings").pipe(
   Options.withPseudoName("FILE"),
   Options.optional,
   Options.withDescription("A settings file (JSON); --set takes precedence."),
+)
+
+export const environmentPrefix = Options.text("env-prefix").pipe(
+  Options.withPseudoName("PREFIX"),
+  Options.withDefault(Strategy.ownPrefix),
+  Options.withDescription("What the environment variables with settings begin with, such as PRIZM_."),
 )
 
 export const format = Options.text("format").pipe(
@@ -70,31 +83,49 @@ const settingValue = (value: string): unknown => {
   return value !== "" && Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** The parsed settings file; empty without one. */
+/** The parsed settings file; empty without one. What no strategy knows in it is named in a warning. */
 export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown, UsageError> =>
   Option.match(file, {
     onNone: () => Effect.succeed({}),
     onSome: (path) =>
-      Effect.tryPromise({
-        try: async () => JSON.parse(withoutMark(await readFile(path, "utf8"))) as unknown,
-        catch: (error) =>
-          new UsageError({
-            problem:
-              error instanceof SyntaxError
-                ? `--settings ${path}: the file is not JSON`
-                : `--settings ${path}: the file cannot be read`,
-          }),
+      Effect.tap(parsedFile(path), (settings) => {
+        const unknown = unknownSettings(settings)
+        const named = `no strategy has a setting ${unknown.map((name) => JSON.stringify(name)).join(", ")}; ignored`
+        return unknown.length === 0
+          ? Effect.void
+          : Console.error(clean(`memfold: --settings ${path}: ${named}`))
+      }),
+  })
+
+const parsedFile = (path: string): Effect.Effect<unknown, UsageError> =>
+  Effect.tryPromise({
+    try: async () => JSON.parse(withoutMark(await readFile(path, "utf8"))) as unknown,
+    catch: (error) =>
+      new UsageError({
+        problem:
+          error instanceof SyntaxError
+            ? `--settings ${path}: the file is not JSON`
+            : `--settings ${path}: the file cannot be read`,
       }),
   })
 
 /** The named strategy, with its settings from all sources. */
 export const chosenStrategy = (
   name: string,
-  given: { readonly set: ReadonlyArray<string>; readonly settings: Option.Option<string> },
+  given: {
+    readonly set: ReadonlyArray<string>
+    readonly settings: Option.Option<string>
+    readonly environmentPrefix: string
+  },
 ): Effect.Effect<Strategy.Strategy, UsageError | UnknownName | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const request = yield* parseSettings(given.set)
-    return yield* strategyNamed(name, { request, file: yield* readSettings(given.settings) })
+    const { environmentPrefix } = given
+    return yield* strategyNamed(name, {
+      request,
+      file: yield* readSettings(given.settings),
+      environmentPrefix,
+    })
   })
 
 /** The named summarizer. */

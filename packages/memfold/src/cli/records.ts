@@ -2,24 +2,28 @@
  * The output of `--json`, one object per line. The README of the package documents its fields.
  */
 import type { EventLog, Outcome, Render } from "@memfold/core"
-import * as Anthropic from "@memfold/anthropic"
-import * as OpenAI from "@memfold/openai"
+import { formatContext } from "../promise/formats.js"
 import type { Totals } from "../replay/replay.js"
 
 /** The formats a context can be printed in. */
-export const contextFormats = ["openai", "anthropic"] as const
+export const contextFormats = ["openai", "openai-responses", "anthropic"] as const
 export type ContextFormat = (typeof contextFormats)[number]
+
+/** The fields of a request that hold the messages. */
+const fields = {
+  openai: (messages: unknown) => ({ messages }),
+  "openai-responses": (input: unknown) => ({ input }),
+  anthropic: (conversation: unknown) => conversation as object,
+} satisfies Record<ContextFormat, (messages: unknown) => object>
 
 /** The messages of a context in the format of a provider. */
 export const payload = (format: ContextFormat, context: Render.Context) =>
-  format === "openai"
-    ? { messages: OpenAI.encodeMessages(context.messages) }
-    : Anthropic.encodeMessages(context.messages)
+  fields[format](formatContext(format, context).messages)
 
 export const contextRecord = (format: ContextFormat, context: Render.Context) => ({
   type: "context",
   ...payload(format, context),
-  layout: context.layout,
+  layout: formatContext(format, context).layout,
   tokens: context.tokens,
 })
 

@@ -5,7 +5,7 @@ import { Console, Effect, Layer, Option, Stream } from "effect"
 import { Found } from "./failure.js"
 import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { clean, color, progress, progressDone, several } from "./terminal.js"
+import { clean, color, progress, progressDone, several, json as toJson } from "./terminal.js"
 
 /** The result for one session. A log that cannot be read is left unchanged. */
 interface Repaired {
@@ -58,13 +58,13 @@ export const command = Command.make(
           progressDone()
           sums.mended += done.mended.length
           sums.left += done.left.length
-          const printed = json ? [JSON.stringify({ type: "repaired", ...done })] : lines(done)
+          const printed = json ? [toJson({ type: "repaired", ...done })] : lines(done)
           yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
         }),
       )
       yield* Console.log(
         json
-          ? JSON.stringify({ type: "repair", ...sums })
+          ? toJson({ type: "repair", ...sums })
           : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
       )
       if (sums.left > 0) return yield* new Found()

@@ -7,7 +7,7 @@ import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { compactionRecord, contextRecord, prunedRecord, totalsRecord } from "./records.js"
-import { clean, count, heading, percent, several } from "./terminal.js"
+import { clean, count, heading, percent, several, json as toJson } from "./terminal.js"
 import { Timeline } from "./timeline.js"
 import { type Loaded, loadAll } from "./transcripts.js"
 
@@ -30,7 +30,7 @@ const jsonLines = (step: MessageStep | EndStep): ReadonlyArray<string> => {
               : [],
         )
       : [contextRecord("openai", step.context), totalsRecord(step.totals)]
-  return records.map((record) => JSON.stringify(record))
+  return records.map((record) => toJson(record))
 }
 
 /** The sums as a sentence. */
@@ -99,6 +99,7 @@ export const command = Command.make(
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
     set: options.set,
     settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
     store: options.store.pipe(Options.withDefault("memory:")),
     session: Options.text("session").pipe(
       Options.withPseudoName("ID"),

@@ -6,7 +6,7 @@ import { Console, Effect } from "effect"
 import { sqliteFile } from "../store.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { clean, count, heading, percent, progress, progressDone, table } from "./terminal.js"
+import { clean, count, heading, percent, progress, progressDone, table, json as toJson } from "./terminal.js"
 
 /** The file of a `sqlite:` URL. These commands apply to no other store. */
 const fileOf = (url: string): Effect.Effect<string, UsageError> => {
@@ -36,7 +36,7 @@ const size = Command.make("size", { store: options.store, json: options.json }, 
     const report = yield* SqliteEventLog.size({ filename: yield* fileOf(store) })
     const { file, wal, free, sessions, events, summaries, types } = report
     const messages = types.find(({ name }) => name === "MessageAppended")?.count ?? 0
-    if (json) return yield* Console.log(JSON.stringify({ type: "size", messages, ...report }))
+    if (json) return yield* Console.log(toJson({ type: "size", messages, ...report }))
     yield* Console.log(
       `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log` +
         (free === 0 ? "" : `; ${mebibytes(free)} are free, and vacuum gives them back`),
@@ -59,7 +59,7 @@ const vacuum = Command.make(
       const { before, after } = yield* SqliteEventLog.vacuum({ filename: yield* fileOf(store) })
       yield* Console.log(
         json
-          ? JSON.stringify({ type: "vacuumed", before, after })
+          ? toJson({ type: "vacuumed", before, after })
           : `${mebibytes(before)} before, ${mebibytes(after)} now`,
       )
     }),
@@ -86,7 +86,7 @@ const backup = Command.make(
       })
       progressDone()
       yield* Console.log(
-        json ? JSON.stringify({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
+        json ? toJson({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
       )
     }),
 ).pipe(Command.withDescription("Copy the file as it is now, while others keep writing."))

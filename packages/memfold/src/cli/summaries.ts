@@ -4,7 +4,7 @@ import { Memory, type Session } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Console, Effect, Layer } from "effect"
 import * as options from "./options.js"
-import { type Cell, clean, color, count, shownId, table } from "./terminal.js"
+import { type Cell, clean, color, count, shownId, table, json as toJson } from "./terminal.js"
 import { short } from "./timeline.js"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
@@ -53,7 +53,7 @@ export const command = Command.make(
       const memory = yield* Memory.Memory
       const all = yield* memory.summaries(session)
       if (json) {
-        return yield* Effect.forEach(all, (one) => Console.log(JSON.stringify(record(one))), {
+        return yield* Effect.forEach(all, (one) => Console.log(toJson(record(one))), {
           discard: true,
         })
       }

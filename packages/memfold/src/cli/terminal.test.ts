@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { clean, heading, shownId, table } from "./terminal.js"
+import { clean, heading, json, shownId, table } from "./terminal.js"
 
 /** What steers a terminal: the escape, a line's end, the bell, DEL, a C1 control, and a change of direction. */
 const steering = ["\u001B[31m", "\n", "\u0007", "\u007F", "\u009B31m", "\u202E"]
@@ -19,6 +19,17 @@ describe("what steers a terminal is not shown", () => {
       expect(heading(text).split("\n")).toHaveLength(2)
     }
     expect(clean("👩‍👧 keeps its joiner")).toBe("👩‍👧 keeps its joiner")
+  })
+
+  it("in JSON, which means the same", () => {
+    const value = { text: `${steering.join("")}\u2028\u2066\uFEFF\u{E0001}👩‍👧`, [`key\u202E`]: [1, null] }
+    for (const indent of [undefined, 2]) {
+      const printed = json(value, indent)
+      expect(JSON.parse(printed)).toEqual(value)
+      expect(printed.replaceAll("\n", "")).not.toMatch(controls)
+      expect(printed).not.toMatch(/[\u2028\u2066\uFEFF]|\u{E0001}/u)
+      expect(printed).toContain("👩‍👧")
+    }
   })
 
   it("in cells, which keep the colour that they are given", () => {

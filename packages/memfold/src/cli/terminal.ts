@@ -44,6 +44,21 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
  */
 export const clean = (text: string): string => text.replace(control, " ")
 
+// Line breaks stay: within a text, JSON has none, and between its parts they are layout.
+const controlOfJson = /(?:(?![\u200D\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/gu
+
+/**
+ * A value as JSON that can be shown on a terminal: control characters and those that change the direction of text are
+ * escaped. It means the same as without that.
+ */
+export const json = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? "null").replace(controlOfJson, (found) =>
+    Array.from(
+      { length: found.length },
+      (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  )
+
 /** Applies `tidy` and cuts the result to `width` columns, with an ellipsis. */
 const cut = (text: string, width: number, tidy: (text: string) => string): string => {
   // More than this cannot fit. Segmenting a long tool output to its end would be slow.

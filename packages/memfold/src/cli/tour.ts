@@ -11,7 +11,7 @@ import { replay } from "../replay/replay.js"
 import { allStrategies, compare, comparisonTable } from "./compare.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { contextRecord } from "./records.js"
+import { formatContext } from "../promise/formats.js"
 import { runJob } from "./replay.js"
 import { contextLimit, type Sample, sampleNamed, samples } from "./samples.js"
 import { color, count, heading, progress, progressDone, several } from "./terminal.js"
@@ -35,7 +35,7 @@ const messagesElsewhere = (session: string, store: string) =>
 /** Lets a new process read the context from the file. Fails unless it gets the same messages. */
 const readAgain = (session: string, store: string, context: Render.Context) =>
   Effect.gen(function* () {
-    const here = JSON.stringify(contextRecord("openai", context).messages)
+    const here = JSON.stringify(formatContext("openai", context).messages)
     if (here !== (yield* messagesElsewhere(session, store)))
       return yield* new UsageError({ problem: "a new process read a different context from the file" })
     const messages = several(context.messages.length, "message")

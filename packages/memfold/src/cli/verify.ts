@@ -5,7 +5,7 @@ import { Console, Effect, Layer, Stream } from "effect"
 import { Found } from "./failure.js"
 import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { clean, color, progress, progressDone, several } from "./terminal.js"
+import { clean, color, progress, progressDone, several, json as toJson } from "./terminal.js"
 
 export const command = Command.make(
   "verify",
@@ -29,7 +29,7 @@ export const command = Command.make(
           yield* Effect.forEach(found, (finding) =>
             Console.log(
               json
-                ? JSON.stringify({ type: "finding", ...finding })
+                ? toJson({ type: "finding", ...finding })
                 : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
             ),
           )
@@ -37,7 +37,7 @@ export const command = Command.make(
       )
       yield* Console.log(
         json
-          ? JSON.stringify({ type: "verified", ...sums })
+          ? toJson({ type: "verified", ...sums })
           : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}: ` +
               (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
       )

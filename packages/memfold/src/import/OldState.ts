@@ -15,6 +15,8 @@ export interface OldSummary {
   readonly turnPrefix?: string
   /** The messages that it claims to cover. */
   readonly covers: ReadonlyArray<Range>
+  /** Why it is not usable; then it covers nothing, and its messages are summarized anew when that is due. */
+  readonly damaged?: string
   /** When it was made, in milliseconds since the epoch; `null` if unknown. */
   readonly time: number | null
   /** How many messages there were then; `null` if unknown. */

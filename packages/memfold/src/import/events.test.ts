@@ -89,11 +89,28 @@ const oldState: fc.Arbitrary<OldState> = conversation.chain((messages) =>
   summaries(messages.length).map((summaries) => ({ messages, summaries })),
 )
 
-const plainState = ({ uncovered, turnStarts, pinned, ...state }: Session.SessionState) => ({
+/** A state without the batch id, which only a stored log has. */
+const plainState = ({ uncovered, turnStarts, pinned, prefix, ...state }: Session.SessionState) => ({
   ...state,
+  prefix: { ...prefix, batch: "" },
   raw: [...uncovered],
   turnStarts: [...turnStarts],
   pinned: [...pinned],
+})
+
+it("a damaged summary is left out, and its messages are summarized anew when that is due", async () => {
+  const damaged = summary("a", 0, { damaged: "compact_up_to_index is 11, and there are 10 messages" })
+  const imported = eventsOf({ messages: chat(10), summaries: [damaged] }, options)
+  expect(imported.summaries).toMatchObject([
+    {
+      is: "left-out",
+      notes: [
+        "compact_up_to_index is 11, and there are 10 messages; its messages are summarized anew when that is due",
+      ],
+    },
+  ])
+  const outcomes = await withImport(imported, (memory) => memory.compactDue("s"))
+  expect(outcomes).toMatchObject([{ committed: { coveredTo: 6, segments: [{ text: "[0,6)" }] } }])
 })
 
 describe("whatever was in the old state", () => {

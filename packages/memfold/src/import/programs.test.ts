@@ -150,7 +150,8 @@ describe("a store of summaries with split turns", () => {
       ...transcript("blocks.json", [{ role: "user", content: [{ type: "text", text: "Hi" }] }]),
       format: "anthropic",
     }
-    expect(await wrong("split-turn", { file: old, messages: anthropic })).toContain("there are 1 messages")
+    // The summary of four messages does not fit a transcript with one; it is written anew when that is due.
+    expect(await outcome("split-turn", { file: old, messages: anthropic })).toEqual(["t1", 0, 1])
     expect(
       await wrong("split-turn", { file: old, messages: { file: "gone.json", format: "auto" } }),
     ).toContain("gone.json")
@@ -194,10 +195,6 @@ describe("a store of summaries with split turns", () => {
     const columns = tables("columns.db", { summaries: { columns: "summary_id, thread_id, summary_text" } })
     expect(await of(columns)).toBe('columns.db: table "summaries" has no column "compact_up_to_index"')
     expect(await of(store("rows.db"))).toBe("rows.db: there is no conversation in it")
-    expect(await of(store("beyond.db", row("s1", "t", 11)))).toContain(
-      'beyond.db: summary "s1": compact_up_to_index is 11',
-    )
-    expect(await of(store("text.db", row("s1", "t", "soon")))).toContain("no index of a message")
   })
 
   it("is not written to, even where it could be", async () => {

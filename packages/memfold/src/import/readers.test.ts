@@ -215,13 +215,20 @@ describe("a table of summaries with split turns (design 3)", () => {
   })
 
   it("names the summary that cannot be read, and why", () => {
-    expect(problem(of(row({ compact_up_to_index: -1 })))).toBe(
-      'summary "s1": compact_up_to_index is no index of a message',
-    )
-    expect(problem(of(row({ compact_up_to_index: "4" })))).toContain("no index of a message")
-    expect(problem(of(row({ compact_up_to_index: 11 })))).toContain("is 11, and there are 10 messages")
     expect(problem(of(row({ summary_text: 4 })))).toContain("summary_text is no text")
     expect(problem(of(row({ created_at: "soon" })))).toContain("created_at is no time")
+  })
+
+  it("may have a damaged one, whose messages are to be summarized anew", () => {
+    for (const [index, why] of [
+      [-1, "compact_up_to_index is no index of a message"],
+      ["4", "compact_up_to_index is no index of a message"],
+      [11, expect.stringMatching(/^compact_up_to_index is 11, and there are 10 messages \(.*--messages\)$/)],
+    ] as const) {
+      expect(right(of(row({ compact_up_to_index: index }))).summaries).toMatchObject([
+        { covers: [], damaged: why },
+      ])
+    }
   })
 
   it("may have an older one from before the conversation was rewound", () => {

@@ -38,17 +38,18 @@ const partsOf = (row: JsonObject): Either.Either<Pick<OldSummary, "text" | "turn
 
 const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, string> =>
   Either.gen(function* () {
-    const to = row["compact_up_to_index"]
-    if (typeof to !== "number" || !Number.isInteger(to) || to < 0) {
-      return yield* Either.left("compact_up_to_index is no index of a message")
-    }
+    const index = row["compact_up_to_index"]
+    const to = typeof index === "number" && Number.isInteger(index) ? index : -1
     const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
-    // A superseded summary may be from before the conversation was rewound.
-    if (to > total && status === "active") {
-      return yield* Either.left(
-        `compact_up_to_index is ${to}, and there are ${total} messages; give the whole transcript with --messages`,
-      )
-    }
+    // The design rebuilds a summary whose data do not hold. One that was superseded may just be from before the
+    // conversation was rewound.
+    const beyond = to > total && status === "active"
+    const damaged =
+      to < 0
+        ? "compact_up_to_index is no index of a message"
+        : beyond
+          ? `compact_up_to_index is ${to}, and there are ${total} messages (if more were said, give the whole transcript with --messages)`
+          : undefined
     const time = yield* Either.mapLeft(
       readOldTime(row["created_at"]),
       () => `created_at is no time; allowed: ${timeAllowed}`,
@@ -58,7 +59,8 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
       id: idOf(row["summary_id"]) ?? "",
       status,
       ...(yield* partsOf(row)),
-      covers: to === 0 || to > total ? [] : [{ from: 0, to }],
+      covers: to <= 0 || to > total ? [] : [{ from: 0, to }],
+      ...(damaged === undefined ? {} : { damaged }),
       time,
       total: typeof then === "number" && Number.isInteger(then) ? then : null,
     }

@@ -100,7 +100,9 @@ export const stepsOf = ({ messages, summaries }: OldState): Steps => {
 
   for (const [position, summary] of summaries.entries()) {
     const newer: Held = { summary, covers: fromStart(summary.covers, messages) }
-    if (summary.text.trim() === "" && (summary.turnPrefix ?? "").trim() === "") {
+    if (summary.damaged !== undefined) {
+      leftOut.set(summary, `${summary.damaged}; its messages are summarized anew when that is due`)
+    } else if (summary.text.trim() === "" && (summary.turnPrefix ?? "").trim() === "") {
       leftOut.set(summary, "it has no text")
     } else if (summary.covers.length === 0) {
       leftOut.set(summary, "it covers no message that is there")

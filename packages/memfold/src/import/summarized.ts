@@ -34,7 +34,7 @@ export const summarized = (
     const memory = yield* Memory.make({ strategy, compaction: "manual" }).pipe(
       Effect.provideService(CurrentSummarizer, summarizer),
     )
-    yield* memory.append(session, messages)
+    yield* Effect.catchTag(memory.append(session, messages), "IdempotencyKeyReused", Effect.die)
     const outcome = yield* memory.compact(session)
     switch (outcome._tag) {
       case "Committed": {

@@ -33,10 +33,7 @@ export const write = (
   Effect.gen(function* () {
     const [first, ...rest] = events.map(({ time, event }) => ({ time, ...EventCodec.encode(event) }))
     if (first === undefined) return false
-    const recorded = events.map(({ time, event }, position): EventCodec.RecordedEvent => {
-      const version = position + 1
-      return { session, version, id: EventCodec.eventId({ batchId, version }), time, event }
-    })
+    const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
     const summaries = yield* Session.summaryRows(session, Stream.fromIterable(recorded))
     const { duplicate } = yield* log.append(session, [first, ...rest], {
       expectedVersion: 0,

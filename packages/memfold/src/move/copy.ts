@@ -174,12 +174,17 @@ export const copySession = (
       }
       const last = yield* Stream.runHead(to.read(session, { reverse: true }))
       const end = yield* from.version(session)
-      /** The summary rows are written with the last batch, when the copy is complete. */
-      const rowsAt = (toVersion: number) =>
+      /** The summary rows and the description are written with the last batch, when the copy is complete. */
+      const derivedAt = (toVersion: number) =>
         toVersion < end
           ? Effect.succeed(undefined)
           : Effect.map(
-              Effect.option(Session.summaryRows(session, Session.readEvents(from, session, { toVersion }))),
+              Effect.option(
+                Effect.all({
+                  summaries: Session.summaryRows(session, Session.readEvents(from, session, { toVersion })),
+                  description: Session.descriptionOf(Session.readEvents(from, session, { toVersion })),
+                }),
+              ),
               Option.getOrUndefined,
             )
       let version = before
@@ -193,12 +198,12 @@ export const copySession = (
               ({ session: _session, version: _seq, batchId: _commit, ...record }): EventLog.NewRecord =>
                 record,
             )
-            const summaries = yield* rowsAt(version + records.length)
+            const derived = yield* derivedAt(version + records.length)
             const appended = yield* to.append(session, records, {
               expectedVersion: version,
               lastBatchId,
               batchId,
-              summaries,
+              ...derived,
             })
             if (!appended.duplicate) written += records.length
             version = appended.version

@@ -8,7 +8,7 @@ import {
   Verify,
 } from "@memfold/core"
 import { Console, Deferred, Effect, Exit, Fiber, Logger, type Scope, Stream } from "effect"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
@@ -368,6 +368,8 @@ describe("a file of lines", () => {
         const file = join(inside, "a.jsonl")
         yield* writeLines(file, Stream.make("one", "𝕊", "three"))
         expect(readFileSync(file, "utf8")).toBe("one\n𝕊\nthree\n")
+        // Conversations are for the eyes of their owner.
+        expect(statSync(file).mode & 0o777).toBe(0o600)
         expect(yield* Effect.flip(writeLines(file, Stream.make("other")))).toMatchObject({
           _tag: "NotWritten",
           message: `${file} exists already`,

@@ -57,7 +57,8 @@ export const writeLines = <E>(
     Effect.zipRight(notThere(partial, begun)),
     Effect.zipRight(
       Effect.acquireUseRelease(
-        attempt(file, () => open(partial, "wx")),
+        // Conversations are for the eyes of their owner.
+        attempt(file, () => open(partial, "wx", 0o600)),
         write,
         (handle, exit) =>
           Effect.promise(async () => {

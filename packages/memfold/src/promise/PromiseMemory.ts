@@ -4,8 +4,11 @@ import type {
   EventCodec,
   EventLog,
   Memory,
+  Metrics,
+  MessageName,
   Outcome,
   Planned,
+  Recall,
   Render,
   Session,
   Strategy,
@@ -16,8 +19,18 @@ import type {
 } from "@memfold/core"
 import type * as Layers from "@memfold/layers"
 import type { Layer } from "effect"
-import type { Formats } from "./formats.js"
+import type { StrategyName } from "../parts.js"
+import type { StoreUrl } from "../store.js"
+import type { GivenLogger } from "./logging.js"
+import type {
+  ContextMessages,
+  FormatOptions,
+  Formats,
+  SystemMessages,
+  UnsupportedSection,
+} from "./formats.js"
 import type { GivenSummarizer } from "./models.js"
+import type { MemoryTools } from "./tools.js"
 
 /**
  * Functions of the application that run around each compaction. They may be asynchronous. A hook that throws or rejects
@@ -56,24 +69,31 @@ export interface AsyncHooks {
  * The options of {@link createMemory}. Only `store` is required. Durations are a number of milliseconds or a text such as
  * `"30 seconds"`.
  */
-export interface CreateOptions<Format extends keyof Formats = "openai"> extends Partial<
-  Omit<Memory.Options, "strategy" | "wording" | "hooks" | "shadow">
-> {
+export interface CreateOptions<
+  Format extends keyof Formats = "openai",
+  System extends SystemMessages = "inline",
+> extends Partial<Omit<Memory.Options, "strategy" | "wording" | "hooks" | "shadow">> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
    * (TLS), or an event log layer of your own.
    */
-  readonly store: string | Layer.Layer<EventLog.EventLog, EventLog.LogError>
+  readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
    * When to compact, which messages stay verbatim, and how summaries are written: a strategy, or the name of a shipped
    * one such as `"rounds"`. The default is `SlidingWindow()`.
    */
-  readonly strategy?: Strategy.Strategy | string
+  readonly strategy?: Strategy.Strategy | StrategyName
   /**
    * A parsed settings file, for a strategy given by its name. Keys are in camelCase or snake_case. Its values take
-   * precedence over environment variables and defaults. Unknown keys are ignored.
+   * precedence over environment variables and defaults. If it has the section of a strategy, such as
+   * `agent.contextWindow`, only that section counts. A setting that no shipped strategy knows is an error.
    */
   readonly settings?: object
+  /**
+   * What the environment variables with settings begin with; `"MEMFOLD_"` by default. With `"PRIZM_"`, the rounds
+   * strategy reads `PRIZM_FULL_CONTEXT_TURNS`.
+   */
+  readonly environmentPrefix?: string
   /** How new summaries are worded, instead of the strategy's own wording: the name of a preset, or a wording. */
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
@@ -93,32 +113,72 @@ export interface CreateOptions<Format extends keyof Formats = "openai"> extends 
    * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` and the
    * debug log show where its decisions differ.
    */
-  readonly shadow?: Strategy.Strategy | string
+  readonly shadow?: Strategy.Strategy | StrategyName
   /** Counts the tokens of a text. The default is a multilingual estimate. */
   readonly tokenCounter?: TokenCounter.Service
   /**
-   * The format of messages that go in and come out: `"openai"` (Chat Completions, the default), `"anthropic"` (Messages)
-   * or `"memfold"`.
+   * Where the log goes: a level (`"error"`, `"warning"`, `"info"` or `"debug"`) to print lines to standard error, or a
+   * function that gets each entry. By default, nothing is printed.
+   */
+  readonly logger?: GivenLogger
+  /**
+   * A function that gets each update of a metric, such as `memfold_compactions`. It runs synchronously and should return at
+   * once.
+   */
+  readonly metrics?: (update: Metrics.Update) => void
+  /**
+   * The format of messages that go in and come out: `"openai"` (Chat Completions, the default), `"openai-responses"`
+   * (items of the Responses API), `"anthropic"` (Messages) or `"memfold"`.
    */
   readonly format?: Format
+  /**
+   * Where the system messages of a context stand, the summary among them. `"inline"` (default): among the messages.
+   * `"apart"`: a context is `{ system, messages }`, or `{ instructions, input }` for `"openai-responses"`, for libraries
+   * and servers that refuse a system message behind another one. With `"anthropic"` they are always apart.
+   */
+  readonly systemMessages?: System
 }
 
 /** The messages for the next call of a model, in the format of the memory. */
-export interface FormattedContext<Format extends keyof Formats> {
+export interface FormattedContext<Format extends keyof Formats, System extends SystemMessages = "inline"> {
   /** The messages to send to the provider. */
-  readonly messages: Formats[Format]["context"]
-  /** The sections of the context in order: what each one is, which messages it covers, and its tokens. */
-  readonly layout: ReadonlyArray<Render.Section>
+  readonly messages: ContextMessages<Format, System>
+  /**
+   * The sections of the context in order: what each one is, which messages it covers, and its tokens. Sections
+   * `unsupported` come last: what the format has no place for.
+   */
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
   /** The size of the context in tokens, by the memory's token counter. */
   readonly tokens: number
+  /** What the answer is produced behind. Pass it to `append` with the answer. */
+  readonly prefix: Session.Prefix
   /** How the context met the budget; missing if the memory has no budget, or for a past version. */
   readonly budget?: BudgetOutcome
+}
+
+/** A page of a conversation, in the format of the memory. */
+export interface FormattedPage<Format extends keyof Formats> extends Omit<Memory.MessagePage, "messages"> {
+  readonly messages: Formats[Format]["context"]
+}
+
+/** A message that `recall` found. */
+export interface FormattedRecalledMessage<Format extends keyof Formats> extends Omit<
+  Recall.RecalledMessage,
+  "message"
+> {
+  /** The message in the format of the memory; of an excerpt, only its author and the excerpt. */
+  readonly message: Formats[Format]["context"]
+}
+
+/** The messages that `recall` found, in the format of the memory. */
+export interface FormattedRecall<Format extends keyof Formats> extends Omit<Recall.Recalled, "messages"> {
+  readonly messages: ReadonlyArray<FormattedRecalledMessage<Format>>
 }
 
 /** Options that apply to one call only; the session does not remember them. */
 export interface RequestOptions {
   /** Used instead of the memory's strategy: a strategy, or the name of a shipped one. */
-  readonly strategy?: Strategy.Strategy | string
+  readonly strategy?: Strategy.Strategy | StrategyName
   /**
    * Settings for this call. They take precedence over the memory's own. The strategy must be given by its name, here or
    * in the options of the memory. An unknown key is an error.
@@ -133,18 +193,23 @@ export interface RequestOptions {
  * fails, with `DamagedEvent` if a stored event cannot be read, and with `Closed` after `close`. The `@throws` of a method
  * list what it fails with besides. Tell errors apart by `error._tag`.
  */
-export interface PromiseMemory<Format extends keyof Formats> {
+export interface PromiseMemory<Format extends keyof Formats, System extends SystemMessages = "inline"> {
   /**
    * Appends messages to a session: all of them or none. Resolves once they are durable. A failed compaction never makes it
    * reject. With `compaction: "inline"`, it waits for the compactions that are due.
    *
    * @param session - the id of the session; any text that is not empty
-   * @param messages - one message or a list, in the format of the memory
+   * @param messages - one message or a list, in the format of the memory; a whole response of the provider's client, too
    * @param options - `idempotencyKey`: a text that you choose for this append. With the same key, a retry writes nothing
-   *   and resolves with `duplicate: true` and the range of the first append. Also a `strategy` or `settings` for this call.
+   *   and resolves with `duplicate: true` and the range of the first append. `prefix`: the `prefix` of the context that
+   *   the messages answer; it decides whether later contexts send signed reasoning back to the provider. Without it, the
+   *   log decides, and in doubt leaves the reasoning out. `owner` and `title`: what the session is listed by from then
+   *   on, as with `describe`. Also a `strategy` or `settings` for this call.
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
-   * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended
+   * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended. For a
+   *   message of another library, `use` names the package or the format that reads it
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was appended
+   * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
    * @throws LogError: the store failed; retry with the same idempotency key
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
@@ -161,21 +226,26 @@ export interface PromiseMemory<Format extends keyof Formats> {
    *   { idempotencyKey: "request-8841" },
    * )
    * console.log(from, to, duplicate)
+   * const { messages, prefix } = await memory.context("chat-1")
+   * console.log(messages) // send them to the model
+   * await memory.append("chat-1", { role: "assistant", content: "Thank you, I found it." }, { prefix })
    * await memory.close()
    * ```
    */
   append(
     session: string,
     messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
-    options?: RequestOptions & { readonly idempotencyKey?: string },
+    options?: RequestOptions &
+      Session.DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix },
   ): Promise<Memory.AppendedMessages>
   /**
    * The messages to send to the model, now or as they were at a version. With a `budget`, it waits for compactions while
    * the context is larger.
    *
    * @param session - the id of the session; a session without events has an empty context
-   * @param options - `atVersion`: a version of the session, 0 or more, for a context of the past. Also a `strategy` or
-   *   `settings` for this call.
+   * @param options - `atVersion`: a version of the session, from 0 to the newest, for a context of the past. Also a `strategy` or
+   *   `settings` for this call. `recall`: adds earlier messages that fit the newest user message, `tokens` (1,000) at the
+   *   most, right before it. `model` and `summaries` choose the form of a summary that a provider wrote.
    * @returns the messages, their layout and their tokens
    * @throws InvalidInput: the session id or the version is invalid
    * @throws LogError: the store failed
@@ -196,14 +266,108 @@ export interface PromiseMemory<Format extends keyof Formats> {
    */
   context(
     session: string,
-    options?: RequestOptions & Memory.AtVersionOptions,
-  ): Promise<FormattedContext<Format>>
+    options?: RequestOptions & Memory.ContextOptions & FormatOptions,
+  ): Promise<FormattedContext<Format, System>>
+  /**
+   * The conversation as it was said, covered messages included, for a chat page: page by page from its end. It starts at
+   * the last clear.
+   *
+   * @param session - the id of the session; a session without events has an empty page
+   * @param options - `limit`: the most messages of a page, 1 or more, 50 by default; `before`: the `earlier` of a page, to
+   *   read the messages before it
+   * @returns the messages `[from, to)` in the format of the memory, their times, and `earlier`
+   * @throws InvalidInput: the session id, the limit or the cursor is invalid; after a clear, cursors are
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const newest = await memory.messages("chat-1", { limit: 20 })
+   * if (newest.earlier !== null) {
+   *   const { messages } = await memory.messages("chat-1", { limit: 20, before: newest.earlier })
+   *   console.log(messages)
+   * }
+   * await memory.close()
+   * ```
+   */
+  messages(session: string, options?: Memory.PageOptions): Promise<FormattedPage<Format>>
+  /**
+   * Searches the messages since the last clear, covered ones included, without a model: those that fit the query best,
+   * with the messages around them, within a budget of tokens and in the order of the conversation. Groups of tool calls
+   * are returned whole, and of long messages the part that fits.
+   *
+   * @param session - the id of the session; a session without events has no messages
+   * @param query - a question, words, an identifier or a path, in any language
+   * @param options - `tokens`: the most tokens of the result, 1,000 by default. `messages`: `"all"` (default), or
+   *   `"outside-context"` for those that the next context does not show word for word. `atVersion`: searches as it was
+   *   then. Also a `strategy` or `settings` for this call.
+   * @returns the messages with their index, time and role, and all of them as one `text` for a prompt
+   * @throws InvalidInput: the session id, the query or an option is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const { messages, text, tokens } = await memory.recall("chat-1", "Which order was late?", { tokens: 500 })
+   * for (const { index, time, role, text } of messages) console.log(index, new Date(time), role, text)
+   * console.log(text, tokens)
+   * await memory.close()
+   * ```
+   */
+  recall(
+    session: string,
+    query: string,
+    options?: RequestOptions & Memory.RecallOptions,
+  ): Promise<FormattedRecall<Format>>
+  /**
+   * Tools for the model: `search_memory` searches the messages that the context does not show, and `read_messages` reads
+   * what was said around them. The definitions come in the formats of OpenAI, Anthropic and the AI SDK. Results are normal
+   * tool results: append them.
+   *
+   * @param session - the id of the session
+   * @param options - `tokens`: the most tokens of a result, 1,000 by default. Also a `strategy` or `settings`: those that
+   *   the contexts of this session are rendered with
+   * @returns the definitions, `answer` for the calls of a message, and `call` for one call. Both reject as `recall` does
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const tools = memory.tools("chat-1")
+   * console.log(tools.openai) // send them with the messages of the context
+   * const answer = {
+   *   role: "assistant" as const,
+   *   content: null,
+   *   tool_calls: [
+   *     {
+   *       id: "call_1",
+   *       type: "function" as const,
+   *       function: { name: "search_memory", arguments: '{"query":"order"}' },
+   *     },
+   *   ],
+   * }
+   * await memory.append("chat-1", answer)
+   * await memory.append("chat-1", await tools.answer(answer))
+   * await memory.close()
+   * ```
+   */
+  tools(session: string, options?: RequestOptions & { readonly tokens?: number }): MemoryTools<Format>
   /**
    * The folded state of a session, now or at a version: its uncovered messages, the active summary, the running
    * compaction.
    *
    * @param session - the id of the session
-   * @param options - `atVersion`: a version of the session, 0 or more; the newest by default
+   * @param options - `atVersion`: a version of the session, from 0 to the newest; the newest by default
    * @returns the state
    * @throws InvalidInput: the session id or the version is invalid
    * @throws LogError: the store failed
@@ -294,8 +458,9 @@ export interface PromiseMemory<Format extends keyof Formats> {
    * Runs one compaction now, whether it is due or not. The tail stays uncovered all the same.
    *
    * @param session - the id of the session
-   * @param options - `instructions`: a text that is added to the summarizer's prompt. Also a `strategy` or `settings` for
-   *   this call.
+   * @param options - `instructions`: a text that is added to the summarizer's prompt. `takeOver`: takes the lock from a
+   *   compaction that runs, for example of a process that was killed; its result will be thrown away. Also a `strategy` or
+   *   `settings` for this call.
    * @returns the outcome: `Committed`, `Pruned`, `Idle` (nothing to compact, a veto, or compaction is off), `Failed` or
    *   `Lost` (another process had the lock, or the session changed)
    * @throws InvalidInput: the session id is invalid
@@ -314,7 +479,10 @@ export interface PromiseMemory<Format extends keyof Formats> {
    * await memory.close()
    * ```
    */
-  compact(session: string, options?: RequestOptions & { readonly instructions?: string }): Promise<Outcome>
+  compact(
+    session: string,
+    options?: RequestOptions & { readonly instructions?: string; readonly takeOver?: boolean },
+  ): Promise<Outcome>
   /**
    * The stored events and then new ones as they come, each once and in order. The loop ends at `break` or when the memory
    * is closed. Events of other processes are polled for, unless the store reports them.
@@ -467,7 +635,8 @@ export interface PromiseMemory<Format extends keyof Formats> {
    * the session, still have the text.
    *
    * @param session - the id of the session
-   * @param index - the message index, from 0, counted since the last clear. For older messages, delete the session.
+   * @param message - the index of the message, from 0, counted since the last clear; or `{ version }`, the version of the
+   * event that appended it, which also names messages from before a clear
    * @returns `invalidated`: how many summaries became invalid
    * @throws InvalidInput: an argument is invalid
    * @throws UnknownMessage: the session has no such message
@@ -487,7 +656,28 @@ export interface PromiseMemory<Format extends keyof Formats> {
    * await memory.close()
    * ```
    */
-  redact(session: string, index: number): Promise<{ readonly invalidated: number }>
+  redact(session: string, message: MessageName): Promise<{ readonly invalidated: number }>
+  /**
+   * Sets the owner and the title of a session, or removes them. A fork has those of its source, and a clear keeps them.
+   * Earlier titles stay in the log, and `redact` does not erase them.
+   *
+   * @param session - the id of the session; one that does not exist begins with that
+   * @param change - `owner` and `title`: a text, or `null` to remove it; what is missing stays
+   * @throws InvalidInput: the session id, the owner or the title is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.describe("chat-1", { title: "Plans for Lisbon" })
+   * await memory.close()
+   * ```
+   */
+  describe(session: string, change: Session.DescriptionChange): Promise<void>
   /**
    * Starts the session over, without messages. Message indexes start again from 0. The log keeps the earlier events.
    *
@@ -543,6 +733,45 @@ export interface PromiseMemory<Format extends keyof Formats> {
    * ```
    */
   sessions(): AsyncIterable<EventLog.SessionInfo>
+  /**
+   * The sessions of an owner, the one with the newest activity first, page by page: for the list in a chat application.
+   * The owner and the title of a session are set with `append`, or with `describe`.
+   *
+   * @param owner - the owner, an id of the application
+   * @param page - `limit`: the most sessions of a page, 1 or more, 50 by default; `before`: the `earlier` of a page, to
+   *   read the sessions before it
+   * @returns the sessions, and `earlier`
+   * @throws InvalidInput: the owner, the limit or the cursor is invalid
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.append("chat-1", { role: "user", content: "Hello" }, { owner: "ann", title: "Greetings" })
+   * const { sessions, earlier } = await memory.sessionsOf("ann", { limit: 20 })
+   * for (const { session, title, updatedTime } of sessions) console.log(session, title, new Date(updatedTime))
+   * console.log(earlier === null)
+   * await memory.close()
+   * ```
+   */
+  sessionsOf(owner: string, page?: Memory.SessionPageOptions): Promise<Memory.SessionPage>
+  /**
+   * The memory in messages of `@memfold/core`, whatever its format is: for packages that connect it to a library, such as
+   * `@memfold/ai-sdk`.
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.neutral.append("chat-1", { role: "user", parts: [{ type: "text", text: "Hello" }] })
+   * await memory.close()
+   * ```
+   */
+  readonly neutral: Memory.Neutral
   /**
    * Ends running compactions (after at most `shutdown`), ends every loop over events, and closes the store. Later calls
    * reject with `Closed`. `await using` calls it at the end of the block.

@@ -1,40 +1,247 @@
 /** The message formats of a memory. */
 import * as Anthropic from "@memfold/anthropic"
-import type { Message } from "@memfold/core"
+import { Message, type Render } from "@memfold/core"
 import * as OpenAI from "@memfold/openai"
 import { Either } from "effect"
 
+type Omitted = OpenAI.Encoded["omitted"][number]
+
+/** A message with parts of any type, as the types of the official clients have it. */
+interface AnyMessage<Role extends string> {
+  readonly role: Role
+  readonly content: string | ReadonlyArray<{ readonly type: string }>
+}
+
 /**
- * The message types of each format: `given` is one message that you append, `context` is `messages` of a context.
+ * The types of each format: `given` is what you append, `context` is `messages` of a context, and `apart` is the same
+ * with the system messages apart (`systemMessages: "apart"`).
  *
  * - `openai`: messages of the Chat Completions API
+ * - `openai-responses`: items of the Responses API
  * - `anthropic`: messages of the Messages API; a context is `{ system, messages }`
  * - `memfold`: the messages of `@memfold/core`
+ *
+ * A whole response of the official client can be appended, too: its usage is read, and never sent back.
  */
 export interface Formats {
   readonly openai: {
-    readonly given: OpenAI.OpenAIMessage
-    readonly context: ReadonlyArray<OpenAI.OpenAIMessage>
+    readonly given:
+      | OpenAI.OpenAIMessage
+      | { readonly object: "chat.completion"; readonly choices: ReadonlyArray<{ readonly message: object }> }
+    readonly context: Array<OpenAI.OpenAIMessage>
+    readonly apart: { system?: string; messages: Array<OpenAI.OpenAIMessage> }
+  }
+  readonly "openai-responses": {
+    readonly given:
+      | OpenAI.Responses.ResponsesItem
+      | { readonly type: string }
+      | { readonly type?: "item_reference" | null; readonly id: string }
+      | AnyMessage<"user" | "assistant" | "system" | "developer">
+      | { readonly object: "response"; readonly output: ReadonlyArray<{ readonly type: string }> }
+    readonly context: Array<OpenAI.Responses.ResponsesItem>
+    readonly apart: { instructions?: string; input: Array<OpenAI.Responses.ResponsesItem> }
   }
   readonly anthropic: {
-    readonly given: Anthropic.AnthropicMessage
+    readonly given: Anthropic.AnthropicMessage | AnyMessage<"user" | "assistant" | "system">
     readonly context: Anthropic.AnthropicConversation
+    readonly apart: Anthropic.AnthropicConversation
   }
-  readonly memfold: { readonly given: Message.Message; readonly context: ReadonlyArray<Message.Message> }
+  readonly memfold: {
+    readonly given: Message.Message
+    readonly context: ReadonlyArray<Message.Message>
+    readonly apart: { readonly system?: string; readonly messages: ReadonlyArray<Message.Message> }
+  }
 }
+
+/** Where the system messages of a context stand: among the messages, or apart from them. */
+export type SystemMessages = "inline" | "apart"
+
+/** The type of `messages` of a context. */
+export type ContextMessages<
+  Format extends keyof Formats,
+  System extends SystemMessages,
+> = System extends "apart" ? Formats[Format]["apart"] : Formats[Format]["context"]
+
+/**
+ * What a context could not say in the memory's format: parts of the message `from`, such as a `file` in a tool result of
+ * Chat Completions. They are left out of the context, and stay in the log.
+ */
+export interface UnsupportedSection {
+  readonly section: "unsupported"
+  readonly from: number
+  readonly to: number
+  readonly tokens: 0
+  /** The types of the parts; `name` is the author's name, and `is-error` the mark of a failed tool call. */
+  readonly parts: ReadonlyArray<string>
+}
+
+interface Encoded {
+  readonly messages: unknown
+  readonly omitted: ReadonlyArray<Omitted>
+}
+
+/** Options of one context, `model` and `summaries`: the form of a summary that a provider wrote. */
+export type FormatOptions = Pick<Anthropic.EncodeOptions, "model" | "summaries">
 
 interface Codec {
   readonly decode: (given: ReadonlyArray<unknown>) => Either.Either<ReadonlyArray<Message.Message>, Error>
-  readonly encode: (messages: ReadonlyArray<Message.Message>) => unknown
+  /** As the messages came, not as a request that the provider accepts. */
+  readonly encodeExact: (messages: ReadonlyArray<Message.Message>) => unknown
+  readonly encode: (messages: ReadonlyArray<Message.Message>, options: FormatOptions) => Encoded
+  /** With the text of all system messages apart, if there is one. */
+  readonly encodeApart: (messages: ReadonlyArray<Message.Message>, options: FormatOptions) => Encoded
 }
+
+/** Takes the system messages out, encodes the others, and puts both together. */
+const apart =
+  (encode: Codec["encode"], put: (system: string | undefined, messages: unknown) => unknown) =>
+  (messages: ReadonlyArray<Message.Message>, options: FormatOptions): Encoded => {
+    // A call in a system message goes to the codec, which leaves it out with its result.
+    const others = messages.map((message) =>
+      message.role === "system"
+        ? { ...message, parts: message.parts.filter(({ type }) => type === "tool-call") }
+        : message,
+    )
+    const positions = others.flatMap(({ role, parts }, at) =>
+      role === "system" && parts.length === 0 ? [] : [at],
+    )
+    const system = messages.filter(({ role }) => role === "system")
+    const texts = system.map(Message.text).filter((text) => text !== "")
+    const encoded = encode(
+      positions.map((at) => others[at]!),
+      options,
+    )
+    const unsaid = messages.flatMap(({ role, parts }, message) =>
+      role === "system"
+        ? parts.flatMap(({ type }) =>
+            type === "text" || type === "tool-call" ? [] : [{ message, part: type }],
+          )
+        : [],
+    )
+    return {
+      messages: put(texts.length === 0 ? undefined : texts.join("\n\n").toWellFormed(), encoded.messages),
+      omitted: [
+        ...unsaid,
+        ...encoded.omitted.map(({ message, part }) => ({ message: positions[message]!, part })),
+      ],
+    }
+  }
+
+const withSystem = (system: string | undefined, messages: unknown) => ({
+  ...(system === undefined ? {} : { system }),
+  messages,
+})
+
+const inResponses: Codec["encode"] = (messages, options) => {
+  const { input, omitted } = OpenAI.Responses.encodeAndReport(messages, options)
+  return { messages: input, omitted }
+}
+
+/** A summary that is sent as a window stays among the items: it is no text of a system message any more. */
+const responsesApart: Codec["encode"] = (given, options) => {
+  const { messages, sources, omitted: before } = OpenAI.Responses.placeSummaries(given, options)
+  const { omitted, ...encoded } = apart(inResponses, (instructions, input) => ({
+    ...(instructions === undefined ? {} : { instructions }),
+    input,
+  }))(messages, options)
+  const after = omitted.map(({ message, part }) => ({ message: sources[message] ?? message, part }))
+  return { ...encoded, omitted: [...before, ...after] }
+}
+
+const inAnthropic: Codec["encode"] = (given, options) => {
+  const { omitted, ...messages } = Anthropic.encodeAndReport(given, options)
+  return { messages, omitted }
+}
+
+const asTheyAre = (messages: ReadonlyArray<Message.Message>): Encoded => ({ messages, omitted: [] })
 
 /** The codec of each format. */
 export const codecs: Readonly<Record<keyof Formats, Codec>> = {
-  openai: { decode: OpenAI.decodeMessages, encode: OpenAI.encodeMessages },
-  anthropic: { decode: Anthropic.decodeMessages, encode: Anthropic.encodeMessages },
+  openai: {
+    decode: OpenAI.decodeMessages,
+    encodeExact: (messages) => OpenAI.encodeMessages(messages, { exact: true }),
+    encode: (messages) => OpenAI.encodeAndReport(messages),
+    encodeApart: apart((messages) => OpenAI.encodeAndReport(messages), withSystem),
+  },
+  "openai-responses": {
+    decode: OpenAI.Responses.decodeItems,
+    encode: inResponses,
+    encodeExact: (messages) => OpenAI.Responses.encodeItems(messages, { exact: true }),
+    encodeApart: responsesApart,
+  },
+  anthropic: {
+    decode: Anthropic.decodeMessages,
+    encode: inAnthropic,
+    encodeExact: (messages) => Anthropic.encodeMessages(messages, { exact: true }),
+    encodeApart: inAnthropic,
+  },
   memfold: {
     // The memory itself checks these messages.
     decode: (given) => Either.right(given as ReadonlyArray<Message.Message>),
-    encode: (messages) => messages,
+    encode: asTheyAre,
+    encodeExact: (messages) => messages,
+    encodeApart: apart(asTheyAre, withSystem),
   },
+}
+
+/** One section for each message that has something left out. */
+const unsupported = (
+  omitted: ReadonlyArray<Omitted>,
+  sources: Render.Context["sources"],
+): ReadonlyArray<UnsupportedSection> => {
+  const found = new Map<number, Set<string>>()
+  for (const { message, part } of omitted) {
+    const index = sources[message]
+    // A summary or a note of the engine says in its text what there is to say.
+    if (index !== undefined && index !== null) found.set(index, (found.get(index) ?? new Set()).add(part))
+  }
+  return [...found]
+    .toSorted(([one], [other]) => one - other)
+    .map(([from, parts]) => ({ section: "unsupported", from, to: from + 1, tokens: 0, parts: [...parts] }))
+}
+
+/** The formats that have a place for summaries of their provider. */
+const nativeTo: Partial<Record<keyof Formats, string>> = {
+  anthropic: "anthropic",
+  "openai-responses": "openai-responses",
+}
+
+/**
+ * The prefix of a context in a format. Behind the text of a summary that other contexts send in the form of the provider,
+ * an answer is produced behind another prefix than theirs.
+ */
+const prefixOf = (
+  format: keyof Formats,
+  { messages, prefix }: Render.Context,
+  { model, summaries }: FormatOptions,
+): Render.Context["prefix"] => {
+  const provider = nativeTo[format]
+  const asText = messages.some((message) => {
+    const parts = message.parts.filter(Message.isReplacing)
+    const own = parts.filter((part) => part.provider === provider)
+    const sent = summaries === "text" ? [] : Message.partsFor(message, { provider: provider ?? "", model })
+    return own.length > 0 && !sent.some(Message.isReplacing)
+  })
+  return asText ? { ...prefix, head: [prefix.head, "summary as text"].filter(Boolean).join(", ") } : prefix
+}
+
+/** A context in a format; its layout names what the format has no place for. */
+export const formatContext = (
+  format: keyof Formats,
+  context: Render.Context,
+  systemMessages: SystemMessages = "inline",
+  options: FormatOptions = {},
+): {
+  readonly messages: unknown
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
+  readonly prefix: Render.Context["prefix"]
+} => {
+  const codec = codecs[format]
+  const encode = systemMessages === "apart" ? codec.encodeApart : codec.encode
+  const { messages, omitted } = encode(context.messages, options)
+  return {
+    messages,
+    layout: [...context.layout, ...unsupported(omitted, context.sources)],
+    prefix: prefixOf(format, context, options),
+  }
 }

@@ -1,7 +1,7 @@
 /** Turns the `summarizer` option into a summarizer. */
 import { Prompt, Summarizer } from "@memfold/core"
 import { Effect, Either } from "effect"
-import { byName, summarizers } from "../parts.js"
+import { byName, type SummarizerName, summarizers } from "../parts.js"
 
 /**
  * A function that asks a model for a summary. It gets the instructions (`system`) and the conversation (`user`), and
@@ -30,7 +30,7 @@ export type AskModel = (
 ) => Promise<string | Summarizer.Result>
 
 /** A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, or a service. */
-export type GivenSummarizer = string | AskModel | Summarizer.Service
+export type GivenSummarizer = SummarizerName | AskModel | Summarizer.Service
 
 /** A function that asks a model, as a summarizer. */
 const asking = (ask: AskModel): Summarizer.Service => ({

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { createMemory, Pin, Rounds, Strategy, Trigger, Keep, Fold } from "../index.js"
+import { createMemory, Pin, Rounds, Strategy, Trigger, Keep, SummaryMode } from "../index.js"
 
 const turn = (index: number) => [
   { role: "user", content: `question ${index} about something of interest` } as const,
@@ -41,7 +41,7 @@ describe("time", () => {
       name: "all",
       when: Trigger.backlog({ messages: 1 }),
       keep: Keep.lastMessages(1),
-      summaryMode: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
     })
     await memory.recompact("copy", { strategy: rolling })
     expect((await memory.context("copy")).messages[0]?.content).toBe("[Conversation Summary]\n[0,5)")
@@ -188,7 +188,7 @@ describe("what others have a say in", () => {
     await expect(memory.revert("s", { pauseFor: 0.5 })).rejects.toMatchObject({ _tag: "InvalidInput" })
   })
 
-  it("memory layers learn and recall, and facts can be retired", async () => {
+  it("memory layers learn and recall, and facts can be removed", async () => {
     await using memory = createMemory({ ...options, layers: true, compaction: "inline" })
     await memory.append("s", [
       { role: "user", content: "My name is Ada and I live in Graz." },
@@ -211,7 +211,7 @@ describe("what others have a say in", () => {
       name: "pinning",
       when: Trigger.backlog({ messages: 2 }),
       keep: Keep.lastMessages(2),
-      summaryMode: Fold.rolling,
+      summaryMode: SummaryMode.rolling,
       pin: Pin.firstUserMessage,
     })
     await using memory = createMemory({ ...options, strategy })

@@ -1,8 +1,10 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
-import { type Hooks, type Strategy, Wording } from "@memfold/core"
-import { Duration, Effect, Either, Layer, Option, Schema } from "effect"
-import { strategyNamed } from "../parts.js"
-import { codecs, type Formats } from "./formats.js"
+import { type Hooks, Memory, type Strategy, Wording } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Effect, Either, Layer, Schema } from "effect"
+import { strategyNamed, unknownSettings } from "../parts.js"
+import { isLogger } from "./logging.js"
+import { codecs, type Formats, type SystemMessages } from "./formats.js"
 import type { AsyncHooks, CreateOptions } from "./PromiseMemory.js"
 
 /**
@@ -18,6 +20,22 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
+/**
+ * Checks that a value is a strategy or a name.
+ *
+ * @throws InvalidOption: it is something else, for example a strategy's function that was not called
+ */
+const checkStrategy = (option: string, given: unknown): void => {
+  if (typeof given === "string") return
+  if (typeof given === "function") {
+    throw new InvalidOption({ option, allowed: "a strategy: call the function, as in SlidingWindow()" })
+  }
+  const { keep } = (given ?? {}) as Partial<Strategy.Strategy>
+  if (typeof keep?.from !== "function") {
+    throw new InvalidOption({ option, allowed: "a strategy, or the name of one" })
+  }
+}
+
 export const same = <E>(error: E): E => error
 
 /**
@@ -29,27 +47,33 @@ export const same = <E>(error: E): E => error
  */
 export const strategyOf = (
   given: Strategy.Strategy | string,
-  sources: Pick<Strategy.Sources, "request" | "file">,
+  sources: Pick<Strategy.Sources, "request" | "file" | "environmentPrefix">,
 ): Strategy.Strategy => {
   if (typeof given === "string") return Either.getOrThrowWith(strategyNamed(given, sources), same)
+  checkStrategy("strategy", given)
   if (sources.request === undefined && sources.file === undefined) return given
   throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
 }
 
-const modes: ReadonlySet<unknown> = new Set([undefined, "background", "inline", "manual", "off"])
-const durations = ["summarizerTimeout", "lease", "backOff", "shutdown"] as const
+/** Whether a part is left out, or given by its name. */
+const isNamed = (given: unknown): boolean => given === undefined || typeof given === "string"
 
 /** The names of all options. Any other name is a typing mistake. */
 const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "store",
   "strategy",
   "settings",
+  "environmentPrefix",
   "wording",
   "summarizer",
   "layers",
   "tokenCounter",
+  "logger",
+  "metrics",
   "format",
+  "systemMessages",
   "compaction",
+  "boundReasoning",
   "budget",
   "hooks",
   "shadow",
@@ -59,6 +83,7 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "lease",
   "backOff",
   "cachedSessions",
+  "concurrentCompactions",
 ])
 
 /**
@@ -66,27 +91,38 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
  *
  * @throws InvalidOption: the first wrong option
  */
-export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
+export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessages>): void => {
   if (typeof options !== "object" || options === null) {
     throw new InvalidOption({ option: "options", allowed: 'an object like { store: "sqlite:chats.db" }' })
   }
-  const { store, strategy, format, compaction, wording } = options
+  const { store, strategy, format, systemMessages, wording, logger, metrics } = options
   const refuse = (option: string, allowed: string) => {
     throw new InvalidOption({ option, allowed })
   }
   if (typeof store !== "string" && !Layer.isLayer(store))
     refuse("store", "memory:, sqlite:PATH, redis://HOST, or a layer")
   if (format !== undefined && !Object.hasOwn(codecs, format)) refuse("format", Object.keys(codecs).join(", "))
-  if (!modes.has(compaction)) refuse("compaction", "background, inline, manual, or off")
-  if (typeof strategy === "object" && typeof strategy.keep?.from !== "function") {
-    refuse("strategy", "a strategy, or the name of one")
+  if (systemMessages !== undefined && systemMessages !== "apart") {
+    if (systemMessages !== "inline") refuse("systemMessages", "inline or apart")
+    if (format === "anthropic") refuse("systemMessages", "apart: the Messages API has a field for them")
   }
+  if (strategy !== undefined) checkStrategy("strategy", strategy)
+  if (options.shadow !== undefined) checkStrategy("shadow", options.shadow)
+  if (logger !== undefined && !isLogger(logger)) {
+    refuse("logger", '"error", "warning", "info", "debug", or a function')
+  }
+  if (metrics !== undefined && typeof metrics !== "function") refuse("metrics", "a function")
   if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
     refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
   }
   const unknown = Object.keys(options).find((name) => !known.has(name))
   if (unknown !== undefined) refuse(unknown, `one of the options: ${[...known].join(", ")}`)
-  const { budget, layers, summarizer } = options
+  const [setting] = unknownSettings(options.settings)
+  if (setting !== undefined) refuse(`settings.${setting}`, "left out: no strategy has this setting")
+  const prefix: unknown = options.environmentPrefix
+  if (prefix !== undefined && typeof prefix !== "string")
+    refuse("environmentPrefix", "a text, such as PRIZM_")
+  const { layers, summarizer } = options
   if (Array.isArray(summarizer) && summarizer.length === 0) refuse("summarizer", "left out, or not empty")
   if (
     layers !== undefined &&
@@ -95,16 +131,25 @@ export const checkOptions = (options: CreateOptions<keyof Formats>): void => {
   ) {
     refuse("layers", "true, false, or an object of options")
   }
-  if (budget !== undefined) {
-    const { tokens, timeout = 0 } = budget
-    if (typeof tokens !== "number" || !(tokens > 0) || Option.isNone(Duration.decodeUnknown(timeout))) {
-      refuse("budget", 'an object like { tokens: 100_000, timeout: "20 seconds" }')
-    }
+  const { settings: _settings, shadow, ...engine } = options
+  // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
+  const named = { strategy: SlidingWindow(), summarizer: undefined, wording: undefined, shadow: undefined }
+  const wrong = Memory.checkOptions({
+    ...engine,
+    ...named,
+    ...(isNamed(strategy) ? {} : { strategy }),
+    ...(isNamed(shadow) ? {} : { shadow }),
+    ...(isNamed(wording) ? {} : { wording }),
+  })
+  if (wrong !== null) {
+    const isStrategy = wrong.option === "strategy" || wrong.option === "shadow"
+    refuse(wrong.option, isStrategy ? "a strategy, or the name of one" : wrong.allowed)
   }
-  for (const name of durations) {
-    const given = options[name]
-    if (given !== undefined && Option.isNone(Duration.decodeUnknown(given))) {
-      refuse(name, 'a duration, such as "30 seconds" or a number of milliseconds')
+  const given: ReadonlyArray<unknown> = Array.isArray(summarizer) ? summarizer : [summarizer]
+  for (const one of given) {
+    const isService = typeof one === "object" && one !== null && "summarize" in one
+    if (!isNamed(one) && typeof one !== "function" && !isService) {
+      refuse("summarizer", "the name of one, a function that asks a model, a summarizer, or a list of these")
     }
   }
 }

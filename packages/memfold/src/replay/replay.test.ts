@@ -107,4 +107,27 @@ describe("replay", () => {
     expect(both.again.state.total).toBe(12)
     expect(both.other.state.total).toBe(14)
   })
+
+  it("that has ended is noticed without being replayed: only its last message is looked at again", async () => {
+    const messages = chat(300)
+    const once = replay({
+      session: "s",
+      source: "file",
+      messages,
+      strategy: RollingBuffer(),
+      summarizer: EchoSummarizer.make(),
+    }).pipe(
+      Stream.runCollect,
+      Effect.map((all) => Chunk.toReadonlyArray(all)),
+    )
+    const [first, again] = await Effect.runPromise(
+      Effect.all([once, once]).pipe(Effect.provide(InMemoryEventLog.layer)),
+    )
+    const [before, after] = [first.at(-1) as EndStep, again.at(-1) as EndStep]
+    expect(first).toHaveLength(301)
+    expect(again).toHaveLength(2)
+    expect(again[0]).toMatchObject({ _tag: "Message", index: 299, outcomes: [] })
+    expect(after.totals).toMatchObject({ messages: 0, skipped: 300, compactions: 0, summarizerCalls: 0 })
+    expect(after.context).toEqual(before.context)
+  })
 })

@@ -4,7 +4,7 @@
  */
 import {
   CurrentSummarizer,
-  type EventLog,
+  EventLog,
   Memory,
   type Message,
   type Outcome,
@@ -13,7 +13,7 @@ import {
   type Strategy,
   type Summarizer,
 } from "@memfold/core"
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as TranscriptClock from "./TranscriptClock.js"
 
@@ -79,7 +79,34 @@ const noTotals: Totals = {
 const withoutPromptSize = (message: Message.Message): Message.Message =>
   message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
 
-/** The steps of a replay, one for each message and one at the end. */
+/** The idempotency key of each message: a hash of the name of the transcript and all messages up to there. */
+const keysOf = ({ source, messages }: ReplayOptions): ReadonlyArray<string> => {
+  const hash = createHash("sha256").update(source)
+  return messages.map(
+    (message) => `replay-${hash.update(JSON.stringify(message)).copy().digest("hex").slice(0, 20)}`,
+  )
+}
+
+/**
+ * The position of the last message that the session has already. Those before it are there as well, with everything that
+ * they caused, because a replay finishes one message before the next. A replay that has ended is found at the end of the
+ * log, and not read through again.
+ */
+const lastThere = (session: string, keys: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const positions = new Map(keys.map((key, position) => [key, position]))
+    const log = yield* EventLog.EventLog
+    const found = yield* log.read(session, { reverse: true }).pipe(
+      Stream.filterMap(({ batchId }) => Option.fromNullable(positions.get(batchId))),
+      Stream.runHead,
+    )
+    return Option.getOrElse(found, () => 0)
+  })
+
+/**
+ * The steps of a replay, one for each message and one at the end. Messages that the session has from an earlier replay
+ * have no step, except for the last of them: what it causes may not be finished.
+ */
 export const replay = (
   options: ReplayOptions,
 ): Stream.Stream<MessageStep | EndStep, Memory.MemoryError, EventLog.EventLog> =>
@@ -108,16 +135,19 @@ export const replay = (
         const state = yield* memory.state(session)
         return { sent: tokens, raw: state.appendedTokens }
       })
-      const hash = createHash("sha256").update(options.source)
+      const keys = keysOf(options)
+      const start = yield* lastThere(session, keys)
+      totals.skipped = start
+      for (const message of messages.slice(0, start)) time.moveTo(message.time)
 
-      const one = (message: Message.Message) =>
+      const one = (message: Message.Message, position: number) =>
         Effect.gen(function* () {
           time.moveTo(message.time)
           const size = message.role === "assistant" ? yield* callSize : { sent: 0, raw: 0 }
-          const idempotencyKey = `replay-${hash.update(JSON.stringify(message)).copy().digest("hex").slice(0, 20)}`
-          const { from, duplicate } = yield* memory.append(session, withoutPromptSize(message), {
-            idempotencyKey,
-          })
+          // The key is a hash of the messages so far, so it is never used for another one.
+          const { from, duplicate } = yield* memory
+            .append(session, withoutPromptSize(message), { idempotencyKey: keys[start + position] ?? "" })
+            .pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
           const outcomes = yield* memory.compactDue(session)
           if (duplicate) {
             totals.skipped++
@@ -138,6 +168,10 @@ export const replay = (
         return { _tag: "End" as const, context, state, totals: { ...totals, largestContext } }
       }).pipe(Effect.withClock(time.clock))
 
-      return Stream.fromIterable(messages).pipe(Stream.mapEffect(one), Stream.concat(Stream.fromEffect(end)))
+      return Stream.fromIterable(messages.slice(start)).pipe(
+        Stream.zipWithIndex,
+        Stream.mapEffect(([message, position]) => one(message, position)),
+        Stream.concat(Stream.fromEffect(end)),
+      )
     }),
   )

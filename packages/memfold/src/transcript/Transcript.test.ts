@@ -122,10 +122,16 @@ describe("parse, of Anthropic messages", () => {
     expect(good(lines({ role: "user", content: [{ type: "text", text: "hi" }] })).format).toBe("openai")
     const thinking = { role: "assistant", content: [{ type: "thinking", thinking: "…" }] }
     expect(good(lines(thinking)).format).toBe("anthropic")
-    expect(good(lines(thinking, { role: "tool", tool_call_id: "c", content: "" })).format).toBe("openai")
     expect(good(lines({ ...thinking, tool_calls: [] })).format).toBe("openai")
     expect(good(lines({ ...thinking, function_call: null })).format).toBe("openai")
-    expect(good(lines(thinking), { format: "openai" }).format).toBe("openai")
+  })
+
+  it("are not read as OpenAI's", () => {
+    const thinking = { role: "assistant", content: [{ type: "thinking", thinking: "…" }] }
+    const answer = { role: "tool", tool_call_id: "c", content: "" }
+    const refused = "has a part of Anthropic Messages at content[0]"
+    expect(bad(lines(thinking, answer), { file: "chat" }).message).toContain(refused)
+    expect(bad(lines(thinking), { file: "chat", format: "openai" }).message).toContain(refused)
   })
 
   it("says what is wrong with the system field", () => {

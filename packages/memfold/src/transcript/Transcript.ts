@@ -105,7 +105,7 @@ const readPicked = (format: Format, source: Source, pick: number): Reading => {
 
 /**
  * Reads a transcript: a JSON list of messages, a JSON object with `messages`, JSON Lines with one message per line, or
- * the format of a program (`tau-bench`, `pi`, `swe-agent`). A message may have a time in `at` or `timestamp`: ISO 8601
+ * the format of a program (`tau-bench`, `pi`, `swe-agent`). A message may have a time in `time` or `timestamp`: ISO 8601
  * (UTC without an offset) or milliseconds since the epoch.
  *
  * The error says where reading stopped; its `readable` has the messages before that place.

@@ -214,14 +214,17 @@ describe("where the settings come from", () => {
     return { A: found[0]!.total / 2 - found[0]!.to / 2, B: found[0]!.to / 2 }
   }
   const file = { agent: { contextWindow: { fullContextTurns: 5, cachedContextTurns: 2 } } }
-  const environment = { PRIZM_FULL_CONTEXT_TURNS: "6", PRIZM_CACHED_CONTEXT_TURNS: "1" }
+  const environment = { MEMFOLD_FULL_CONTEXT_TURNS: "6", MEMFOLD_CACHED_CONTEXT_TURNS: "1" }
 
   it("is the request, then agent-tools.json, then the environment, then A = 4 and B = 3", () => {
     expect(settings({})).toEqual({ A: 4, B: 3 })
     expect(settings({ environment })).toEqual({ A: 6, B: 1 })
     expect(settings({ environment, file })).toEqual({ A: 5, B: 2 })
     expect(settings({ environment, file, request: { fullContextTurns: 1 } })).toEqual({ A: 1, B: 2 })
-    expect(settings({ environment: { PRIZM_CACHED_CONTEXT_TURNS: "2" } })).toEqual({ A: 4, B: 2 })
+    expect(settings({ environment: { MEMFOLD_CACHED_CONTEXT_TURNS: "2" } })).toEqual({ A: 4, B: 2 })
+    const prizm = { PRIZM_FULL_CONTEXT_TURNS: "6", PRIZM_CACHED_CONTEXT_TURNS: "1" }
+    expect(settings({ environment: prizm })).toEqual({ A: 4, B: 3 })
+    expect(settings({ environment: prizm, environmentPrefix: "PRIZM_" })).toEqual({ A: 6, B: 1 })
     expect(settings({ file: { agent: { model: "m" }, theme: "dark" } })).toEqual({ A: 4, B: 3 })
   })
 })

@@ -24,7 +24,8 @@ export type RoundsSettings = typeof Settings.Type
  *
  * `Rounds(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
  * `Rounds.resolve` reads each setting from the first place that has it: the request, `agent.contextWindow` of a
- * settings file, `PRIZM_FULL_CONTEXT_TURNS` and `PRIZM_CACHED_CONTEXT_TURNS` in the environment, the defaults.
+ * settings file, `MEMFOLD_FULL_CONTEXT_TURNS` and `MEMFOLD_CACHED_CONTEXT_TURNS` in the environment, the defaults. With
+ * `environmentPrefix: "PRIZM_"`, it reads the variables of the design's own program instead.
  *
  * @example
  * ```ts
@@ -41,8 +42,8 @@ export const Rounds = Strategy.define({
   // The program of the reference design keeps its settings in the file `agent-tools.json` and in the environment.
   section: ["agent", "contextWindow"],
   environment: {
-    PRIZM_FULL_CONTEXT_TURNS: "fullContextTurns",
-    PRIZM_CACHED_CONTEXT_TURNS: "cachedContextTurns",
+    FULL_CONTEXT_TURNS: "fullContextTurns",
+    CACHED_CONTEXT_TURNS: "cachedContextTurns",
   },
   make: ({ fullContextTurns, cachedContextTurns }) =>
     Strategy.make({

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
-import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
+import { decisions, oneByOne, rehearse } from "../../../testing/src/strategy/rehearse.js"
 import { runOf } from "../../../testing/src/memory/run.js"
 import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
 
@@ -39,9 +39,11 @@ const reference = (
         ? "hard-limit"
         : delta >= settings.compressionWindowSize
           ? "window"
-          : delta > 0 && time - lastConsolidatedAt >= settings.compressionCooldownSec * 1_000
-            ? "cooldown"
-            : null
+          : total - lastConsolidated >= settings.contextSize
+            ? "context-size"
+            : delta > 0 && time - lastConsolidatedAt >= settings.compressionCooldownSec * 1_000
+              ? "cooldown"
+              : null
     if (reason === null) continue
     found.push({ total, from: lastConsolidated, to: compressEnd, reason })
     lastConsolidated = compressEnd
@@ -72,13 +74,31 @@ const ours = (
 const steady = (count: number): ReadonlyArray<Arrival> =>
   Array.from({ length: count }, (_, position) => ({ count: 1, time: startOfTime + position * 1_000 }))
 
-const settings: fc.Arbitrary<SlidingWindowSettings> = fc.record({
-  contextSize: fc.constant(500),
-  tailKeepSize: fc.nat({ max: 60 }),
-  compressionWindowSize: fc.integer({ min: 1, max: 40 }),
-  compressionCooldownSec: fc.constantFrom(1, 10, 60, 900, 100_000),
-  compressionHardLimit: fc.integer({ min: 1, max: 40 }),
-})
+/** All settings that are accepted, up to a size. */
+const settings: fc.Arbitrary<SlidingWindowSettings> = fc
+  .record({
+    room: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constant(500)),
+    tailKeepSize: fc.nat({ max: 60 }),
+    compressionWindowSize: fc.integer({ min: 1, max: 40 }),
+    compressionCooldownSec: fc.constantFrom(1, 10, 60, 900, 100_000),
+    compressionHardLimit: fc.integer({ min: 1, max: 40 }),
+  })
+  .map(({ room, ...others }) => ({ contextSize: others.tailKeepSize + room, ...others }))
+
+/** One message, or several tool calls at once with their results: a group. */
+const oneMessageOrToolUse: fc.Arbitrary<ReadonlyArray<Message.Message>> = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom([Message.user("q")], [Message.assistant("a")]) },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 1, max: 9 }).map((count) => {
+      const ids = Array.from({ length: count }, (_, position) => `${position}`)
+      return [
+        Message.call(ids.map((id) => ({ id, name: "t", arguments: "{}" }))),
+        ...ids.map((id) => Message.result({ id, output: "x" })),
+      ]
+    }),
+  },
+)
 
 describe("the reference's formulas", () => {
   it("hold for every total up to 300 with the defaults", () => {
@@ -204,6 +224,42 @@ describe("the context", () => {
     expect(settled[129]!.state.summary?.segments).toMatchObject([{ kind: "history", from: 0, to: 84 }])
     expect(settled[129]!.context.messages[0]).toEqual(Message.system("[Conversation Summary]\n[0,84)"))
     expect(Math.max(...moments.map(({ state }) => state.uncovered.length))).toBe(52)
+  })
+
+  it("leaves nothing out in normal operation, with any settings that are accepted", () => {
+    const given = fc.tuple(settings, fc.array(oneMessageOrToolUse, { minLength: 40, maxLength: 90 }))
+    fc.assert(
+      fc.property(given, ([settings, pieces]) => {
+        const { moments } = rehearse(SlidingWindow(settings), oneByOne(pieces.flat()))
+        const gaps = moments.flatMap(({ context }) =>
+          context.layout.filter(({ section }) => section === "gap"),
+        )
+        expect(gaps).toEqual([])
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it("leaves nothing out where the context is smaller than the tail and a window", async () => {
+    const { moments } = await runOf(SlidingWindow({ contextSize: 45 }), oneByOne(chat(130)))
+    expect(moments.flatMap(({ context }) => sizes(context).filter((size) => size.startsWith("gap")))).toEqual(
+      [],
+    )
+    expect(moments.filter(({ outcomes }) => outcomes.length > 0).slice(0, 2)).toMatchObject([
+      { state: { total: 45, coveredTo: 5 }, outcomes: [{ started: { reason: "context-size" } }] },
+      { state: { total: 50, coveredTo: 10 }, outcomes: [{ started: { reason: "context-size" } }] },
+    ])
+  })
+
+  it("shows the tail whole, even where a group of tool calls makes it longer than the context size", async () => {
+    const ids = ["a", "b", "c", "d", "e"]
+    const tools = [
+      Message.call(ids.map((id) => ({ id, name: "t", arguments: "{}" }))),
+      ...ids.map((id) => Message.result({ id, output: "x" })),
+    ]
+    const messages = [...chat(9), ...tools, ...chat(3, 9)]
+    const { moments } = await runOf(SlidingWindow({ tailKeepSize: 4, contextSize: 5 }), oneByOne(messages))
+    expect(sizes(moments.at(-1)!.context)).toEqual(["summary [0,9)", "uncovered [9,18)"])
   })
 
   it("leaves the oldest out above the context size, as long as no compaction can help", async () => {

@@ -25,8 +25,8 @@ const Settings = Schema.Struct({
 /**
  * The settings of {@link SlidingWindow}: integers from 1, `tailKeepSize` from 0.
  *
- * - `contextSize` (75): the maximum of uncovered messages in a context; it takes effect only while compactions are off
- *   or failing
+ * - `contextSize` (75): the maximum of uncovered messages in a context. When there are this many, a compaction is due, so
+ *   older messages are left out only where none is coming: compactions are off or run by hand
  * - `tailKeepSize` (40): how many of the newest messages are never compacted; smaller than `contextSize`
  * - `compressionWindowSize` (12): compact when the backlog has this many messages
  * - `compressionCooldownSec` (900): compact a smaller backlog this many seconds after the last compaction, or after
@@ -37,8 +37,8 @@ export type SlidingWindowSettings = typeof Settings.Type
 
 /**
  * Keeps the newest `tailKeepSize` messages verbatim and one rolling summary of all older ones. A compaction is due when
- * the backlog `[coveredTo, total - tailKeepSize)` has `compressionWindowSize` messages, or when it has any and the
- * cooldown has passed.
+ * the backlog `[coveredTo, total - tailKeepSize)` has `compressionWindowSize` messages, or when it has any and either
+ * the uncovered messages fill the context or the cooldown has passed.
  *
  * `SlidingWindow(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
  *
@@ -59,6 +59,8 @@ export const SlidingWindow = Strategy.define({
       when: Trigger.any(
         Trigger.backlog({ messages: settings.compressionHardLimit }, "hard-limit"),
         Trigger.backlog({ messages: settings.compressionWindowSize }, "window"),
+        // With little room between the tail and the context size, the window would come too late.
+        Trigger.uncovered({ messages: settings.contextSize }, "context-size"),
         Trigger.cooldown(Duration.seconds(settings.compressionCooldownSec), "cooldown"),
       ),
       keep: Keep.lastMessages(settings.tailKeepSize),

@@ -1,4 +1,4 @@
-import { Message } from "@memfold/core"
+import { Message, ToolNotes } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -281,6 +281,10 @@ describe("the settings", () => {
   it("can leave out what is noted down from tool calls", () => {
     expect(SplitTurn().toolNotes).toMatchObject({ failures: { maxFailures: 8, maxCharacters: 240 } })
     expect(SplitTurn({ toolFailures: 0, trackFiles: false }).toolNotes).toEqual({})
+    const own = { readers: ["fetch_source"], pathArguments: ["source"] }
+    expect(SplitTurn({ trackFiles: own }).toolNotes?.files).toEqual(ToolNotes.withFileTools(own))
+    expect(SplitTurn().toolNotes?.files).toEqual(ToolNotes.commonFileTools)
+    expect(() => SplitTurn({ trackFiles: { reader: ["x"] } as object })).toThrow(/trackFiles/)
   })
 
   it("go by the reference's names", () => {

@@ -9,6 +9,26 @@ import { Schema } from "effect"
 const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(1))
 const Tokens = Schema.Int.pipe(Schema.positive())
 
+const Names = Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+
+/** File tools besides the common ones. */
+const FileTools = Schema.Struct({
+  readers: Names,
+  writers: Names,
+  editors: Schema.optionalWith(
+    Schema.Array(
+      Schema.Struct({
+        tools: Schema.Array(Schema.String),
+        argument: Schema.String,
+        reads: Schema.Array(Schema.String),
+      }),
+    ),
+    { exact: true },
+  ),
+  patchers: Names,
+  pathArguments: Names,
+}).annotations({ parseOptions: { onExcessProperty: "error" } })
+
 const Settings = Schema.Struct({
   contextLimit: Schema.optionalWith(Tokens, { default: () => 200_000 }),
   compactionThreshold: Schema.optionalWith(Share, { default: () => 0.7 }),
@@ -22,7 +42,7 @@ const Settings = Schema.Struct({
     default: () => "off" as const,
   }),
   toolFailures: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 8 }),
-  trackFiles: Schema.optionalWith(Schema.Boolean, { default: () => true }),
+  trackFiles: Schema.optionalWith(Schema.Union(Schema.Boolean, FileTools), { default: () => true }),
 }).pipe(
   Schema.filter(({ keepRecentShare, compactionThreshold }) =>
     keepRecentShare < compactionThreshold
@@ -46,7 +66,9 @@ const Settings = Schema.Struct({
  *   two ends; `hard-clear` also replaces outputs older than the most recent messages by a note
  * - `toolFailures` (8): how many failed tool calls are listed after a turn prefix, word for word, with at most
  *   240 characters each
- * - `trackFiles` (true): list the files that tools read and changed with the summary, across compactions
+ * - `trackFiles` (true): list the files that tools read and changed with the summary, across compactions. The tools of
+ *   common agents are known; an object such as `{ readers: ["fetch_source"], pathArguments: ["source"] }` adds your own
+ *   (`ToolNotes.FileNotes`)
  */
 export type SplitTurnSettings = typeof Settings.Type
 
@@ -80,7 +102,7 @@ export const SplitTurn = Strategy.define({
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: (settings) => {
-    const { contextLimit, splitMargin } = settings
+    const { contextLimit, splitMargin, trackFiles } = settings
     const share = (part: number) => Math.floor(contextLimit * part)
     const newContent = share(settings.splitBudget * splitMargin)
     const recent = Keep.lastTokens(share(settings.keepRecentShare))
@@ -105,7 +127,9 @@ export const SplitTurn = Strategy.define({
         ...(settings.toolFailures === 0
           ? {}
           : { failures: { maxFailures: settings.toolFailures, maxCharacters: failureCharacters } }),
-        ...(settings.trackFiles ? { files: ToolNotes.commonFileTools } : {}),
+        ...(trackFiles === false
+          ? {}
+          : { files: ToolNotes.withFileTools(trackFiles === true ? {} : trackFiles) }),
       },
     })
   },

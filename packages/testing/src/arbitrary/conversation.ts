@@ -140,7 +140,14 @@ const answer = fc.record({
   anonymous: onceIn(8, fc.constant(true)),
   named: fc.boolean(),
   isError: onceIn(8, fc.constant(true)),
+  pictured: onceIn(8, fc.constant(true)),
 })
+
+/** The content of a result with a picture beside its text. */
+const pictured = (output: string): Message.ToolResult["content"] => [
+  { type: "text", text: output },
+  { type: "file", mediaType: "image/png", uri: "https://example.org/page.png" },
+]
 
 /**
  * Calls, single or parallel, and their results: in any order, in one message or several, with something said in
@@ -166,12 +173,13 @@ const toolTurn: fc.Arbitrary<Piece> = fc
     const results = order.flatMap((position): ReadonlyArray<Message.Part> => {
       const pair = pairs[position]
       if (pair === undefined) return []
-      const [{ id, name }, { output, anonymous, named, isError }] = pair
+      const [{ id, name }, { output, anonymous, named, isError, pictured: shown }] = pair
       return [
         {
           type: "tool-result",
           id: anonymous ? "" : id,
           output,
+          ...(shown ? { content: pictured(output) } : {}),
           ...(named ? { name } : {}),
           ...(isError === undefined ? {} : { isError }),
         },

@@ -28,7 +28,15 @@ const tagged = <Tag extends Event.Event["_tag"]>(
 export const byTag: {
   readonly [Tag in Event.Event["_tag"]]: fc.Arbitrary<Of<Tag>>
 } = {
-  MessageAppended: tagged("MessageAppended", { index, message: oneMessage, tokens }),
+  MessageAppended: tagged("MessageAppended", {
+    index,
+    message: oneMessage,
+    tokens,
+    bound: fc.option(
+      fc.record({ tokens, head: fc.option(fc.constantFrom("", "from 3"), { nil: undefined }) }),
+      { nil: undefined },
+    ),
+  }),
   CompactionStarted: tagged("CompactionStarted", {
     compaction,
     strategy: text,
@@ -83,6 +91,7 @@ export const byTag: {
     retryTime: millis,
     retryMessages: index,
   }),
+  CompactionRenewed: tagged("CompactionRenewed", { compaction, leaseUntil: millis }),
   CompactionReleased: tagged("CompactionReleased", { compaction }),
   FactsLearned: tagged("FactsLearned", {
     from: index,
@@ -107,6 +116,10 @@ export const byTag: {
     rewritten: fc.array(index, { maxLength: 2 }),
   }),
   SessionCleared: tagged("SessionCleared", {}),
+  SessionDescribed: tagged("SessionDescribed", {
+    owner: fc.option(fc.option(text), { nil: undefined }),
+    title: fc.option(fc.option(text), { nil: undefined }),
+  }),
 }
 
 /** Any event. */
@@ -122,8 +135,10 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.FactsLearned },
   { weight: 1, arbitrary: byTag.FactRemoved },
   { weight: 1, arbitrary: byTag.CompactionFailed },
+  { weight: 1, arbitrary: byTag.CompactionRenewed },
   { weight: 1, arbitrary: byTag.CompactionReleased },
   { weight: 1, arbitrary: byTag.SessionCleared },
+  { weight: 1, arbitrary: byTag.SessionDescribed },
 )
 
 const unknown = fc.constant<EventCodec.UnknownEvent>({

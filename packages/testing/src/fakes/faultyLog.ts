@@ -76,12 +76,17 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
   return {
     append: (...args) => call("append", log.append(...args)),
     rewrite: (...args) => call("rewrite", log.rewrite(...args)),
+    finishRewrites: (session) => call("finishRewrites", log.finishRewrites?.(session) ?? Effect.void),
     read: (...args) => stream("read", log.read(...args)),
     version: (session) => call("version", log.version(session)),
     saveSnapshot: (...args) => call("saveSnapshot", log.saveSnapshot(...args)),
     loadSnapshot: (session) => call("loadSnapshot", log.loadSnapshot(session)),
-    summaries: (session) => call("summaries", log.summaries(session)),
+    summaries: (...args) => call("summaries", log.summaries(...args)),
+    replaceSummaries: (...args) => call("replaceSummaries", log.replaceSummaries(...args)),
     sessions: stream("sessions", log.sessions),
+    owned: (...args) => call("owned", log.owned(...args)),
+    description: (session) => call("description", log.description(session)),
+    replaceDescription: (...args) => call("replaceDescription", log.replaceDescription(...args)),
     delete: (session) => call("delete", log.delete(session)),
   }
 }

@@ -58,7 +58,9 @@ describe("a law that does not hold", () => {
   })
 
   it("shows the conversation, and what each compaction did with it", async () => {
-    const law = strategyProperties(greedy).find((one) => one.name === "it asks for nothing of the tail")!
+    const law = strategyProperties(greedy).find(
+      (one) => one.name === "the strategy never asks for a summary of the tail",
+    )!
     const { report } = await brokenBy(law, { seed: 1 })
     expect(report).toMatch(/"take" goes to \d+, and the tail begins at \d+/)
     expect(report).toMatch(/#\s+role\s+tokens/)

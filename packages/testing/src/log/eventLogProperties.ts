@@ -4,6 +4,7 @@ import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
 import { modelLaws } from "./laws/model.js"
+import { ownerLaws } from "./laws/owners.js"
 import { raceLaws } from "./laws/races.js"
 import { readLaws } from "./laws/read.js"
 import { rewriteLaws } from "./laws/rewrite.js"
@@ -34,6 +35,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     rewriteLaws,
     durabilityLaws,
     summaryLaws,
+    ownerLaws,
     modelLaws,
   ].flatMap((laws) => laws(kit))
 }

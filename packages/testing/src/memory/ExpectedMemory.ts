@@ -5,13 +5,18 @@ import { contentsOf } from "../oracle/context.js"
 import { checkSession } from "./checkSession.js"
 import type { World } from "./world.js"
 
+interface Entry {
+  readonly message: Message.Message
+  redacted: boolean
+}
+
 /** The expected state of one session. */
 export interface ExpectedSession {
-  messages: Array<{ readonly message: Message.Message; redacted: boolean }>
+  messages: Array<Entry>
   /** The contexts so far, by version: rendering the past must give the same again. */
   readonly contexts: Map<number, string>
-  /** The used idempotency keys, each with the range that its append returned. */
-  readonly keys: Map<string, { readonly from: number; readonly to: number }>
+  /** The used idempotency keys, each with the range that its append returned, and its messages. */
+  readonly keys: Map<string, { readonly from: number; readonly to: number; readonly entries: Array<Entry> }>
 }
 
 /** Every message that was appended to a memory. The commands of {@link memoryCommands} compare the memory with it. */
@@ -25,14 +30,25 @@ export class ExpectedMemory {
     return known
   }
 
+  /**
+   * What an append must answer: a range; `refused` if the key was used for other messages, or `either` if these were
+   * redacted since, so that nobody knows.
+   */
   append(session: string, messages: ReadonlyArray<Message.Message>, key: string) {
     const known = this.of(session)
     const before = known.keys.get(key)
-    if (before !== undefined) return { ...before, duplicate: true }
+    if (before !== undefined) {
+      const { entries, ...appended } = before
+      if (JSON.stringify(entries.map(({ message }) => message)) === JSON.stringify(messages)) {
+        return { ...appended, duplicate: true }
+      }
+      return entries.some(({ redacted }) => redacted) ? ("either" as const) : ("refused" as const)
+    }
     const from = known.messages.length
-    known.messages.push(...messages.map((message) => ({ message, redacted: false })))
+    const entries = messages.map((message) => ({ message, redacted: false }))
+    known.messages.push(...entries)
     const appended = { from, to: known.messages.length }
-    known.keys.set(key, appended)
+    known.keys.set(key, { ...appended, entries })
     return { ...appended, duplicate: false }
   }
 

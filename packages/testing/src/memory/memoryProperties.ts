@@ -4,6 +4,7 @@ import { modelLaw } from "./laws/commands.js"
 import { lostAnswersLaw, summarizerLaw } from "./laws/failures.js"
 import { pendingLaw } from "./laws/pending.js"
 import { leaseLaw, racesLaw } from "./laws/processes.js"
+import { recallLaw } from "./laws/recall.js"
 import { redactionLaw } from "./laws/redaction.js"
 
 /**
@@ -21,7 +22,14 @@ import { redactionLaw } from "./laws/redaction.js"
  */
 export const memoryProperties = (options: MemoryPropertiesOptions = {}): ReadonlyArray<Law> => {
   const kit = memoryKitOf(options)
-  return [modelLaw, summarizerLaw, lostAnswersLaw, racesLaw, leaseLaw, pendingLaw, redactionLaw].map((law) =>
-    law(kit),
-  )
+  return [
+    modelLaw,
+    summarizerLaw,
+    lostAnswersLaw,
+    racesLaw,
+    leaseLaw,
+    pendingLaw,
+    redactionLaw,
+    recallLaw,
+  ].map((law) => law(kit))
 }

@@ -48,6 +48,7 @@ const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Servi
     ...log,
     append: (...args) => own(log.append(...args)),
     rewrite: (...args) => own(log.rewrite(...args)),
+    finishRewrites: (session) => own(log.finishRewrites?.(session) ?? Effect.void),
     read: (...args) => whole(log.read(...args)),
     version: (session) => own(log.version(session)),
     saveSnapshot: (...args) => own(log.saveSnapshot(...args)),

@@ -1,7 +1,7 @@
 /** What a context must show of a state: each message in its place, nothing lost, nothing changed. */
 import {
   type EventCodec,
-  type Message,
+  Message,
   orphans,
   type Render,
   type Session,
@@ -38,9 +38,11 @@ export const contentsOf = (messages: ReadonlyArray<Message.Message>): Contents =
         break
       case "tool-result":
         if (part.output !== noResult) outputs.push(part.output)
+        for (const one of part.content ?? []) if (one.type === "file") outputs.push(one.uri)
         break
       case "file":
-        said.push(part.uri)
+        // The file of a late result stands in a message of its own.
+        outputs.push(part.uri)
         break
       case "opaque":
         said.push(JSON.stringify(part.data) ?? "")
@@ -58,7 +60,7 @@ export const orphanFinding = ({ messages }: Render.Context): Finding | null => {
 
 /**
  * The first message that the layout does not have in exactly one section, or in the wrong one (L4: no message is lost). A message that
- * is covered and pinned is shown besides the summary.
+ * is covered and pinned is shown besides the summary. What is left out of a message is besides the section it is in.
  */
 export const layoutFinding = (
   { total, coveredTo, structure }: Session.SessionState,
@@ -67,7 +69,9 @@ export const layoutFinding = (
   const openFrom = structure.open?.from ?? total
   for (let index = 0; index < total; index++) {
     const sections = layout.flatMap(({ section, from, to }) =>
-      index < from || index >= to || (section === "pinned" && index < coveredTo) ? [] : [section],
+      index < from || index >= to || section === "left-out" || (section === "pinned" && index < coveredTo)
+        ? []
+        : [section],
     )
     const [section] = sections
     const wrong =
@@ -90,7 +94,14 @@ export const contentsFinding = (
   { pinned, uncovered, summary }: Session.SessionState,
   { layout, messages }: Render.Context,
 ): Finding | null => {
-  const known = new Map([...pinned, ...uncovered].map(({ index, message }) => [index, message]))
+  const leftOut = layout.filter(({ section }) => section === "left-out")
+  const shownOf = (index: number, message: Message.Message): Message.Message =>
+    leftOut.some(({ from, to }) => from <= index && index < to)
+      ? { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
+      : message
+  const known = new Map(
+    [...pinned, ...uncovered].map(({ index, message }) => [index, shownOf(index, message)]),
+  )
   const within = (names: ReadonlyArray<Render.SectionName>) =>
     layout
       .filter(({ section }) => names.includes(section))

@@ -86,6 +86,12 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         running = event
         break
       }
+      case "CompactionRenewed":
+        if (running !== null && running.compaction === event.compaction) {
+          const still: Event.CompactionStarted = running
+          running = { ...still, leaseUntil: event.leaseUntil }
+        }
+        break
       case "CompactionFailed":
       case "CompactionReleased":
         if (running?.compaction === event.compaction) running = null
@@ -157,6 +163,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
       case "MessageRedacted":
       case "FactsLearned":
       case "FactRemoved":
+      case "SessionDescribed":
         break
     }
   }
@@ -191,6 +198,20 @@ const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): st
     ? output
     : `${output.slice(0, head)}${note}${output.slice(output.length - tail)}`
 
+/** A cut takes the content away, except for files beside a trimmed text. */
+const cutResult = (
+  { content, ...result }: Message.ToolResult,
+  cut: Event.PrunedOutput,
+): Message.ToolResult => {
+  const output = cutOutput(result.output, cut)
+  const files = (content ?? []).filter(({ type }) => type === "file" && cut.method === "soft-trim")
+  return {
+    ...result,
+    output,
+    ...(files.length === 0 ? {} : { content: [{ type: "text", text: output }, ...files] }),
+  }
+}
+
 /** What a message says after all prunings, in the order they were made. */
 const partsAfterPruning = (
   { messages, pruned }: NaiveSession,
@@ -202,7 +223,7 @@ const partsAfterPruning = (
   return parts.map((part, position) => {
     if (part.type !== "tool-result") return part
     const mine = cuts.filter((cut) => cut.part === position)
-    return { ...part, output: mine.reduce(cutOutput, part.output) }
+    return mine.reduce(cutResult, part)
   })
 }
 

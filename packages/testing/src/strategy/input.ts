@@ -8,7 +8,7 @@ import { picture } from "./picture.js"
 import { type Rehearsal, type RehearsalOptions, rehearse } from "./rehearse.js"
 
 /** How many turns a strategy claims to keep and to take. */
-export interface RoundsClaim {
+export interface TurnsClaim {
   /** At least this many complete turns stay uncovered. */
   readonly keep: number
   /** A compaction takes exactly this many turns, as soon as there are this many besides the kept ones. */
@@ -35,7 +35,7 @@ export type Subject<Settings> =
 export interface StrategyPropertiesOptions<Settings = unknown> {
   readonly name?: string | undefined
   readonly options?: fc.Arbitrary<Partial<Settings>> | undefined
-  readonly turns?: number | RoundsClaim | ((settings: Settings) => number | RoundsClaim) | undefined
+  readonly turns?: number | TurnsClaim | ((settings: Settings) => number | TurnsClaim) | undefined
   readonly conversations?: fc.Arbitrary<ReadonlyArray<Message.Message>> | undefined
   readonly numRuns?: number | undefined
   readonly decide?: typeof Policy.decide | undefined
@@ -47,7 +47,7 @@ export interface Input {
   readonly label: string
   readonly strategy: Strategy.Strategy
   readonly batches: ReadonlyArray<ReadonlyArray<Message.Message>>
-  readonly turns: RoundsClaim | null
+  readonly turns: TurnsClaim | null
 }
 
 /** The values and helpers that the laws of one strategy share. */
@@ -73,7 +73,7 @@ export interface RehearsalLaw extends Pick<LawOptions<Input>, "id" | "name" | "e
 const isArbitrary = (subject: object): subject is fc.Arbitrary<Strategy.Strategy> =>
   "generate" in subject && "shrink" in subject
 
-const claimOf = (claim: number | RoundsClaim | undefined): RoundsClaim | null =>
+const claimOf = (claim: number | TurnsClaim | undefined): TurnsClaim | null =>
   claim === undefined ? null : typeof claim === "number" ? { keep: claim } : claim
 
 /** The strategies to check, each with its label and its claim. */

@@ -57,11 +57,21 @@ export interface Rehearsal {
  *
  * - `decide`, `render`: your own replacements of the engine's functions
  * - `afterwards`: whether to decide again a day after the last message, and then to compact on demand
+ * - `client`: changes each batch before it arrives, as a client does that has sent a context to a model
  */
 export interface RehearsalOptions {
   readonly decide?: typeof Policy.decide | undefined
   readonly render?: typeof Render.render | undefined
   readonly afterwards?: boolean | undefined
+  readonly client?: ((batch: Batch, moments: ReadonlyArray<Moment>) => Arriving) | undefined
+}
+
+type Batch = ReadonlyArray<Message.Message>
+
+/** A batch as it arrives; `prefix` is that of the context that the client has sent, if it says so. */
+export interface Arriving {
+  readonly batch: Batch
+  readonly prefix?: Session.Prefix | undefined
 }
 
 /** The tokens of every summary. */
@@ -115,7 +125,7 @@ export const rehearse = (
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
   options: RehearsalOptions = {},
 ): Rehearsal => {
-  const { decide = Policy.decide, render = Render.render, afterwards = false } = options
+  const { decide = Policy.decide, render = Render.render, afterwards = false, client } = options
   const events: Array<EventCodec.RecordedEvent<Event.Event>> = []
   const decided: Array<Decided> = []
   const moments: Array<Moment> = []
@@ -124,9 +134,9 @@ export const rehearse = (
   let endless: number | null = null
   let thrown: Rehearsal["thrown"] = null
 
-  const happen = (event: Event.Event) => {
+  const happen = (event: Event.Event, batchId = "decided") => {
     const version = state.version + 1
-    const recorded = { session: "s", version, id: `rehearsed.${version}`, time: now, event }
+    const recorded = { session: "s", version, id: `${batchId}.${version}`, time: now, event }
     events.push(recorded)
     state = Session.evolve(state, recorded)
   }
@@ -186,17 +196,27 @@ export const rehearse = (
   }
 
   try {
-    for (const batch of batches) {
-      for (const message of batch) {
+    for (const [number, given] of batches.entries()) {
+      const { batch, prefix } = client?.(given, moments) ?? { batch: given }
+      const heads = Session.headsOf(state, batch, { prefix, head: Render.headOf(state, strategy.context) })
+      for (const [position, message] of batch.entries()) {
         now = Math.max(now, message.time ?? now)
         const pinned = strategy.pin?.pins(message, state.structure) === true
         const tokens = TokenCounter.ofMessage(quarter, message)
-        happen({
-          _tag: "MessageAppended",
-          index: state.total,
-          message: pinned ? { ...message, pinned } : message,
-          tokens,
-        })
+        const boundTokens = TokenCounter.ofBoundParts(quarter, message)
+        const head = heads[position]
+        happen(
+          {
+            _tag: "MessageAppended",
+            index: state.total,
+            message: pinned ? { ...message, pinned } : message,
+            tokens,
+            ...(boundTokens === undefined
+              ? {}
+              : { bound: { tokens: boundTokens, ...(head === undefined ? {} : { head }) } }),
+          },
+          `batch${number}`,
+        )
       }
       look(false)
       settle()

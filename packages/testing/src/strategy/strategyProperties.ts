@@ -6,8 +6,9 @@ import { coverageLaws } from "./laws/coverage.js"
 import { groupLaws } from "./laws/groups.js"
 import { purityLaws } from "./laws/purity.js"
 import { restartLaws } from "./laws/restart.js"
-import { turnLaws } from "./laws/rounds.js"
-import { settlingLaws } from "./laws/settling.js"
+import { reasoningLaws } from "./laws/reasoning.js"
+import { turnLaws } from "./laws/turns.js"
+import { settlingLaws } from "./laws/ending.js"
 import { tailLaws } from "./laws/tail.js"
 import { timeLaws } from "./laws/time.js"
 import { workLaws } from "./laws/work.js"
@@ -43,6 +44,7 @@ export const strategyProperties = <Settings>(
     turnLaws,
     coverageLaws,
     contextLaws,
+    reasoningLaws,
     groupLaws,
     purityLaws,
     settlingLaws,

@@ -38,7 +38,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: `if (running !== null && now < running.leaseUntil) return idle("running")`,
+        from: `if (running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")`,
         to: "",
       },
     ],
@@ -55,8 +55,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
       // Without this change, what came due would be done all the same: a run goes on until nothing is due.
       {
         file: "schedule/CompactionSchedule.ts",
-        from: "work(session, strategy).pipe(",
-        to: "run(dependencies(strategy), session).pipe(",
+        from: "round(session, strategy).pipe(",
+        to: "Effect.as(round(session, strategy), false).pipe(",
       },
     ],
   },
@@ -204,7 +204,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...marked(pairResults(shown), state),",
+        from: "...marked(pairResults(shown.filter(bound.hasRest)), state),",
         to: "...marked(pairResults([...state.pinned, ...shown]), state),",
       },
     ],
@@ -215,8 +215,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...marked(pairResults(shown), state),",
-        to: "...marked(shown.map(({ message }) => message), state),",
+        from: "...marked(pairResults(shown.filter(bound.hasRest)), state),",
+        to: "...marked(shown.map(({ message, index }) => ({ message, source: index })), state),",
       },
     ],
   },
@@ -257,10 +257,11 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   {
     name: "leaves redacted words in summaries",
     law: "L15",
+    rare: true,
     changes: [
       {
         file: "history/redact.ts",
-        from: "covers(index, segment) ? { ...segment, text: redacted } : segment,",
+        from: "covers(index, segment) ? withoutContent(segment) : segment,",
         to: "segment,",
       },
     ],
@@ -283,8 +284,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "const { summary, coveredTo } = state\n  const [first, ...others] = messages",
-        to: "const { summary, total: coveredTo } = state\n  const [first, ...others] = messages",
+        from: "const { summary, coveredTo } = state\n  const [first, ...others] = sent",
+        to: "const { summary, total: coveredTo } = state\n  const [first, ...others] = sent",
       },
     ],
   },

@@ -1,5 +1,5 @@
 /** Renderers that are wrong. */
-import { SummaryMode, Keep, Render, Strategy, Trigger } from "@memfold/core"
+import { SummaryMode, Keep, Message, Render, Strategy, Trigger } from "@memfold/core"
 import { strategyProperties } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
@@ -57,6 +57,16 @@ export const rendererMutants: ReadonlyArray<Mutant> = [
     messages: context.messages.map((message, at) => ({
       ...message,
       metadata: { fromTheEnd: context.messages.length - at },
+    })),
+  })),
+  renderer("sends reasoning behind a new summary", "L17", (_context, state, style, memory) =>
+    Render.render(state, { ...style, boundReasoning: "keep" }, memory),
+  ),
+  renderer("sends no reasoning at all", "L17", (context) => ({
+    ...context,
+    messages: context.messages.map((message) => ({
+      ...message,
+      parts: message.parts.filter((part) => !Message.isBound(part)),
     })),
   })),
 ]

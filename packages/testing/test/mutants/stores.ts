@@ -34,7 +34,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   store("ignores that the log was begun anew", "L12", (log) => ({
     append: (session, records, { lastBatchId: _after, ...options }) => log.append(session, records, options),
   })),
-  store("applies a commit id twice", "L12: a commit id is applied once", (log) => {
+  store("applies a commit id twice", "L12: a batch id is applied once", (log) => {
     let tries = 0
     return {
       append: (session, records, options) =>
@@ -47,7 +47,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         appended.duplicate ? { ...appended, fromVersion: appended.fromVersion + 1 } : appended,
       ),
   })),
-  store("tears batches", "L12: no reader sees half a batch", (log) => ({
+  store("tears batches", "L12: a reader never sees part of a batch", (log) => ({
     append: (session, [first, ...rest], options) =>
       Effect.gen(function* () {
         const appended = yield* log.append(session, [first], options)

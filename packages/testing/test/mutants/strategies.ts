@@ -140,7 +140,7 @@ export const strategyMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "changes its input in place",
-    law: "L10: a decision changes nothing",
+    law: "L10: a decision does not mutate",
     laws: () =>
       strategyProperties(right, {
         decide: (asked, state, options) => {

@@ -1,10 +1,9 @@
-/** The page of mutants: what was wrong, which law found it, and after how many runs. */
+/** The page of mutants: each fault, and the law that finds it. */
 
 export interface Row {
   readonly part: string
   readonly name: string
   readonly law: string
-  readonly runs: number
 }
 
 const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
@@ -20,15 +19,15 @@ export const page = (rows: ReadonlyArray<Row>): string => {
   const kinds = [...new Set(rows.map(({ part }) => part))]
   const sections = kinds.map((kind) => {
     const mine = rows.filter(({ part }) => part === kind)
-    const body = mine.map(({ name, law, runs }) => [name, law, String(runs)])
-    return `## ${kind[0]?.toUpperCase()}${kind.slice(1)} that …\n\n${table([["fault", "found by", "runs"], ...body])}\n`
+    const body = mine.map(({ name, law }) => [name, law])
+    return `## ${kind[0]?.toUpperCase()}${kind.slice(1)} that …\n\n${table([["fault", "found by"], ...body])}\n`
   })
   return `# Faults, and the laws that find them
 
-A law that nothing can break says nothing. Each of these ${rows.length} parts has one fault, put in on purpose; each is found by the
-law that names it, in at most 200 runs, or 1,500 for rare ones. The engines are this one with a line changed, found by
-the simulation; there a run is a seed, and \`liveness\` is something that never ends. Written by
-\`packages/testing/test/mutants\`; a mutant that is not found any more fails the tests.
+A law that nothing can break says nothing. Each of these ${rows.length} parts has one deliberate fault, and the law beside it finds
+the fault in at most 200 runs, or 1,500 for rare ones. The engines are copies of the real one with one line changed; the
+simulation finds their faults, and there a run is a seed. \`liveness\` means that something never ends.
+\`packages/testing/test/mutants\` writes this page and fails if a fault is not found.
 
 ${sections.join("\n")}`
 }

@@ -10,6 +10,8 @@
  * - earlier: a line of a summary somebody else wrote
  * ```
  *
+ * The list of identifiers that may follow is read by `identifiers.ts`.
+ *
  * "…" stands where something was left out between two quotations. A day is written where it changes.
  */
 import type { Sentence } from "./text.js"

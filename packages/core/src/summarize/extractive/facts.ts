@@ -6,7 +6,11 @@
 /** A fact as it is written, folded for comparison, and how much it would hurt to lose it (0 to 3). */
 export interface Fact {
   readonly key: string
+  /** As it stands in the text. */
+  readonly written: string
   readonly worth: number
+  /** Whether it is a name or a quotation, which only means something with its words. */
+  readonly named: boolean
   /** Whether it says something without the words around it: an identifier, an address, a path; not a bare number. */
   readonly alone: boolean
 }
@@ -34,15 +38,17 @@ const worthOfToken = (written: string): number => {
 
 /** The facts of a short text, each once. */
 export const facts = (text: string): ReadonlyArray<Fact> => {
-  const found = new Map<string, number>()
-  const add = (written: string, worth: number): void => {
+  const found = new Map<string, Fact>()
+  const add = (written: string, worth: number, named = false): void => {
     const key = written.normalize("NFKC").toLowerCase()
-    if (worth > (found.get(key) ?? 0)) found.set(key, worth)
+    if (worth > (found.get(key)?.worth ?? 0)) {
+      found.set(key, { key, written, worth, named, alone: worth >= 1.5 })
+    }
   }
   for (const [written] of text.matchAll(token)) add(written, worthOfToken(written))
   for (const [written] of text.matchAll(address)) add(written, 2.5)
   for (const [written] of text.matchAll(path)) add(written, 1.5)
-  for (const [written] of text.matchAll(name)) add(written, 1)
-  for (const [written] of text.matchAll(quoted)) add(written, 0.6)
-  return [...found].map(([key, worth]) => ({ key, worth, alone: worth >= 1.5 }))
+  for (const [written] of text.matchAll(name)) add(written, 1, true)
+  for (const [written] of text.matchAll(quoted)) add(written, 0.6, true)
+  return [...found.values()]
 }

@@ -11,7 +11,7 @@ const sum = (list: ReadonlyArray<number>) => list.reduce((all, one) => all + one
 export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
-    name: "batches get the next places, from 1 on without a hole",
+    name: "events get consecutive versions, starting at 1",
     explanation:
       "Versions are contiguous from 1, in the order of the appends. An append returns the versions of its records.",
     arbitrary: fc.array(batch, { minLength: 1, maxLength: 5 }),
@@ -43,7 +43,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "what was decided on another version is refused",
+    name: "an append with another expected version is refused",
     explanation:
       "`expectedVersion` is the version a writer has seen. If the log is at another version, the append fails with a\n" +
       "VersionConflict that has both versions, and writes nothing. The engine has no other lock.",
@@ -90,7 +90,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "what was decided on another log of the same length is refused",
+    name: "an append decided on another log of the same length is refused",
     explanation:
       "`lastBatchId` is the id of the last batch a writer has seen. A session that was deleted and started again can\n" +
       "have the same length, but it is another log.",
@@ -147,7 +147,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "a commit id is applied once",
+    name: "a batch id is applied once",
     explanation:
       "A caller without an acknowledgement repeats the append with the same batch id, perhaps after other appends:\n" +
       "nothing is written, and the result is the first one, marked as a duplicate. Batch ids belong to a session.",

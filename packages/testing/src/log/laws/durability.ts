@@ -13,7 +13,7 @@ export const durabilityLaws = ({ options: { reopen }, numRuns }: LogKit): Readon
     : [
         makeLaw({
           id: "L14",
-          name: "what was acknowledged is there when the store is opened again",
+          name: "acknowledged appends survive reopening the store",
           explanation:
             "Records, versions, batch ids and sessions survive, and appends continue at the same version. A snapshot\n" +
             "may be lost, but an older or other one never comes back.",

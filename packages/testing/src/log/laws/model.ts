@@ -128,7 +128,11 @@ const commands = fc.commands<NaiveLog, Real, false>(
     ),
     session.map((session) =>
       command(`version of ${session}`, async (model, log) => {
-        same(await ask(log.version(session)), model.version(session), () => `the version of ${session}`)
+        const version = model.version(session)
+        same(await ask(log.version(session)), version, () => `the version of ${session}`)
+        if (log.head === undefined) return
+        const head = version === 0 ? null : { version, batchId: model.lastCommit(session) }
+        same(await ask(log.head(session)), head, () => `the head of ${session}`)
       }),
     ),
     session.map((session) =>
@@ -148,7 +152,7 @@ const commands = fc.commands<NaiveLog, Real, false>(
 export const modelLaws = ({ options, numRuns }: LogKit): ReadonlyArray<Law> => [
   makeLaw({
     id: "L12",
-    name: "in any order of operations it answers as a list in memory does",
+    name: "any sequence of operations gives the same answers as a list in memory",
     explanation:
       "Appends, rewrites, reads, snapshots and deletions in any order, compared with a list in memory.",
     numRuns,

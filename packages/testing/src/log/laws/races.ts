@@ -1,4 +1,4 @@
-/** Concurrent writers: the first one wins, nothing is lost, and no reader sees half a batch (L12: batches are atomic). */
+/** Concurrent writers: the first one wins, nothing is lost, and a reader never sees part of a batch (L12: batches are atomic). */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -33,7 +33,7 @@ const pauses = (count: number) =>
 export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
-    name: "of those who write at one version, one wins",
+    name: "of several writers at one version, exactly one succeeds",
     explanation:
       "If several writers append at the same version, one of them succeeds and all others get a VersionConflict.",
     arbitrary: fc.record({
@@ -66,7 +66,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "writers who read on and try again lose nothing",
+    name: "concurrent writers that retry lose no event",
     explanation:
       "Several writers read the version, append, and try again after a conflict. In the end every batch is there\n" +
       "once and whole, and the batches of each writer are in order.",
@@ -115,7 +115,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "no reader sees half a batch",
+    name: "a reader never sees part of a batch",
     explanation: "A reader sees all records of a batch or none, also while others write.",
     numRuns: Math.min(numRuns, 50),
     arbitrary: fc.record({

@@ -10,7 +10,7 @@ const bound = fc.oneof(fc.constant(undefined), fc.integer({ min: -3, max: 12 }))
 export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L10",
-    name: "records come back as they were",
+    name: "records are returned unchanged",
     explanation:
       "Data is text, stored byte for byte. Type, schema version, time, batch id and checksum do not change, and a\n" +
       "record without a checksum gets none.",
@@ -32,7 +32,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "a record of a megabyte comes back whole",
+    name: "a record of one megabyte is returned whole",
     explanation: "Tool outputs are large. A store that cannot keep one must fail instead of cutting it.",
     numRuns: Math.min(numRuns, 2),
     arbitrary: fc.constantFrom("单🎈x", "x"),
@@ -49,7 +49,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "a range has both its ends, in both directions",
+    name: "a range includes both ends, in both directions",
     explanation:
       "`fromVersion` and `toVersion` are versions, both included; versions outside the log are ignored. `reverse`\n" +
       "returns the newest first. A session that does not exist has no records.",
@@ -90,7 +90,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "1,500 events come whole and in order, from any place",
+    name: "1,500 events are read completely and in order, from any version",
     explanation: "Stores read in pages. No event may be lost, doubled or swapped between two pages.",
     numRuns: Math.min(numRuns, 1),
     arbitrary: fc.record({
@@ -130,7 +130,7 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "a read starts when it is run, and again each time",
+    name: "a read starts when it is run, and starts again on each run",
     explanation: "A stream is a description: it also returns records appended after it was made.",
     arbitrary: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
     holds: (log, sizes) =>

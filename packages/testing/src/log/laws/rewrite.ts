@@ -9,7 +9,7 @@ import { answerOf, type LogKit, readAll, snapshotOf } from "../input.js"
 export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L15",
-    name: "a rewrite leaves no trace of what stood there",
+    name: "a rewrite leaves no trace of the old text",
     explanation:
       "Data and checksums are replaced (the checksum is removed where none is given), and the records that report it\n" +
       "are appended, in one batch. The snapshot is removed, and other sessions do not change.",
@@ -78,7 +78,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L12",
-    name: "a rewrite is refused and repeated like an append",
+    name: "rewrites follow the version and batch id rules of appends",
     explanation:
       "The batch id is checked first, the expected version second. A refused or repeated rewrite changes no record.",
     arbitrary: fc.record({

@@ -9,7 +9,7 @@ import { listed, type LogKit, readAll, snapshotOf } from "../input.js"
 export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L12",
-    name: "sessions are kept apart, however similar their ids are",
+    name: "sessions with similar ids are kept apart",
     explanation:
       "A session has its own versions, batch ids and snapshot. Ids may contain any text, and may differ only in\n" +
       "case, blanks or accents.",
@@ -86,7 +86,7 @@ export const sessionLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L15",
-    name: "deleting removes a session with everything it had, and no other",
+    name: "deleting removes all data of one session and of no other",
     explanation:
       "Records, snapshot and batch ids are gone. The session can start again at version 1 and reuse batch ids.\n" +
       "Appends decided on the deleted log are refused.",

@@ -16,7 +16,7 @@ const snapshot = (version: number, batchId: string, foldVersion = 1): EventLog.S
 export const snapshotLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   law({
     id: "L6",
-    name: "a snapshot of the log as it is comes back as it was",
+    name: "a snapshot of the current log is returned unchanged",
     explanation:
       "Loading returns the snapshot saved last, with its fold version, version and batch id. It is no event. After\n" +
       "an append the older one may stay: it is still the state at an earlier version of this log.",

@@ -9,7 +9,7 @@ import { inWorld } from "../world.js"
 export const modelLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L4",
-    name: "after any operations it knows every message",
+    name: "after any operations the memory knows every message",
     explanation:
       "Appends, compactions, restarts, reverts, redactions and reads of the past, in any order, against the\n" +
       "messages that were appended: each is covered or uncovered, none is lost or doubled, and the past does not change.",

@@ -17,7 +17,7 @@ import { inWorld } from "../world.js"
 export const summarizerLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L8",
-    name: "no summarizer loses a message or fails an append",
+    name: "no failure of a summarizer loses a message or fails an append",
     explanation:
       "A summarizer that fails, dies, is slow, is cut off or writes too much leaves the messages uncovered. The append\n" +
       "succeeds, and the context has every message.",
@@ -52,7 +52,7 @@ export const summarizerLaw = ({ options, strategies, numRuns }: MemoryKit): Law 
 export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L12",
-    name: "an append that is tried again is applied once",
+    name: "a retried append is applied once",
     explanation:
       "Requests and answers between the memory and its log get lost or come late. A caller that repeats an append\n" +
       "with its idempotency key until it is acknowledged finds each message once, in order.",

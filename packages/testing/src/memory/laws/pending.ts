@@ -15,7 +15,7 @@ import { inWorld } from "../world.js"
 export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L11",
-    name: "what came due while a compaction ran is compacted after it",
+    name: "a compaction that comes due during another one runs after it",
     explanation:
       "Messages arrive while the summarizer runs, and none afterwards. After the time that all compactions take,\n" +
       "nothing is due any more.",

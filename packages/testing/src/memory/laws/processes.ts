@@ -108,7 +108,7 @@ const commitStalls = fc.array(fc.constantFrom(0, 1_000, 60_000, 600_000, 3_600_0
 export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L7",
-    name: "one that has lost its lease commits nothing",
+    name: "a compaction that lost its lease commits nothing",
     explanation:
       "Two processes take turns at one session. Sometimes one of them stalls between its summary and the commit, for\n" +
       "longer than its lease, and the other one takes over. In the log, each commit belongs to the compaction that\n" +

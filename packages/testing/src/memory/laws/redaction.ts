@@ -14,7 +14,7 @@ import { inWorld } from "../world.js"
 export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L15",
-    name: "what is redacted is nowhere any more",
+    name: "redacted text remains nowhere",
     explanation:
       "After a redaction the words are in no record of the log, in no snapshot, and in no context,\n" +
       "also if a summary had repeated them.",

@@ -19,7 +19,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L4",
-    name: "nothing that is shown is lost, doubled or moved",
+    name: "a context loses, repeats and moves no message",
     explanation:
       "Messages that the layout calls pinned or raw are in the context word for word, once and in order, with the\n" +
       "summary between them. Tool results may move to follow their calls.",
@@ -31,7 +31,7 @@ export const contextLaws = ({ law, render }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "every version of the past can be rendered",
+    name: "every past version can be rendered",
     explanation:
       "Events never change: folding them up to any version gives the state of that time, and rendering that state\n" +
       "gives the context that was sent.",

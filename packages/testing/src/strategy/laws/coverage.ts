@@ -7,7 +7,7 @@ import type { Kit } from "../input.js"
 export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L3",
-    name: "coverage has no hole and never moves back",
+    name: "coverage has no gaps and never shrinks",
     explanation:
       "The first compaction starts at message 0, and each further one where the last one ended. A message between\n" +
       "two would be lost; a message covered twice would be repeated.",
@@ -19,7 +19,7 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L3",
-    name: "the summary covers what it says, segment by segment",
+    name: "each segment of a summary covers the messages it claims",
     explanation:
       "Segments of a summary follow each other from 0 to where coverage ends; nothing but dropped messages is\n" +
       "without one.",
@@ -39,7 +39,7 @@ export const coverageLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L3",
-    name: "its answers are positions, and its plans hold together",
+    name: "plans are consistent and contain valid indexes",
     explanation:
       "Message indexes are within the conversation, a reason is a text, and the parts of a plan follow each other\n" +
       "from its start to its end. `batchSize.to` never returns less than `coveredTo`.",

@@ -7,7 +7,7 @@ import { checkCompactions } from "./tail.js"
 export const groupLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L5",
-    name: "no boundary cuts a group",
+    name: "no boundary splits a group",
     explanation:
       "An assistant message with tool calls and everything up to the last result is covered whole or stays whole:\n" +
       "providers refuse a call without its result, and a result without its call.",
@@ -15,7 +15,7 @@ export const groupLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L5",
-    name: "no context has an orphan call or result",
+    name: "no context has a tool call without its result, or a result without its call",
     explanation: "Each call is followed by its results, and each result answers a call right before it.",
     holds: (input, rehearse) => {
       for (const { context, state } of rehearse(input).moments) {

@@ -39,7 +39,7 @@ const wasChange = (error: unknown): boolean =>
 export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L6",
-    name: "neither the wall clock nor chance decides",
+    name: "decisions depend on neither the wall clock nor randomness",
     explanation:
       "The only time is `view.now`: with other results of Date, performance.now and Math.random the decisions are\n" +
       "the same. A log that is replayed a year later must give the same decisions.",
@@ -99,7 +99,7 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L10",
-    name: "a decision changes nothing it is given",
+    name: "a decision does not mutate its input",
     explanation:
       "Views, states and messages are shared. A change would also affect the next part of the strategy, other fibers\n" +
       "and the cache.",
@@ -123,7 +123,7 @@ export const purityLaws = ({ law, decide }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L8",
-    name: "no conversation makes it throw",
+    name: "the strategy throws for no conversation",
     explanation:
       "Deciding and rendering end for every conversation. A strategy that throws fails no append, but the session is\n" +
       "never compacted again.",

@@ -24,7 +24,7 @@ export const tailLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   }),
   law({
     id: "L2",
-    name: "it asks for nothing of the tail",
+    name: "the strategy never asks for a summary of the tail",
     explanation:
       "`batchSize.to` returns the end of a compaction, at most the start of the tail. The engine stops it there\n" +
       "anyway, but a policy that relies on that does something other than it claims.",

@@ -8,7 +8,7 @@ import { viewOf } from "../viewOf.js"
 export const timeLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L11",
-    name: "it comes due when it says",
+    name: "compaction comes due at the time the strategy gives",
     explanation:
       "A memory that compacts in the background checks the trigger again at the time that `dueTime` returns. While\n" +
       "the trigger is not due, `dueTime` returns a time or null, the same one until the next message. Before that\n" +

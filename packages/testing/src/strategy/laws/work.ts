@@ -8,7 +8,7 @@ const tries = 60
 export const workLaws = ({ inputs, rehearse }: Kit): ReadonlyArray<Law> => [
   makeLaw({
     id: "L0",
-    name: "it compacts at all",
+    name: "long conversations are compacted",
     explanation:
       "Not one of the numbered laws, but without it the others prove nothing: some generated conversations have to be\n" +
       "long enough for the strategy. Give `options` with settings small enough for twenty messages, or longer\n" +

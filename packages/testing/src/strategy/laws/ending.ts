@@ -5,7 +5,7 @@ import type { Kit } from "../input.js"
 export const settlingLaws = ({ law }: Kit): ReadonlyArray<Law> => [
   law({
     id: "L9",
-    name: "compaction settles",
+    name: "compaction ends",
     explanation:
       "Without a new message, deciding and compacting ends: a policy whose trigger is still due after its compaction\n" +
       "finds nothing left to take. If it never ended, every step would cost a model call.",

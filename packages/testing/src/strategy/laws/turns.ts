@@ -18,7 +18,7 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
     : [
         law({
           id: "L2",
-          name: "rounds are rounds, and no pairs of messages",
+          name: "turns are whole turns, not pairs of messages",
           explanation:
             "A turn (round) starts with a user message and ends before the next one, with any number of user messages,\n" +
             "tool calls and results in it. A strategy that counts turns keeps and takes as many as it claims, and its\n" +

@@ -1,0 +1,165 @@
+/**
+ * `npm run bench -- remember`: what of the messages that answer a question recall finds, against the newest messages of
+ * the same size. The questions are those of LoCoMo; the folder with the data comes from `MEMFOLD_DATA`.
+ */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  SummaryMode,
+  TokenCounter,
+  Trigger,
+} from "@memfold/core"
+import { Effect, Layer } from "effect"
+
+interface Said {
+  readonly speaker: string
+  readonly dia_id: string
+  readonly text: string
+}
+
+interface Conversation {
+  readonly conversation: Readonly<Record<string, unknown>>
+  readonly qa: ReadonlyArray<{ readonly question: string; readonly evidence?: ReadonlyArray<string> }>
+}
+
+interface Question {
+  readonly text: string
+  /** The indexes of the messages that answer it. */
+  readonly evidence: ReadonlyArray<number>
+}
+
+/** `1:56 pm on 8 May, 2023`, in milliseconds since the epoch. */
+const timeOf = (text: string): number => {
+  const [, hour, minute, half, day, month, year] =
+    /(\d+):(\d+) (am|pm) on (\d+) (\w+), (\d+)/.exec(text) ?? []
+  return Date.parse(`${day} ${month} ${year} ${(Number(hour) % 12) + (half === "pm" ? 12 : 0)}:${minute} UTC`)
+}
+
+/** The messages of a conversation, and the questions whose evidence is in it. */
+const read = ({ conversation, qa }: Conversation) => {
+  const messages: Array<Message.Message> = []
+  const at = new Map<string, number>()
+  for (let session = 1; Array.isArray(conversation[`session_${session}`]); session++) {
+    const time = timeOf(String(conversation[`session_${session}_date_time`]))
+    for (const { speaker, dia_id, text } of conversation[`session_${session}`] as ReadonlyArray<Said>) {
+      at.set(dia_id, messages.length)
+      const author = speaker === conversation["speaker_a"] ? Message.user : Message.assistant
+      messages.push(author(text, { name: speaker, time }))
+    }
+  }
+  const questions = qa.flatMap(({ question, evidence = [] }): ReadonlyArray<Question> => {
+    const found = new Set(evidence.flatMap((ids) => ids.split(/[;\s]+/)).flatMap((id) => at.get(id) ?? []))
+    return found.size === 0 ? [] : [{ text: question, evidence: [...found] }]
+  })
+  return { messages, questions }
+}
+
+const strategy = Strategy.make({
+  name: "never",
+  when: Trigger.never,
+  keep: Keep.lastMessages(1),
+  summaryMode: SummaryMode.drop,
+})
+
+/** The newest messages that fit into a budget, as recall counts them. */
+const newest = (messages: ReadonlyArray<Message.Message>, budget: number): string => {
+  const lines: Array<string> = []
+  let left = budget
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const line = `[${index}] ${messages[index]!.name}: ${Message.text(messages[index]!)}`
+    left -= TokenCounter.estimating.count(line) + 1
+    if (left < 0) break
+    lines.unshift(line)
+  }
+  return lines.join("\n")
+}
+
+/** Shares of evidence, by what was shown. */
+class Tally {
+  questions = 0
+  private all = 0
+  private parts = 0
+  private size = 0
+
+  add(shown: string, tokens: number, evidence: ReadonlyArray<string>): void {
+    const said = evidence.filter((text) => shown.includes(text)).length
+    this.questions++
+    if (said === evidence.length) this.all++
+    this.parts += said / evidence.length
+    this.size += tokens
+  }
+  get said(): number {
+    return (100 * this.parts) / this.questions
+  }
+  get allSaid(): number {
+    return (100 * this.all) / this.questions
+  }
+  get tokens(): number {
+    return this.size / this.questions
+  }
+}
+
+/** The least share of the evidence that recall of this many tokens says, in percent. */
+const targets = [
+  { tokens: 1_000, least: 72 },
+  { tokens: 2_000, least: 80 },
+]
+
+export const remember = async (): Promise<boolean> => {
+  const file = join(process.env["MEMFOLD_DATA"] ?? "../shared/data", "locomo/conversations.json")
+  if (!existsSync(file)) {
+    console.log(`\nRemember: skipped, there is no ${file}; set MEMFOLD_DATA to the folder of the data sets`)
+    return true
+  }
+  const conversations = (JSON.parse(readFileSync(file, "utf8")) as ReadonlyArray<Conversation>).map(read)
+  const tallies = targets.map(({ tokens }) => ({ tokens, recalled: new Tally(), newest: new Tally() }))
+  let searches = 0
+  let took = 0
+  for (const { messages, questions } of conversations) {
+    const program = Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", messages)
+      for (const { text, evidence } of questions) {
+        const said = evidence.map((index) => Message.text(messages[index]!))
+        for (const { tokens, recalled, newest: last } of tallies) {
+          const before = performance.now()
+          const found = yield* memory.recall("s", text, { tokens })
+          took += performance.now() - before
+          searches++
+          recalled.add(found.text, found.tokens, said)
+          const shown = newest(messages, tokens)
+          last.add(shown, TokenCounter.estimating.count(shown), said)
+        }
+      }
+    })
+    const live = Memory.layer({ strategy, compaction: "off" }).pipe(Layer.provide(InMemoryEventLog.layer))
+    await Effect.runPromise(program.pipe(Effect.provide(live)))
+  }
+  const percent = (share: number) => `${share.toFixed(1)} %`.padStart(8)
+  console.log(
+    `\nRemember: ${tallies[0]!.recalled.questions} questions of LoCoMo, asked at the end of the conversation`,
+  )
+  console.log(
+    "                                     tokens   evidence said   all of it said   newest messages say",
+  )
+  let held = true
+  for (const [position, { tokens, recalled, newest: last }] of tallies.entries()) {
+    const { least } = targets[position]!
+    held &&= recalled.said >= least
+    console.log(
+      `  recall of ${tokens} tokens`.padEnd(36) +
+        `${recalled.tokens.toFixed(0)}`.padStart(7) +
+        `${percent(recalled.said)}`.padStart(16) +
+        `${percent(recalled.allSaid)}`.padStart(17) +
+        `${percent(last.said)}`.padStart(22) +
+        `  (at least ${least} %)`,
+    )
+  }
+  console.log(`  a search takes ${(took / searches).toFixed(1)} ms`)
+  return held
+}

@@ -1,0 +1,39 @@
+/**
+ * Interleaved measurements. Other programs use the machine as well, so each measurement of memfold is divided by one of
+ * its reference from a moment before or after, and the median of these ratios counts.
+ */
+import { claim, median, told } from "../measure.js"
+import type { Cost } from "./cost.js"
+
+/** The sum of costs, divided by a number. */
+export const mean = (costs: ReadonlyArray<Cost>, by = costs.length): Cost => ({
+  wall: costs.reduce((sum, { wall }) => sum + wall, 0) / by,
+  cpu: costs.reduce((sum, { cpu }) => sum + cpu, 0) / by,
+})
+
+/** Measurements of something and of its reference; the same position is the same round. */
+export interface Pairs {
+  readonly name: string
+  readonly reference: string
+  readonly pairs: ReadonlyArray<{ readonly measured: Cost; readonly bare: Cost }>
+  readonly bound: number
+}
+
+const millis = (value: number): string => `${value.toFixed(value < 10 ? 3 : 0)} ms`
+
+/** Prints the medians and the ratio. Returns whether the ratio by the clock is within its bound. */
+export const compared = ({ name, reference, pairs, bound }: Pairs): boolean => {
+  const of = (value: (pair: Pairs["pairs"][number]) => number) => median(pairs.map(value))
+  const measured = { wall: of((pair) => pair.measured.wall), cpu: of((pair) => pair.measured.cpu) }
+  const bare = { wall: of((pair) => pair.bare.wall), cpu: of((pair) => pair.bare.cpu) }
+  told(
+    name,
+    `${millis(measured.wall)}, processor ${millis(measured.cpu)}; ${reference} ${millis(bare.wall)}, ${millis(bare.cpu)}`,
+  )
+  told("  processor time", `${of((pair) => pair.measured.cpu / pair.bare.cpu).toFixed(2)}×`)
+  return claim(
+    "  by the clock",
+    of((pair) => pair.measured.wall / pair.bare.wall),
+    bound,
+  )
+}

@@ -1,0 +1,107 @@
+/** A turn appended and the context after it, against bare better-sqlite3, with and without a compaction due. */
+import { join } from "node:path"
+import { type Bare, openBare } from "./bare.js"
+import { turnAt, turnsBefore } from "./conversation.js"
+import { type Compaction, effects, type Measured, promises } from "./memories.js"
+import { type Cost, costOf } from "./cost.js"
+import { compared, mean } from "./pairs.js"
+
+const rounds = 80
+/** The first rounds, in which code is compiled, are not counted. */
+const warmUp = 20
+/**
+ * Turns of a round. After a compaction, the sliding window has 40 messages and takes the next 12 when they have come:
+ * with 5 turns none comes due.
+ */
+const perRound: Readonly<Record<"without" | "with", number>> = { without: 5, with: 12 }
+
+/** Turns with contexts: the mean cost of each. */
+const together = async (
+  count: number,
+  append: (index: number) => unknown,
+  context: () => unknown,
+): Promise<{ readonly append: Cost; readonly context: Cost }> => {
+  const costs = { append: [] as Array<Cost>, context: [] as Array<Cost> }
+  for (let index = 0; index < count; index++) {
+    costs.append.push(await costOf(() => append(index)))
+    costs.context.push(await costOf(context))
+  }
+  return { append: mean(costs.append), context: mean(costs.context) }
+}
+
+/** One interface of memfold beside the reference: prints, and returns whether the ratios are within their bounds. */
+const measure = async (
+  name: string,
+  memory: Measured,
+  bare: Bare,
+  kind: "without" | "with",
+): Promise<boolean> => {
+  const pairs = {
+    append: [] as Array<{ measured: Cost; bare: Cost }>,
+    context: [] as Array<{ measured: Cost; bare: Cost }>,
+  }
+  let next = turnsBefore
+  for (let round = 0; round < rounds; round++) {
+    const start = next
+    next += perRound[kind]
+    if (kind === "without") await memory.compactDue("s")
+    const messages = await memory.context("s")
+    const work = {
+      measured: () =>
+        together(
+          perRound[kind],
+          (index) => memory.append("s", turnAt(start + index)),
+          () => memory.context("s"),
+        ),
+      bare: () =>
+        together(
+          perRound[kind],
+          (index) => bare.append("s", turnAt(start + index)),
+          () => bare.context("s", messages),
+        ),
+    }
+    const first = round % 2 === 0 ? "measured" : "bare"
+    const one = await work[first]()
+    const other = await work[first === "bare" ? "measured" : "bare"]()
+    const [measured, reference] = first === "measured" ? [one, other] : [other, one]
+    if (round < warmUp) continue
+    for (const what of ["append", "context"] as const)
+      pairs[what].push({ measured: measured[what], bare: reference[what] })
+  }
+  const reference = "bare"
+  return [
+    compared({ name: `${name}: a turn`, reference, pairs: pairs.append, bound: 2 }),
+    compared({ name: `${name}: a context after it`, reference, pairs: pairs.context, bound: 3 }),
+  ].every(Boolean)
+}
+
+const interfaces = { "Promise API": promises, "Effect API": effects }
+
+/** Measures and prints. Returns whether every ratio is within its bound. */
+export const turns = async (folder: string): Promise<boolean> => {
+  const outcomes: Array<boolean> = []
+  const kinds: ReadonlyArray<readonly ["without" | "with", Compaction]> = [
+    ["without", "manual"],
+    ["with", "background"],
+  ]
+  for (const [kind, compaction] of kinds) {
+    console.log(
+      `\nA turn and its context, SQLite FULL, ${kind} compactions that come due; bare better-sqlite3`,
+    )
+    for (const [name, open] of Object.entries(interfaces)) {
+      const bare = openBare(join(folder, `${kind}-${name}-bare.db`))
+      const memory = await open(join(folder, `${kind}-${name}.db`), compaction)
+      try {
+        for (let index = turnsBefore - 100; index < turnsBefore; index++) {
+          bare.append("s", turnAt(index))
+          await memory.append("s", turnAt(index))
+        }
+        outcomes.push(await measure(name, memory, bare, kind))
+      } finally {
+        await memory.close()
+        bare.close()
+      }
+    }
+  }
+  return outcomes.every(Boolean)
+}

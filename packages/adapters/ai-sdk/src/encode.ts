@@ -1,0 +1,387 @@
+/** From memfold messages to model messages of the AI SDK. */
+import * as Codec from "@memfold/codec"
+import { Message } from "@memfold/core"
+import type { ModelMessage } from "ai"
+import { formOf, ownData, partFormOf } from "./form.js"
+import { encodePart, finished, resultPart } from "./parts.js"
+import { thaw } from "./values.js"
+
+/** A major version of `ai`. */
+export type Major = 5 | 6 | 7
+
+/**
+ * Options of {@link encodeMessages} and {@link encodeContext}.
+ *
+ * - `major`: the major version of `ai` that gets the messages; 7 by default. Version 5 has no approvals, and files in tool
+ *   results have other types in each version
+ * - `exact`: `true` writes decoded model messages exactly as they came, with what a model refuses: empty texts, ids that
+ *   come again. The default, `false`, writes what the AI SDK accepts
+ */
+export interface EncodeOptions {
+  readonly major?: Major
+  readonly exact?: boolean
+}
+
+/** A context as the functions of the AI SDK take it: system messages are apart. */
+export interface AiSdkContext {
+  system?: string
+  messages: Array<ModelMessage>
+}
+
+/** A context, and what it leaves out. */
+export interface EncodedContext extends AiSdkContext {
+  readonly omitted: ReadonlyArray<Codec.Omitted>
+}
+
+interface Written {
+  readonly role: Message.Role
+  readonly content: unknown
+  readonly [key: string]: unknown
+}
+
+const isOwn = (part: Message.Part, type: string): boolean => ownData(part)?.["type"] === type
+
+/** The engine moves an answer to an approval out of its tool message, because it is no result. */
+const isApproval = ({ role, parts }: Message.Message): boolean =>
+  (role === "user" || role === "tool") &&
+  parts.length > 0 &&
+  parts.every((part) => isOwn(part, "tool-approval-response"))
+
+const approvalTypes = new Set(["tool-approval-request", "tool-approval-response"])
+
+/** The types of opaque parts that a role can have. */
+const opaqueTypes: Readonly<Record<Message.Role, ReadonlySet<string>>> = {
+  system: new Set(),
+  user: new Set(["image", "file"]),
+  assistant: new Set([
+    "custom",
+    "file",
+    "reasoning",
+    "reasoning-file",
+    "tool-call",
+    "tool-result",
+    "tool-approval-request",
+  ]),
+  tool: new Set(["tool-approval-response"]),
+}
+
+/** The types that a version before 7 does not have. */
+const newTypes = new Set(["custom", "reasoning-file"])
+
+/** Parts that a page has, and a model gets nothing of. */
+const isPageOnly = (part: Message.Part): boolean => {
+  const type = ownData(part)?.["type"]
+  return type === "source-url" || type === "source-document"
+}
+
+const isToolPart = (ui: Codec.Fields): boolean =>
+  typeof ui["toolCallId"] === "string" && ui["providerExecuted"] === true
+
+/** What a model gets of a part of a page that has no neutral form. */
+const fromPage = (ui: Codec.Fields): ReadonlyArray<Codec.Fields> => {
+  const { type, providerMetadata, toolCallId, state } = ui as Record<string, unknown>
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+  if (type === "reasoning") return [{ type, text: ui["text"], ...options }]
+  if (type === "custom") return [{ type, kind: ui["kind"], ...options }]
+  if (type === "reasoning-file") return [{ type, data: ui["url"], mediaType: ui["mediaType"], ...options }]
+  if (type === "file" && ui["providerReference"] !== undefined) {
+    return [{ type, data: ui["providerReference"], mediaType: ui["mediaType"], ...options }]
+  }
+  if (!isToolPart(ui) || (state !== "output-available" && state !== "output-error")) return []
+  const toolName = type === "dynamic-tool" ? ui["toolName"] : String(type).slice("tool-".length)
+  const metadata = ui["callProviderMetadata"]
+  const call = metadata === undefined ? {} : { providerOptions: metadata }
+  const output =
+    state === "output-error"
+      ? { type: "error-json", value: ui["errorText"] ?? null }
+      : typeof ui["output"] === "string"
+        ? { type: "text", value: ui["output"] }
+        : { type: "json", value: ui["output"] ?? null }
+  const result = ui["resultProviderMetadata"] ?? metadata
+  return [
+    { type: "tool-call", toolCallId, toolName, input: ui["input"] ?? {}, providerExecuted: true, ...call },
+    {
+      type: "tool-result",
+      toolCallId,
+      toolName,
+      output,
+      ...(result === undefined ? {} : { providerOptions: result }),
+    },
+  ]
+}
+
+const withoutItemId = (part: Codec.Fields): Codec.Fields => {
+  const options = part["providerOptions"]
+  if (!Codec.isFields(options)) return part
+  return {
+    ...part,
+    providerOptions: Object.fromEntries(
+      Object.entries(options).map(([name, own]) => {
+        if (!Codec.isFields(own) || !Object.hasOwn(own, "itemId")) return [name, own]
+        const { itemId: _itemId, ...rest } = own as Record<string, unknown>
+        return [name, rest]
+      }),
+    ),
+  }
+}
+
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  readonly omitted: Array<Codec.Omitted> = []
+  private readonly exact: boolean
+  private readonly major: Major
+  private readonly ids = new Codec.CallIds({ pattern: /^.+$/s, reuse: false })
+  /** The name and the sent id of each call, by its id. */
+  private readonly names = new Map<string, string>()
+  private readonly sentIds = new Map<unknown, string>()
+  private message = 0
+
+  constructor({ exact = false, major = 7 }: EncodeOptions) {
+    this.exact = exact
+    this.major = major
+  }
+
+  private omit(part: string): ReadonlyArray<never> {
+    this.omitted.push({ message: this.message, part })
+    return []
+  }
+
+  private opaque(role: Message.Role, part: Message.Opaque): ReadonlyArray<Codec.Fields> {
+    const data = ownData(part)
+    if (this.exact) return data === undefined ? this.omit("opaque") : [data]
+    if (data === undefined) return this.redactedThinking(role, part)
+    if (isPageOnly(part)) return []
+    const parts = Codec.isFields(data["ui"]) ? fromPage(data["ui"]) : [data]
+    return parts.flatMap((one): ReadonlyArray<Codec.Fields> => {
+      const type = String(one["type"])
+      const known = opaqueTypes[role].has(type)
+      if (!known || (this.major < 7 && newTypes.has(type)) || (this.major < 6 && approvalTypes.has(type))) {
+        return this.omit("opaque")
+      }
+      const id = type === "tool-approval-request" ? this.sentIds.get(one["toolCallId"]) : undefined
+      return [id === undefined ? one : { ...one, toolCallId: id }]
+    })
+  }
+
+  /** Redacted thinking of the Messages API has a place in the AI SDK, too. */
+  private redactedThinking(
+    role: Message.Role,
+    { provider: of, data }: Message.Opaque,
+  ): ReadonlyArray<Codec.Fields> {
+    const redacted = of === "anthropic" && Codec.isFields(data) && data["type"] === "redacted_thinking"
+    if (!redacted || role !== "assistant") return this.omit("opaque")
+    return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: data["data"] } } }]
+  }
+
+  private callPart(call: Message.ToolCall): ReadonlyArray<Codec.Fields> {
+    const id = this.exact ? call.id : this.ids.call(call.id)
+    this.names.set(call.id, call.name)
+    this.sentIds.set(call.id, id)
+    return [{ ...encodePart(call, this.exact), toolCallId: id }]
+  }
+
+  private part(role: Message.Role, part: Message.Part): ReadonlyArray<Codec.Fields> {
+    switch (part.type) {
+      case "text": {
+        const written = encodePart(part, this.exact)!
+        // The AI SDK leaves an empty text out; then nothing may be left of a message.
+        if (role === "tool" && !this.exact) return part.text === "" ? [] : this.omit(part.type)
+        const empty = part.text === "" && (role !== "assistant" || written["providerOptions"] === undefined)
+        return empty && !this.exact ? [] : [written]
+      }
+      case "reasoning":
+        return role === "assistant" || this.exact ? [encodePart(part, this.exact)!] : this.omit(part.type)
+      case "file":
+        return role === "user" || role === "assistant" || this.exact
+          ? [encodePart(part, this.exact)!]
+          : this.omit(part.type)
+      case "tool-call":
+        return this.callPart(part)
+      case "tool-result":
+        return this.omit(part.type)
+      case "opaque":
+        return this.opaque(role, part)
+    }
+  }
+
+  private result(result: Message.ToolResult): Codec.Fields {
+    const { part, omitted } = resultPart(result, this.exact ? 7 : this.major)
+    for (const one of omitted) this.omit(one)
+    if (this.exact) return part
+    return {
+      ...part,
+      toolCallId: this.ids.result(result.id),
+      toolName: result.name ?? this.names.get(result.id) ?? "tool",
+    }
+  }
+
+  private parts(role: Message.Role, message: Message.Message): ReadonlyArray<Codec.Fields> {
+    const { items = 0 } = formOf(message)
+    const left = message.parts.filter(
+      (part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined,
+    )
+    // OpenAI refuses an item whose reasoning is missing, but takes what it says.
+    const strip = !this.exact && left.length < items
+    return message.parts.flatMap((part) => {
+      const written =
+        role === "tool" && part.type === "tool-result" ? [this.result(part)] : this.part(role, part)
+      return written.map((one) => finished(strip ? withoutItemId(one) : one, part, this.exact))
+    })
+  }
+
+  encode(message: Message.Message, position: number): ReadonlyArray<Written> {
+    this.message = position
+    const form = formOf(message)
+    const role = !this.exact && isApproval(message) ? "tool" : message.role
+    if (role === "system") {
+      const { fields } = form
+      return [{ ...Codec.restore({ role, content: Message.text(message) }, fields) } as Written]
+    }
+    if (role === "user") this.ids.close()
+    const content = this.parts(role, message)
+    if (content.length === 0 && !this.exact) {
+      if (message.parts.some(({ type }) => type === "text")) this.omit("text")
+      return []
+    }
+    const [first] = content
+    const asText =
+      role !== "tool" &&
+      form.content !== "parts" &&
+      content.length === 1 &&
+      first?.["type"] === "text" &&
+      Object.keys(first).length === 2
+    const written = Codec.restore({ role, content: asText ? first["text"] : content }, form.fields)
+    return [{ ...(thaw(written, form.special) as Written), content: written["content"] }]
+  }
+}
+
+const isTool = (message: Written | undefined): boolean => message?.role === "tool"
+
+/** Tool messages that follow each other, as one; the AI SDK writes the results of a step into one message. */
+const joined = (messages: ReadonlyArray<Written>): ReadonlyArray<Written> => {
+  const out: Array<Written> = []
+  for (const message of messages) {
+    const last = out.at(-1)
+    if (isTool(message) && isTool(last)) {
+      const content = [
+        ...(last!.content as ReadonlyArray<unknown>),
+        ...(message.content as ReadonlyArray<unknown>),
+      ]
+      out[out.length - 1] = { ...last!, content }
+    } else {
+      out.push(message)
+    }
+  }
+  return out
+}
+
+/**
+ * A system message in the midst of the conversation is sent in front of it. That changes what stands before all that was
+ * said earlier: bound parts from before it are left out.
+ */
+const withoutEarlierThoughts = (
+  messages: ReadonlyArray<Message.Message>,
+): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
+  const begin = messages.findIndex(({ role }) => role !== "system")
+  const last = messages.findLastIndex(({ role }) => role === "system")
+  if (begin === -1 || last < begin) return { messages, omitted: [] }
+  const omitted: Array<Codec.Omitted> = []
+  return {
+    messages: messages.map((message, position) => {
+      if (position > last || !message.parts.some(Message.isBound)) return message
+      for (const part of message.parts)
+        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
+      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
+    }),
+    omitted,
+  }
+}
+
+/** The parts of system messages that are no text of theirs. */
+const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.Omitted> =>
+  messages.flatMap((message, position) => {
+    if (message.role !== "system") return []
+    const others = message.parts
+      .filter(({ type }) => type !== "text" && type !== "tool-call")
+      .map(({ type }) => type)
+    const options =
+      formOf(message).fields?.["providerOptions"] ?? message.parts.some((part) => partFormOf(part).fields)
+    return [...others, ...(options === undefined || options === false ? [] : ["providerOptions"])].map(
+      (part) => ({ message: position, part }),
+    )
+  })
+
+/**
+ * Encodes the messages of a context for `generateText`, `streamText` and agents. All system messages, the summary among
+ * them, are one text in `system`, because the AI SDK refuses them among the messages. `omitted` names what the AI SDK has
+ * no place for.
+ *
+ * - reasoning that is bound to its prefix is left out where a system message came later
+ * - ids of calls that come again are replaced, in a call and its result alike
+ * - where bound reasoning of a message is missing, its other parts are sent without the provider's ids (`itemId`)
+ *
+ * @param messages the messages of a context, in order
+ * @param options the version of the AI SDK
+ *
+ * @example
+ * ```ts
+ * import { encodeContext } from "@memfold/ai-sdk"
+ * import { Message } from "@memfold/core"
+ *
+ * const { system, messages } = encodeContext([Message.system("Be brief."), Message.user("What is a fold?")])
+ * console.log(system, messages) // "Be brief." [{ role: "user", content: "What is a fold?" }]
+ * ```
+ */
+export const encodeContext = (
+  messages: ReadonlyArray<Message.Message>,
+  options: Pick<EncodeOptions, "major"> = {},
+): EncodedContext => {
+  const encoder = new Encoder(options)
+  const read = Message.forReader(messages)
+  const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
+  const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
+  const placed = Codec.withoutMisplacedCalls(thoughts.messages)
+  const system = placed.messages
+    .filter(({ role }) => role === "system")
+    .map(Message.text)
+    .filter((text) => text !== "")
+  const written = joined(
+    placed.messages.flatMap((message, position) =>
+      message.role === "system" ? [] : encoder.encode(message, position),
+    ),
+  )
+  return {
+    ...(system.length === 0 ? {} : { system: system.join("\n\n").toWellFormed() }),
+    messages: written as ReadonlyArray<unknown> as Array<ModelMessage>,
+    omitted: [
+      ...summarized,
+      ...thoughts.omitted,
+      ...placed.omitted,
+      ...unsaid(placed.messages),
+      ...encoder.omitted,
+    ],
+  }
+}
+
+/**
+ * Encodes messages as model messages, system messages among them. With `exact`, `decodeMessages` gives the same messages
+ * back (L16: codecs lose nothing). For a request, use {@link encodeContext}.
+ *
+ * @example
+ * ```ts
+ * import { encodeMessages } from "@memfold/ai-sdk"
+ * import { Message } from "@memfold/core"
+ *
+ * console.log(encodeMessages([Message.user("What is a fold?")])) // [{ role: "user", content: "What is a fold?" }]
+ * ```
+ */
+export const encodeMessages = (
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Array<ModelMessage> => {
+  const encoder = new Encoder(options)
+  const given = options.exact === true ? messages : Codec.withoutMisplacedCalls(messages).messages
+  return given.flatMap((message, position) =>
+    encoder.encode(message, position),
+  ) as ReadonlyArray<unknown> as Array<ModelMessage>
+}

@@ -1,0 +1,121 @@
+/**
+ * How a message was written when it came from the AI SDK, where that does not follow from its parts. Decoding leaves it in
+ * `metadata["ai-sdk"]` of the message and `providerData["ai-sdk"]` of its parts. Encoding reads it there, so that the
+ * same message comes out again.
+ */
+import type * as Codec from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { Schema } from "effect"
+import { Special } from "./values.js"
+
+/** The name of the format in `metadata`, `providerData` and opaque parts. */
+export const provider = "ai-sdk"
+
+const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * What a message was as one of a page (`UIMessage`).
+ *
+ * - `id`: the id of the message on the page; several messages of the log can be one there
+ * - `continues`: whether an earlier message of the log begins it
+ * - `step`: whether a `step-start` stands before the parts
+ * - `fields`: further fields, such as `metadata`
+ */
+export const UIForm = Schema.Struct({
+  id: Schema.optional(Schema.String),
+  continues: Schema.optional(Schema.Boolean),
+  step: Schema.optional(Schema.Boolean),
+  fields: Schema.optional(Fields),
+})
+export type UIForm = typeof UIForm.Type
+
+/**
+ * - `content`: the content was a list, where a text would be usual
+ * - `items`: how many parts are bound to their prefix and have the id of an item of the provider
+ * - `fields`: further fields of the message, such as `providerOptions`
+ * - `special`: the values that are no JSON
+ * - `ui`: what it was on a page
+ */
+export const Form = Schema.Struct({
+  content: Schema.optional(Schema.Literal("parts")),
+  items: Schema.optional(Schema.NonNegativeInt),
+  fields: Schema.optional(Fields),
+  special: Schema.optional(Schema.Array(Special)),
+  ui: Schema.optional(UIForm),
+})
+export type Form = typeof Form.Type
+
+/**
+ * - `wire`: the type of the part, where the neutral part can have several
+ * - `data`: how the data of a file was written
+ * - `absent`: a field that was not there, where one would be written
+ * - `signedBy`: the provider whose options have the signature
+ * - `output`: the type of the output of a tool
+ * - `fields`: further fields of the part, such as `providerOptions`
+ * - `special`: the values that are no JSON
+ * - `ui`: the further fields of the part of a page
+ * - `derived`: the part says again what another one of the page says; pages leave it out
+ */
+export const PartForm = Schema.Struct({
+  wire: Schema.optional(Schema.String),
+  data: Schema.optional(Schema.Literal("data", "url", "text", "bare")),
+  absent: Schema.optional(Schema.String),
+  signedBy: Schema.optional(Schema.String),
+  output: Schema.optional(Schema.Literal("json", "execution-denied")),
+  fields: Schema.optional(Fields),
+  special: Schema.optional(Schema.Array(Special)),
+  ui: Schema.optional(Fields),
+  derived: Schema.optional(Schema.Boolean),
+})
+export type PartForm = typeof PartForm.Type
+
+const isForm = Schema.is(Form)
+const isPartForm = Schema.is(PartForm)
+
+/** The form left by decoding; empty for a message from anywhere else. */
+export const formOf = (message: Message.Message): Form => {
+  const form = message.metadata?.[provider]
+  return isForm(form) ? form : {}
+}
+
+/** A form without the fields that say nothing. */
+const said = <F extends object>(form: F): F =>
+  Object.fromEntries(
+    Object.entries(form).filter(
+      ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+    ),
+  ) as F
+
+/** The metadata that carries a form: none at all for a form that says nothing. */
+export const metadataOf = (form: {
+  readonly [K in keyof Form]: Form[K] | undefined
+}): { readonly metadata?: Codec.Fields } => {
+  const all = said(form)
+  return Object.keys(all).length === 0 ? {} : { metadata: { [provider]: all } }
+}
+
+/** The form of a part left by decoding; empty for a part from anywhere else. */
+export const partFormOf = ({ providerData }: Message.Part): PartForm => {
+  const form = providerData?.[provider]
+  return isPartForm(form) ? form : {}
+}
+
+/** The part with its form: none at all for a form that says nothing. */
+export const withForm = <P extends Message.Part>(
+  part: P,
+  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined },
+): P => {
+  const all = said(form)
+  return Object.keys(all).length === 0 ? part : { ...part, providerData: { [provider]: all } }
+}
+
+/** Data that only the AI SDK reads. */
+export const opaque = (
+  data: unknown,
+  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined } = {},
+  bound = false,
+): Message.Opaque => withForm({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }, form)
+
+/** The data of an opaque part of this format; `undefined` for any other part. */
+export const ownData = (part: Message.Part): Codec.Fields | undefined =>
+  part.type === "opaque" && part.provider === provider ? (part.data as Codec.Fields | undefined) : undefined

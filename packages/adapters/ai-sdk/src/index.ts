@@ -1,0 +1,24 @@
+/** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
+export { AiSdkDecodeError } from "./AiSdkDecodeError.js"
+export { decodeMessage, decodeMessages } from "./decode.js"
+export {
+  type AiSdkContext,
+  encodeContext,
+  type EncodedContext,
+  encodeMessages,
+  type EncodeOptions,
+  type Major,
+} from "./encode.js"
+export { encodeUIMessages, type PageId } from "./ui/encode.js"
+export type { RenderedContext, UnsupportedSection } from "./rendered.js"
+export {
+  aiSdk,
+  type AiSdkMemory,
+  type AiSdkOptions,
+  AiSdkSession,
+  type Given,
+  type MessagesOptions,
+  type SessionOptions,
+} from "./session.js"
+export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"
+export { summarizer, type SummarizerOptions } from "./summarizer.js"

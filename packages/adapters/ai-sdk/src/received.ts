@@ -1,0 +1,72 @@
+/** What a page sends: new messages, and answers to calls that are open. */
+import type * as Codec from "@memfold/codec"
+import { Message } from "@memfold/core"
+import type { UIMessage } from "ai"
+import { formOf, metadataOf, ownData } from "./form.js"
+import { responded, resultOf, toolOf } from "./ui/decode.js"
+import { freeze } from "./values.js"
+
+const partsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Part> =>
+  messages.flatMap(({ parts }) => parts)
+
+/** The ids of the calls without a result since the last message of a user, which closes all of them. */
+const openCalls = (messages: ReadonlyArray<Message.Message>): ReadonlySet<string> => {
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
+  const open = new Set(since.flatMap(Message.calls).map(({ id }) => id))
+  for (const { id } of since.flatMap(Message.results)) open.delete(id)
+  return open
+}
+
+const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): ReadonlyArray<Codec.Fields> =>
+  partsOf(messages).flatMap((part) => {
+    const data = ownData(part)
+    return data?.["type"] === type ? [data] : []
+  })
+
+/**
+ * The tool message with what a message of a page answers: results of tools that run on the page, and approvals. `undefined`
+ * if it answers nothing that is open.
+ *
+ * @param stored the newest messages of the session
+ * @param isKnown whether the message of the page is stored under its id
+ */
+export const answersOf = (
+  page: UIMessage,
+  stored: ReadonlyArray<Message.Message>,
+  isKnown: boolean,
+): Message.Message | undefined => {
+  if (page.role !== "assistant") return undefined
+  const open = openCalls(stored)
+  const asked = new Set(dataOf(stored, "tool-approval-request").map(({ approvalId }) => approvalId))
+  const known = new Set(dataOf(stored, "tool-approval-response").map(({ approvalId }) => approvalId))
+  const { parts: given } = freeze(page).json as { readonly parts: ReadonlyArray<Codec.Fields> }
+  const parts = given.flatMap((part): ReadonlyArray<Message.Part> => {
+    if (toolOf(part) === undefined) return []
+    const result = resultOf(part)
+    const responses = responded(part).filter((response) => {
+      const id = ownData(response)?.["approvalId"]
+      return asked.has(id) && !known.has(id) && open.has(String(part["toolCallId"]))
+    })
+    return [
+      // On the page, the call says it; here nothing else does.
+      ...responses.map(({ providerData: _derived, ...response }) => response as Message.Part),
+      ...(result !== undefined && open.has(result.id) ? [result] : []),
+    ]
+  })
+  if (parts.length === 0) return undefined
+  const ui = isKnown ? { id: page.id, continues: true } : undefined
+  return { role: "tool", parts, ...metadataOf({ ui }) }
+}
+
+/** Whether a message was sent by a page, or by a program as a model message. */
+export const isOfPage = (message: unknown): message is UIMessage =>
+  typeof message === "object" && message !== null && "parts" in message
+
+/** The ids of messages of a page that are stored. */
+export const knownIds = (stored: ReadonlyArray<Message.Message>): ReadonlySet<string> =>
+  new Set(
+    stored.flatMap((message) => {
+      const id = formOf(message).ui?.id
+      return id === undefined ? [] : [id]
+    }),
+  )

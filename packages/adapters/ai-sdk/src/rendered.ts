@@ -1,0 +1,78 @@
+/** Contexts of a memory, as the AI SDK takes them. */
+import type { Fields, Omitted } from "@memfold/codec"
+import { Message, type Render } from "@memfold/core"
+import { type AiSdkContext, encodeContext, type Major } from "./encode.js"
+import { ownData } from "./form.js"
+
+/** The parts of a message that the AI SDK has no place for. They are left out of the context, and stay in the log. */
+export interface UnsupportedSection {
+  readonly section: "unsupported"
+  readonly from: number
+  readonly to: number
+  readonly tokens: 0
+  /** The types of the parts; `is-error` is the mark of a failed call, `providerOptions` options of a system message. */
+  readonly parts: ReadonlyArray<string>
+}
+
+/** A context, and what it consists of. */
+export interface RenderedContext extends AiSdkContext {
+  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
+  /** The size of the context in tokens, by the memory's token counter. */
+  readonly tokens: number
+}
+
+const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): ReadonlyArray<Fields> =>
+  messages
+    .flatMap(({ parts }) => parts)
+    .flatMap((part): ReadonlyArray<Fields> => {
+      const data = ownData(part)
+      return data?.["type"] === type ? [data] : []
+    })
+
+/**
+ * Of a group with open calls, what the AI SDK goes on with by itself: each open call was approved or denied, so it runs the
+ * tool or says that it was denied. Nothing of any other group, because its results have to come first.
+ */
+export const answeredGroup = (open: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> => {
+  const answers = new Set(dataOf(open, "tool-approval-response").map(({ approvalId }) => approvalId))
+  const done = new Set<unknown>(open.flatMap(Message.results).map(({ id }) => id))
+  for (const { approvalId, toolCallId } of dataOf(open, "tool-approval-request")) {
+    if (answers.has(approvalId)) done.add(toolCallId)
+  }
+  return open.flatMap(Message.calls).every(({ id }) => done.has(id)) ? open : []
+}
+
+/** One section for each message that has something left out. */
+const unsupported = (
+  omitted: ReadonlyArray<Omitted>,
+  sources: Render.Context["sources"],
+): ReadonlyArray<UnsupportedSection> => {
+  const found = new Map<number, Set<string>>()
+  for (const { message, part } of omitted) {
+    const index = sources[message]
+    // A summary or a note of the engine says in its text what there is to say.
+    if (index !== undefined && index !== null) found.set(index, (found.get(index) ?? new Set()).add(part))
+  }
+  return [...found]
+    .toSorted(([one], [other]) => one - other)
+    .map(([from, parts]) => ({ section: "unsupported", from, to: from + 1, tokens: 0, parts: [...parts] }))
+}
+
+/**
+ * A context for a major version of the AI SDK.
+ *
+ * @param open the messages of an {@link answeredGroup}, which the context leaves out
+ */
+export const rendered = (
+  context: Render.Context,
+  open: ReadonlyArray<Message.Message>,
+  major: Major,
+): RenderedContext => {
+  const { omitted, ...encoded } = encodeContext([...context.messages, ...open], { major })
+  return {
+    ...encoded,
+    layout: [...context.layout, ...unsupported(omitted, context.sources)],
+    tokens: context.tokens,
+  }
+}

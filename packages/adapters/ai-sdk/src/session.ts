@@ -1,0 +1,441 @@
+/** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
+import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import type { ModelMessage, UIMessage } from "ai"
+import { Effect, Either, Random } from "effect"
+import { decodeMessages } from "./decode.js"
+import { digest } from "./digest.js"
+import type { AiSdkContext, Major } from "./encode.js"
+import { formOf, metadataOf } from "./form.js"
+import { inOrder } from "./inOrder.js"
+import { answersOf, isOfPage, knownIds } from "./received.js"
+import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
+import {
+  type EndOfCall,
+  type EndOfPage,
+  isEndOfPage,
+  ownMessages,
+  type Step,
+  type StepToPrepare,
+  usageOf,
+} from "./steps.js"
+import { encodeUIMessages } from "./ui/encode.js"
+import { freeze } from "./values.js"
+
+/** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
+export type Given = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
+
+/** Options of {@link aiSdk}. */
+export interface AiSdkOptions {
+  /** The major version of `ai` that is used; 7 by default. Only files in tool results differ. */
+  readonly major?: Major
+}
+
+/** Options of a session. */
+export interface SessionOptions {
+  /** Instructions for the model. They stand before the system messages of the session, and are not stored. */
+  readonly instructions?: string
+}
+
+/** Options of {@link AiSdkSession.messages}. */
+export interface MessagesOptions {
+  /**
+   * Names this append, so that a retry of the request does not store its messages again. Messages of a page need none: they
+   * have ids.
+   */
+  readonly idempotencyKey?: string
+}
+
+/** How many of the newest messages are looked at to find out which messages of a page are new. */
+const recent = 100
+
+const randomId = (): string =>
+  Effect.runSync(Effect.all(Array.from({ length: 4 }, () => Random.nextIntBetween(0, 2 ** 32))))
+    .map((one) => one.toString(16).padStart(8, "0"))
+    .join("")
+
+const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
+  Either.getOrThrowWith(decodeMessages(messages), (error) => error)
+
+const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
+  const all = texts.filter((text) => text !== undefined && text !== "")
+  return all.length === 0 ? {} : { system: all.join("\n\n") }
+}
+
+/** A call of the AI SDK that is under way: what of it is stored. */
+interface Turn {
+  readonly id: string
+  /** The id of the answer on the page; none for one that goes on with an answer without an id. */
+  readonly responseId: string | undefined
+  /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
+  readonly continues: boolean
+  /** How many messages of the answer the session had before. */
+  readonly earlier: number
+  prefix: Session.Prefix
+  /** How many produced messages are stored, and how many of them are the assistant's. */
+  saved: number
+  answers: number
+  /** Version 7: how many messages were produced before the first step, by tools that had been approved. */
+  initial: number
+  /** How many messages the context had, and its system text. */
+  readonly given: number
+  readonly system: string | undefined
+}
+
+/** What a call begins with. */
+type Read = AiSdkContext & { readonly prefix: Session.Prefix }
+
+/** A session for one request at a time. Make one for each request: they cost nothing. */
+export class AiSdkSession {
+  private turn: Turn | undefined
+
+  /** @internal */
+  constructor(
+    private readonly owner: object,
+    private readonly memory: Memory.Neutral,
+    /** The id of the session. */
+    readonly id: string,
+    private readonly options: SessionOptions & { readonly major: Major },
+  ) {}
+
+  private inOrder<A>(work: () => Promise<A>): Promise<A> {
+    return inOrder(this.owner, this.id, work)
+  }
+
+  private async newest(): Promise<ReadonlyArray<Message.Message>> {
+    const { messages } = await this.memory.messages(this.id, { limit: recent })
+    return messages
+  }
+
+  private async store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
+    if (messages.length > 0) await this.memory.append(this.id, messages, { idempotencyKey })
+  }
+
+  /** Stores what is new in messages of a page. */
+  private async receive(given: ReadonlyArray<UIMessage>): Promise<void> {
+    const stored = await this.newest()
+    const known = knownIds(stored)
+    const isEmpty = stored.length === 0
+    const seen = given.findLastIndex(({ id }) => known.has(id))
+    for (const page of given.slice(Math.max(seen, 0))) {
+      const key = (kind: string, content: unknown) =>
+        `ai-sdk/${kind}/${page.id}/${digest(JSON.stringify(freeze(content).json))}`
+      if (page.role === "assistant" && !isEmpty) {
+        const answers = answersOf(page, await this.newest(), known.has(page.id))
+        if (answers !== undefined) await this.store([answers], key("answers", answers.parts))
+      } else if (!known.has(page.id)) {
+        await this.store(decoded([page]), key("message", page))
+      } else if (page.role === "user") {
+        // An edited message has the id of the one before; the same message again has the same key.
+        await this.store(decoded([page]), key("message", page))
+      }
+    }
+  }
+
+  private async receiveAny(given: Given, { idempotencyKey }: MessagesOptions): Promise<void> {
+    const one = typeof given === "string" ? { role: "user" as const, content: given } : given
+    const list: ReadonlyArray<UIMessage | ModelMessage> = Array.isArray(one)
+      ? (one as ReadonlyArray<UIMessage | ModelMessage>)
+      : [one as UIMessage | ModelMessage]
+    if (list.length > 0 && list.every(isOfPage)) return this.receive(list)
+    if (list.length > 0) await this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`)
+  }
+
+  /** The messages of an open group that the AI SDK goes on with by itself. */
+  private async answered({ layout }: Render.Context): Promise<ReadonlyArray<Message.Message>> {
+    const open = layout.find(({ section }) => section === "open")
+    if (open === undefined) return []
+    const { messages, from } = await this.memory.messages(this.id, { limit: open.to - open.from })
+    return from === open.from ? answeredGroup(messages) : []
+  }
+
+  private async read(): Promise<RenderedContext & Read> {
+    const context = await this.memory.context(this.id)
+    const { system, ...rest } = rendered(context, await this.answered(context), this.options.major)
+    return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
+  }
+
+  /**
+   * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
+   * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
+   *
+   * Messages of a page are stored once, however often they are sent: give the one new message, or all that the page has. In a
+   * message of the assistant, results of tools that run on the page and approvals are new.
+   *
+   * @param given a text, a message, or a list
+   * @param options a name for this append
+   * @returns the context
+   * @throws AiSdkDecodeError: a message is none of the AI SDK; nothing of it was stored
+   * @throws InvalidInput, LogError, DamagedEvent, IdempotencyKeyReused, Closed: as `append` and `context` of the memory
+   *
+   * @example
+   * ```ts
+   * import { aiSdk } from "@memfold/ai-sdk"
+   * import { generateText } from "ai"
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const chat = aiSdk(memory).session("chat-1")
+   * const context = await chat.messages("My order is KX-4471.")
+   * const result = await generateText({ model: "openai/gpt-6.2-sol", ...context, prepareStep: chat.prepareStep })
+   * await chat.onFinish(result)
+   * await memory.close()
+   * ```
+   */
+  messages(given?: Given, options: MessagesOptions = {}): Promise<AiSdkContext> {
+    return this.inOrder(async () => {
+      if (given !== undefined) await this.receiveAny(given, options)
+      const context = await this.read()
+      this.turn = await this.begin(context)
+      const { system, messages } = context
+      return { ...(system === undefined ? {} : { system }), messages }
+    })
+  }
+
+  private async begin(context: Read): Promise<Turn> {
+    const stored = await this.newest()
+    const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
+    const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
+    const id = randomId()
+    return {
+      id,
+      responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
+      continues: answer.length > 0,
+      earlier: answer.filter(({ role }) => role === "assistant").length,
+      prefix: context.prefix,
+      saved: 0,
+      answers: 0,
+      initial: 0,
+      given: context.messages.length,
+      system: context.system,
+    }
+  }
+
+  private async current(): Promise<Turn> {
+    if (this.turn !== undefined) return this.turn
+    return (this.turn = await this.begin(await this.read()))
+  }
+
+  /** Stores messages that the model and the tools produced, behind those of the same call that are stored. */
+  private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
+    if (produced.length === 0) return
+    const named = produced.map((message, index) => {
+      const form = formOf(message)
+      if (turn.responseId === undefined || form.ui !== undefined) return message
+      const continues = turn.continues || turn.saved + index > 0 ? { continues: true } : {}
+      const step = message.role === "assistant" ? { step: true } : {}
+      return { ...message, ...metadataOf({ ...form, ui: { id: turn.responseId, ...continues, ...step } }) }
+    })
+    await this.memory.append(this.id, named, {
+      idempotencyKey: `ai-sdk/produced/${turn.id}/${turn.saved}`,
+      prefix: turn.prefix,
+    })
+    turn.saved += produced.length
+    turn.answers += produced.filter(({ role }) => role === "assistant").length
+  }
+
+  /** Stores what the steps produced and is not stored yet, with the tokens of each step. */
+  private async saveSteps(
+    turn: Turn,
+    steps: ReadonlyArray<Step>,
+    all: ReadonlyArray<ModelMessage> | undefined,
+  ): Promise<void> {
+    const own = ownMessages(steps)
+    const ofSteps = own.flat()
+    if (all !== undefined) turn.initial = all.length - ofSteps.length
+    const before = all?.slice(0, turn.initial) ?? []
+    const unknown = turn.initial - before.length
+    const produced = [
+      ...decoded(before),
+      ...own.flatMap((messages, index) => {
+        const usage = usageOf(steps[index]?.usage)
+        return decoded(messages).map((message) =>
+          message.role === "assistant" && usage !== undefined ? { ...message, usage } : message,
+        )
+      }),
+    ]
+    await this.save(turn, produced.slice(Math.max(turn.saved - unknown, 0)))
+  }
+
+  /**
+   * Prepares a step of an agent: stores what the step before produced, and returns the context for the next one, so that
+   * a long loop is compacted while it runs. Give it to `streamText`, `generateText` or an agent.
+   *
+   * @returns the context; in AI SDK 7 it is kept for later steps, in 5 and 6 it is made again for each
+   * @throws LogError, DamagedEvent, Closed: as `append` and `context` of the memory; the call fails, and
+   *   {@link AiSdkSession.messages} without a message goes on from the last stored step
+   */
+  readonly prepareStep = (step: StepToPrepare): Promise<AiSdkContext> =>
+    this.inOrder(async () => {
+      const turn = await this.current()
+      await this.saveApproved(turn, step)
+      await this.saveSteps(turn, step.steps, step.responseMessages)
+      const steering = (step.experimental_steeringMessages ?? []).slice()
+      if (steering.length > 0) {
+        await this.store(decoded(steering), `ai-sdk/steering/${turn.id}/${step.stepNumber}`)
+      }
+      const { system, messages, prefix } = await this.read()
+      turn.prefix = prefix
+      return { ...this.instructed(turn, step, system), messages }
+    })
+
+  /** In versions 5 and 6, tools that had been approved run before the first step, and only its messages say so. */
+  private async saveApproved(
+    turn: Turn,
+    { stepNumber, responseMessages, messages }: StepToPrepare,
+  ): Promise<void> {
+    if (stepNumber !== 0 || turn.saved > 0 || responseMessages !== undefined) return
+    const results = messages.slice(turn.given).filter(({ role }) => role === "tool")
+    await this.save(turn, decoded(results))
+  }
+
+  /** The system text with instructions that the call has from elsewhere, such as those of an agent; version 7 says them. */
+  private instructed(
+    turn: Turn,
+    { initialInstructions: given }: StepToPrepare,
+    system: string | undefined,
+  ): { readonly system?: string } {
+    if (given === undefined || given === null || given === turn.system) return joined(system)
+    if (typeof given === "string") {
+      const isBehind = turn.system !== undefined && given.endsWith(turn.system)
+      const own = isBehind ? given.slice(0, -turn.system.length).trimEnd() : given
+      return own === this.options.instructions ? joined(system) : joined(own, system)
+    }
+    // Only version 7 says its instructions, and it takes a list of system messages as well.
+    const list = [given].flat().concat(system === undefined ? [] : [{ role: "system", content: system }])
+    return { system: list as unknown as string }
+  }
+
+  /**
+   * Stores what the call produced. Give it to `onEnd` (AI SDK 7) or `onFinish` (5 and 6) of `streamText`, or call it with the
+   * result of `generateText`. Nothing is stored twice, however often it is called.
+   *
+   * Or give it to `onEnd` or `onFinish` of `toUIMessageStreamResponse`: then the message of the page is stored with its data
+   * parts and its metadata.
+   *
+   * @throws LogError, DamagedEvent, Closed: as `append` of the memory
+   */
+  readonly onEnd = (event: EndOfCall | EndOfPage): Promise<void> =>
+    this.inOrder(async () => {
+      const turn = await this.current()
+      if (isEndOfPage(event)) return this.savePage(turn, event)
+      return this.saveSteps(turn, event.steps, event.responseMessages)
+    })
+
+  /** The same as {@link AiSdkSession.onEnd}, under its name in AI SDK 5 and 6. */
+  readonly onFinish = (event: EndOfCall | EndOfPage): Promise<void> => this.onEnd(event)
+
+  /**
+   * Stores the finished steps of a stream that was aborted. The session goes on after the last of them: what the user says next
+   * follows it.
+   *
+   * @throws LogError, DamagedEvent, Closed: as `append` of the memory
+   */
+  readonly onAbort = (event: EndOfCall): Promise<void> => this.onEnd(event)
+
+  /** Stores what a message of a page has beyond what is stored of it. */
+  private async savePage(turn: Turn, { responseMessage, isContinuation }: EndOfPage): Promise<void> {
+    const answers = answersOf(responseMessage, await this.newest(), false)
+    const produced = decoded([responseMessage])
+    const skip = turn.answers + (isContinuation === true ? turn.earlier : 0)
+    const ends = produced.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
+    const from = ends[skip] ?? produced.length
+    if (answers !== undefined) await this.save(turn, [answers])
+    await this.save(turn, produced.slice(from))
+  }
+
+  /**
+   * The id of the answer on the page, for `generateMessageId` of `toUIMessageStreamResponse`. With it, the page and
+   * {@link AiSdkSession.uiMessages} have the same id.
+   */
+  readonly generateMessageId = (): string => this.turn?.responseId ?? `msg-${randomId()}`
+
+  /**
+   * The context as it is now, with its layout and its size.
+   *
+   * @throws InvalidInput, LogError, DamagedEvent, Closed: as `context` of the memory
+   */
+  async context(): Promise<RenderedContext> {
+    const { prefix: _prefix, ...context } = await this.read()
+    return context
+  }
+
+  /**
+   * Stores messages as they are, such as a conversation from elsewhere: model messages, or those of a page, answers included.
+   *
+   * @param messages one message or a list
+   * @param options a name for this append
+   * @throws AiSdkDecodeError: a message is none of the AI SDK; nothing was stored
+   * @throws InvalidInput, LogError, DamagedEvent, IdempotencyKeyReused, Closed: as `append` of the memory
+   */
+  append(
+    messages: UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>,
+    { idempotencyKey }: MessagesOptions = {},
+  ): Promise<void> {
+    const list = Array.isArray(messages) ? (messages as ReadonlyArray<unknown>) : [messages]
+    return this.inOrder(() => this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`))
+  }
+
+  /**
+   * The conversation for a page, as `useChat` takes it: covered messages included, messages that a page sent as they were.
+   *
+   * @param options `limit`: how many stored messages to read at least, from the newest; all by default. The first message of
+   *   the list is always whole
+   * @throws InvalidInput, LogError, DamagedEvent, Closed: as `messages` of the memory
+   *
+   * @example
+   * ```ts
+   * import { aiSdk } from "@memfold/ai-sdk"
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * console.log(await aiSdk(memory).session("chat-1").uiMessages({ limit: 50 }))
+   * await memory.close()
+   * ```
+   */
+  async uiMessages({ limit }: { readonly limit?: number } = {}): Promise<Array<UIMessage>> {
+    const pages: Array<ReadonlyArray<Message.Message>> = []
+    let read = 0
+    let from = 0
+    let before: string | undefined
+    const isEnough = () => limit !== undefined && read >= limit && pages[0]?.[0]?.role === "user"
+    for (let more = true; more;) {
+      const page: Memory.MessagePage = await this.memory.messages(this.id, {
+        limit: limit === undefined ? 500 : Math.max(limit - read, 50),
+        ...(before === undefined ? {} : { before }),
+      })
+      pages.unshift(page.messages)
+      read += page.messages.length
+      from = page.from
+      before = page.earlier ?? undefined
+      more = before !== undefined && !isEnough()
+    }
+    return encodeUIMessages(pages.flat(), (position) => `${this.id}-${from + position}`)
+  }
+}
+
+/** The sessions of a memory for the AI SDK. */
+export interface AiSdkMemory {
+  /** A session; it needs no set-up. */
+  readonly session: (id: string, options?: SessionOptions) => AiSdkSession
+}
+
+/**
+ * Connects a memory to the AI SDK.
+ *
+ * @param memory a memory of `createMemory` in any format, or the service of `@memfold/core`
+ * @param options the version of the AI SDK
+ *
+ * @example
+ * ```ts
+ * import { aiSdk } from "@memfold/ai-sdk"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * const chat = aiSdk(memory).session("chat-1", { instructions: "Be brief." })
+ * await memory.close()
+ * ```
+ */
+export const aiSdk = (memory: Memory.AnyMemory, { major = 7 }: AiSdkOptions = {}): AiSdkMemory => {
+  const neutral = Memory.neutralOf(memory)
+  return { session: (id, options = {}) => new AiSdkSession(memory, neutral, id, { ...options, major }) }
+}

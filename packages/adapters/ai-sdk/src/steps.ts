@@ -1,0 +1,78 @@
+/** What the AI SDK hands to its callbacks, as far as versions 5, 6 and 7 have it in common. */
+import { isFields } from "@memfold/codec"
+import type { ModelMessage, UIMessage } from "ai"
+
+/** The token counts of a step. Some providers do not report them. */
+export interface StepUsage {
+  readonly inputTokens?: number | undefined
+  readonly outputTokens?: number | undefined
+  /** Version 5 and 6. */
+  readonly reasoningTokens?: number | undefined
+  /** Version 6 and 7. */
+  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined } | undefined
+}
+
+/** A finished step: a call of the model, and its tools. */
+export interface Step {
+  readonly usage?: StepUsage
+  readonly response: { readonly messages?: ReadonlyArray<ModelMessage> }
+}
+
+/** What `prepareStep` gets. */
+export interface StepToPrepare {
+  readonly steps: ReadonlyArray<Step>
+  readonly stepNumber: number
+  readonly messages: ReadonlyArray<ModelMessage>
+  /** Version 7: what was produced since the call began. */
+  readonly responseMessages?: ReadonlyArray<ModelMessage>
+  /** Version 7: the messages that the call began with. */
+  readonly initialMessages?: ReadonlyArray<ModelMessage>
+  /** Version 7: the instructions that the call began with. */
+  readonly initialInstructions?: unknown
+  /** Version 7: what the user said while the call ran. */
+  readonly experimental_steeringMessages?: ReadonlyArray<ModelMessage>
+}
+
+/** The end of a call: an event of `onEnd`, `onFinish` or `onAbort`, or the result of `generateText`. */
+export interface EndOfCall {
+  readonly steps: ReadonlyArray<Step>
+  /** Version 7, at the end of a call that was not aborted. */
+  readonly responseMessages?: ReadonlyArray<ModelMessage>
+}
+
+/** The end of a stream for a page: an event of `toUIMessageStream` and `toUIMessageStreamResponse`. */
+export interface EndOfPage {
+  readonly responseMessage: UIMessage
+  readonly isContinuation?: boolean
+}
+
+/** The tokens that the model produced and that stay in the conversation, and those of the prompt. */
+export const usageOf = (usage: StepUsage | undefined) => {
+  const { inputTokens: input, outputTokens } = usage ?? {}
+  const reasoning = usage?.outputTokenDetails?.reasoningTokens ?? usage?.reasoningTokens ?? 0
+  const isCount = (count: number | undefined): count is number => Number.isSafeInteger(count) && count! >= 0
+  if (!isCount(outputTokens)) return undefined
+  return { output: Math.max(outputTokens - reasoning, 0), ...(isCount(input) ? { input } : {}) }
+}
+
+const messagesOf = (step: Step): ReadonlyArray<ModelMessage> => step.response.messages ?? []
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/**
+ * The messages that each step produced. In versions 5 and 6, a step has those of the steps before it as well; in version 7
+ * it has its own.
+ */
+export const ownMessages = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyArray<ModelMessage>> => {
+  const all = steps.map(messagesOf)
+  const grows = all.every((messages, index) => {
+    const before = all[index - 1] ?? []
+    return messages.length >= before.length && same(messages[0], before[0] ?? messages[0])
+  })
+  if (!grows) return all
+  return all.map((messages, index) => messages.slice(all[index - 1]?.length ?? 0))
+}
+
+/** Whether an event is the end of a stream for a page. */
+export const isEndOfPage = (event: EndOfCall | EndOfPage): event is EndOfPage =>
+  "responseMessage" in event && isFields(event.responseMessage)

@@ -1,0 +1,159 @@
+/** Sessions with the real provider of Anthropic, against a server that checks signatures of reasoning (law L17). */
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { type Answering, providerServer, seeded } from "@memfold/testing/provider"
+import { stepCountIs, streamText, tool, ToolLoopAgent } from "ai"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { createMemory } from "../../../memfold/src/index.js"
+import { aiSdk } from "../src/index.js"
+
+const lookUp = tool({
+  inputSchema: z.object({ request: z.string(), depth: z.number() }),
+  execute: async ({ request, depth }) => {
+    if (depth === 7) throw new Error("nothing is known")
+    return depth === 6 ? `only ${request}` : { request, depth }
+  },
+})
+
+const connected = async (answer: Answering) => {
+  const server = await providerServer({ answer })
+  const anthropic = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })
+  return { server, model: anthropic("claude-sonnet-5-5") }
+}
+
+describe("an agent that thinks, on one session", () => {
+  for (const compaction of ["inline", "background"] as const) {
+    it(`is never refused, with compaction ${compaction}, reverts and a redaction`, async () => {
+      const { server, model } = await connected(seeded(7))
+      await using memory = createMemory({
+        store: "memory:",
+        strategy: "rounds",
+        settings: { fullContextTurns: 2, cachedContextTurns: 2 },
+        compaction,
+      })
+      for (let turn = 1; turn <= 40; turn++) {
+        const chat = aiSdk(memory).session("chat", { instructions: "Be brief." })
+        const { prepareStep, onEnd } = chat
+        const context = await chat.messages(`Question ${turn}?`)
+        const result = streamText({
+          model,
+          tools: { lookUp },
+          ...context,
+          prepareStep,
+          onEnd,
+          stopWhen: stepCountIs(8),
+        })
+        expect(await result.text).toEqual(expect.any(String))
+        if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
+        if (turn === 25) await memory.redact("chat", 3)
+      }
+      await server.close()
+      expect(server.refused.map(({ violations }) => violations)).toEqual([])
+      expect((await memory.summaries("chat")).length).toBeGreaterThan(3)
+      const sent = JSON.stringify(server.received.at(-1)?.body)
+      expect(sent).toContain("Be brief.")
+      const signed = server.received.filter(({ body }) => JSON.stringify(body).includes('"signature"'))
+      expect(signed.length).toBeGreaterThan(10)
+    })
+  }
+})
+
+describe("an agent of AI SDK 7", () => {
+  it("keeps its own instructions in front of the summary", async () => {
+    const { server, model } = await connected(seeded(3))
+    await using memory = createMemory({
+      store: "memory:",
+      strategy: "rounds",
+      settings: { fullContextTurns: 1, cachedContextTurns: 1 },
+      compaction: "inline",
+    })
+    for (let turn = 1; turn <= 12; turn++) {
+      const chat = aiSdk(memory).session("chat")
+      const { prepareStep } = chat
+      const agent = new ToolLoopAgent({
+        model,
+        tools: { lookUp },
+        instructions: "You are a clerk.",
+        prepareStep,
+      })
+      const { messages } = await chat.messages(`Question ${turn}?`)
+      await chat.onEnd(await agent.generate({ messages }))
+    }
+    await server.close()
+    expect(server.refused).toEqual([])
+    const systems = server.received.map(({ body }) => JSON.stringify(body["system"]))
+    expect(systems.every((system) => system.split("You are a clerk.").length === 2)).toBe(true)
+    expect(systems.at(-1)).toMatch(/You are a clerk\.\\n\\n\[Session Memory\]/u)
+  })
+
+  it("keeps the options of its instructions, such as a cache mark", async () => {
+    const { server, model } = await connected(seeded(3))
+    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await memory.append("chat", { role: "system", content: "Pinned." })
+    const chat = aiSdk(memory).session("chat")
+    const { prepareStep } = chat
+    const agent = new ToolLoopAgent({
+      model,
+      instructions: {
+        role: "system",
+        content: "You are a clerk.",
+        providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+      },
+      prepareStep,
+    })
+    const { messages } = await chat.messages("Hello?")
+    await chat.onEnd(await agent.generate({ messages }))
+    await server.close()
+    expect(server.received.at(-1)?.body["system"]).toEqual([
+      { type: "text", text: "You are a clerk.", cache_control: { type: "ephemeral" } },
+      { type: "text", text: "Pinned." },
+    ])
+  })
+})
+
+describe("a stream that breaks", () => {
+  it("leaves a session that goes on", async () => {
+    let cut = true
+    const { server, model } = await connected(({ turn, afterResult }) => {
+      if (!afterResult)
+        return { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }] }
+      const answer = { text: "The answer is seven.", ...(cut ? { cut: 3 } : {}) }
+      cut = false
+      return answer
+    })
+    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    const run = async (text?: string) => {
+      const chat = aiSdk(memory).session("chat")
+      const { prepareStep, onEnd, onAbort } = chat
+      const context = await chat.messages(text)
+      const result = streamText({
+        model,
+        tools: { lookUp },
+        ...context,
+        prepareStep,
+        onEnd,
+        onAbort,
+        maxRetries: 0,
+        stopWhen: stepCountIs(4),
+        onError: () => undefined,
+      })
+      await result.consumeStream({ onError: () => undefined })
+    }
+    await run("How many?")
+    const broken = (await memory.messages("chat")).messages
+    await run()
+    await run("And now?")
+    await server.close()
+    expect(server.refused).toEqual([])
+    const all = (await memory.messages("chat")).messages
+    expect(broken.slice(0, 3).map(({ role }) => role)).toEqual(["user", "assistant", "tool"])
+    expect(all.map(({ role }) => role).slice(-5)).toEqual([
+      "assistant",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+    ])
+    expect(all.filter(({ role }) => role === "user")).toHaveLength(2)
+  })
+})

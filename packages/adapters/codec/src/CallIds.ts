@@ -1,0 +1,69 @@
+/** Ids of tool calls, as a provider accepts them. */
+
+/** What a provider accepts as the id of a call, and whether an id may come again once its call has a result. */
+export interface IdRules {
+  readonly pattern: RegExp
+  readonly reuse: boolean
+}
+
+/** 64 bits of FNV-1a as hexadecimal digits: the same id always gets the same replacement. */
+const hash = (text: string): string =>
+  [0x811c9dc5, 0x01000193]
+    .map((seed) => {
+      let value = seed
+      for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+      return (value >>> 0).toString(16).padStart(8, "0")
+    })
+    .join("")
+
+/**
+ * Replaces ids of calls that a provider refuses: ids that another provider made, empty ones, and ones that come again.
+ * All other ids stay as they are. Give it the calls and results of a conversation in order: a result gets the id of its
+ * call.
+ *
+ * @example
+ * ```ts
+ * import { CallIds } from "@memfold/codec"
+ *
+ * const ids = new CallIds({ pattern: /^[\w-]+$/, reuse: false })
+ * console.log(ids.call("c1"), ids.result("c1"), ids.call("c1"), ids.result("c1")) // c1 c1 c1_2 c1_2
+ * ```
+ */
+export class CallIds {
+  private readonly used = new Set<string>()
+  private readonly seen = new Map<string, number>()
+  private readonly open = new Map<string, Array<string>>()
+
+  constructor(private readonly rules: IdRules) {}
+
+  private fit(id: string): string {
+    return this.rules.pattern.test(id) ? id : `call_${hash(id)}`
+  }
+
+  /** The id to send for a call. */
+  call(id: string): string {
+    let sent = this.fit(id)
+    while (this.used.has(sent)) {
+      const count = (this.seen.get(id) ?? 1) + 1
+      this.seen.set(id, count)
+      sent = this.fit(`${id}_${count}`)
+    }
+    this.used.add(sent)
+    this.open.set(id, [...(this.open.get(id) ?? []), sent])
+    return sent
+  }
+
+  /** The id to send for a result: that of the oldest open call with its id. */
+  result(id: string): string {
+    const [sent = this.fit(id), ...others] = this.open.get(id) ?? []
+    this.open.set(id, others)
+    if (this.rules.reuse) this.used.delete(sent)
+    return sent
+  }
+
+  /** Gives up the open calls, as the user's next message does. */
+  close(): void {
+    this.open.clear()
+    if (this.rules.reuse) this.used.clear()
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Something that a format cannot express, so that encoding left it out.
+ *
+ * - `message`: the position of the message in the list that was encoded, from 0
+ * - `part`: the type of the part (`file`, `reasoning`, `opaque`, …), or `name` for the author's name, or `is-error` for
+ *   the mark of a failed tool call
+ */
+export interface Omitted {
+  readonly message: number
+  readonly part: string
+}

@@ -1,0 +1,294 @@
+/** From items of the Responses API, or from whole responses, to memfold messages. */
+import * as Codec from "@memfold/codec"
+import { Message } from "@memfold/core"
+import { Either, Schema } from "effect"
+import { OpenAIDecodeError } from "../OpenAIDecodeError.js"
+import { fromFile, toFile } from "./files.js"
+import { metadataOf, type PartForm, provider, withForm, type Form } from "./form.js"
+import { anyItem, items, type WireContent, type WireItem, type WirePart } from "./wire.js"
+
+const checks = new Map(
+  Object.entries(items).map(([type, schema]) => [
+    type,
+    Schema.decodeUnknownEither(schema as Schema.Schema.AnyNoContext),
+  ]),
+)
+const checkOther = Schema.decodeUnknownEither(anyItem)
+
+/** A reference to an item that the server has: it may leave out its type. */
+const isReference = (input: Codec.Fields): boolean =>
+  (input["type"] ?? undefined) === undefined && input["role"] === undefined && typeof input["id"] === "string"
+
+const check = (input: unknown): Either.Either<WireItem, Codec.Problem> => {
+  const foreign = Codec.foreignProblem(input, provider)
+  if (foreign !== undefined) return Either.left(foreign)
+  if (!Codec.isFields(input)) {
+    const allowed = 'an item with a "type", or a message with role and content'
+    return Either.left({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed })
+  }
+  if (isReference(input)) return Either.right(input)
+  const { type = "message" } = input as { readonly type?: unknown }
+  const checked = (checks.get(type as string) ?? checkOther)(input)
+  return Either.mapBoth(checked, { onLeft: Codec.problemOf, onRight: () => input as WireItem })
+}
+
+const opaque = (data: Codec.Fields): Message.Opaque => ({ type: "opaque", provider, data })
+
+/** A content part: text and files where they can be written back as they were, anything else as it came. */
+const contentPart = (part: WirePart, textType: string): Message.Text | Message.File | Message.Opaque => {
+  if (part.type === textType) {
+    const known = { type: textType, text: part["text"] as string }
+    return withForm({ type: "text" as const, text: known.text }, { fields: Codec.rest(part, known) ?? {} })
+  }
+  const file = textType === "input_text" ? toFile(part) : undefined
+  const known = file && fromFile(file)
+  return file !== undefined && known !== undefined && Codec.agrees(part, known)
+    ? withForm(file, { fields: Codec.rest(part, known) ?? {} })
+    : opaque(part)
+}
+
+const isPlainText = (part: WirePart, type: string): boolean =>
+  part.type === type && Object.keys(part).length === 2
+
+/** A message of the user, or an instruction: the item is the message. */
+const decodeInput = (item: WireItem, role: "user" | "system"): Message.Message => {
+  const { content, role: written } = item as WireItem & { content: WireContent; role: string }
+  const fields = Codec.rest(item, { role: written, content })
+  const isString = typeof content === "string"
+  const [first, ...others] = isString ? [] : content
+  const plain = first !== undefined && others.length === 0 && isPlainText(first, "input_text")
+  const parts: ReadonlyArray<Message.Part> = isString
+    ? [{ type: "text", text: content }]
+    : plain
+      ? [{ type: "text", text: first["text"] as string }]
+      : content.map((part) => contentPart(part, "input_text"))
+  const form: Form = {
+    ...(written === "developer" ? { role: "developer" } : {}),
+    ...(!isString && (plain || content.length === 0) ? { content: "parts" } : {}),
+    ...(fields === undefined ? {} : { fields }),
+  }
+  return { role, parts, ...metadataOf(form) }
+}
+
+/** A message item of the assistant: each of its parts knows whether it begins the item. */
+const decodeSaid = (item: WireItem): ReadonlyArray<Message.Part> => {
+  const { content, role } = item as WireItem & { content: WireContent }
+  const fields = Codec.rest(item, { role, content }) ?? {}
+  if (typeof content === "string") {
+    const form: PartForm = Object.keys(fields).length === 0 ? {} : { item: fields, text: true }
+    const part: Message.Text = { type: "text", text: content }
+    return [Object.keys(form).length === 0 ? part : withForm(part, form)]
+  }
+  if (content.length === 0) return [opaque(item)]
+  return content.map((part, at) => {
+    const decoded = contentPart(part, "output_text")
+    return withForm(decoded, at === 0 ? { item: fields } : { continues: true })
+  })
+}
+
+const calls = /_call$/
+const outputs = /_call_output$/
+
+/** A call of another type, such as `computer_call`: its fields are the arguments. */
+const decodeOtherCall = (item: WireItem): Message.ToolCall => {
+  const { type = "", call_id: id, ...rest } = item
+  return withForm(
+    { type: "tool-call", id: id as string, name: type, arguments: JSON.stringify(rest) },
+    { type },
+  )
+}
+
+const decodeCall = (item: WireItem): Message.ToolCall => {
+  const { type, call_id: id, name, arguments: args, input } = item as Record<string, string>
+  if (type === "function_call") {
+    const fields = Codec.rest(item, { type, call_id: id, name, arguments: args })
+    const call = { type: "tool-call" as const, id: id!, name: name!, arguments: args! }
+    return fields === undefined ? call : withForm(call, { fields })
+  }
+  if (type !== "custom_tool_call") return decodeOtherCall(item)
+  const fields = Codec.rest(item, { type, call_id: id, name, input })
+  const call = { type: "tool-call" as const, id: id!, name: name!, arguments: input! }
+  return withForm(call, { type, ...(fields === undefined ? {} : { fields }) })
+}
+
+const isContent = Schema.is(Schema.Array(anyItem))
+
+/** The output and its content; `form` says how it was written, where that is not a string or a list of parts. */
+const outputOf = (
+  output: unknown,
+): {
+  readonly known: Pick<Message.ToolResult, "output" | "content">
+  readonly form?: PartForm["output"]
+} => {
+  if (typeof output === "string") return { known: { output } }
+  if (output === undefined) return { known: { output: "" }, form: "absent" }
+  if (!isContent(output) || !output.every(({ type }) => type.startsWith("input_"))) {
+    const value: Message.Opaque = { type: "opaque", provider, data: output }
+    return { known: { output: "", content: [value] }, form: "value" }
+  }
+  const parts: ReadonlyArray<WirePart> = output
+  const [first, ...others] = parts
+  if (first === undefined) return { known: { output: "" }, form: "parts" }
+  if (others.length === 0 && isPlainText(first, "input_text") && first["text"] !== "") {
+    return { known: { output: first["text"] as string }, form: "parts" }
+  }
+  const content = parts.map((part) => contentPart(part, "input_text"))
+  return { known: { output: Message.outputOf(content), content } }
+}
+
+const decodeOutput = (item: WireItem): Message.Message => {
+  const { type = "", call_id: id, output } = item
+  const { known, form } = outputOf(output)
+  const fields = Codec.rest(item, { type, output, ...(typeof id === "string" ? { call_id: id } : {}) })
+  const written: PartForm = {
+    ...(type === "function_call_output" ? {} : { type }),
+    ...(typeof id === "string" ? {} : { unidentified: true }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(form === undefined ? {} : { output: form }),
+  }
+  const result: Message.ToolResult = { type: "tool-result", id: typeof id === "string" ? id : "", ...known }
+  return {
+    role: "tool",
+    parts: [Object.keys(written).length === 0 ? result : withForm(result, written)],
+  }
+}
+
+/** The parts of the assistant that an item gives; a message of its own for any other author. */
+const decodeItem = (item: WireItem): Message.Message | ReadonlyArray<Message.Part> => {
+  if (isReference(item)) return [opaque(item)]
+  const { type = "message", call_id: id } = item
+  if (type === "message") {
+    if (item["role"] === "assistant") return decodeSaid(item)
+    return decodeInput(item, item["role"] === "user" ? "user" : "system")
+  }
+  if (type === "function_call_output" || (outputs.test(type) && typeof id === "string")) {
+    return decodeOutput(item)
+  }
+  if (calls.test(type) && typeof id === "string") return [decodeCall(item)]
+  // Reasoning is encrypted, or known to the server by its id: either way only in its place.
+  return [type === "reasoning" ? { ...opaque(item), bound: true } : opaque(item)]
+}
+
+const isReasoning = (part: Message.Part): boolean => part.type === "opaque" && part.bound === true
+
+const said = (parts: ReadonlyArray<Message.Part>): Message.Message => {
+  const reasoning = parts.filter(isReasoning).length
+  return { role: "assistant", parts, ...metadataOf(reasoning === 0 ? {} : { reasoning }) }
+}
+
+/** Neighbouring items of the assistant are one message: reasoning stays with what follows from it. */
+const joined = (
+  decoded: ReadonlyArray<Message.Message | ReadonlyArray<Message.Part>>,
+): ReadonlyArray<Message.Message> => {
+  const messages: Array<Message.Message> = []
+  let parts: Array<Message.Part> = []
+  const close = () => {
+    if (parts.length > 0) messages.push(said(parts))
+    parts = []
+  }
+  for (const one of decoded) {
+    if ("role" in one) {
+      close()
+      messages.push(one)
+    } else parts.push(...one)
+  }
+  close()
+  return messages
+}
+
+const Count = Schema.NonNegativeInt
+const isUsage = Schema.is(
+  Schema.Struct({
+    input_tokens: Count,
+    output_tokens: Count,
+    output_tokens_details: Schema.optional(
+      Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
+    ),
+  }),
+)
+
+/** Cached tokens are part of `input_tokens`. Reasoning that the message does not carry is no part of its output. */
+const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: Message.Usage } => {
+  if (!isUsage(usage)) return {}
+  const hidden = message.parts.some(isReasoning) ? 0 : (usage.output_tokens_details?.reasoning_tokens ?? 0)
+  return { usage: { input: usage.input_tokens, output: Math.max(usage.output_tokens - hidden, 0) } }
+}
+
+const responseFields = ["id", "model", "created_at", "status", "previous_response_id"] as const
+
+type Decoded = Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError>
+
+const decodeList = (list: ReadonlyArray<unknown>, at: number | undefined): Decoded =>
+  Either.all(
+    list.map((input, index) =>
+      Either.mapBoth(check(input), {
+        onLeft: (problem) => new OpenAIDecodeError({ ...problem, index: at ?? index }),
+        onRight: decodeItem,
+      }),
+    ),
+  ).pipe(Either.map(joined))
+
+/** A whole response: its output, with its usage if the output is one message. */
+const decodeResponse = (response: Codec.Fields, index: number | undefined): Decoded => {
+  const { output, usage } = response
+  if (!Array.isArray(output)) {
+    const problem = `has ${Codec.kindOf(output)} at output`
+    const at = index === undefined ? {} : { index }
+    return Either.left(new OpenAIDecodeError({ path: "output", problem, allowed: "a list of items", ...at }))
+  }
+  return Either.map(decodeList(output, index), (messages) => {
+    const [message] = messages
+    if (message === undefined || messages.length > 1) return messages
+    const about = responseFields.flatMap((name) => {
+      const value = response[name]
+      return value === undefined || value === null ? [] : [[name, value] as const]
+    })
+    const form = message.metadata?.[provider] as Form | undefined
+    return [
+      {
+        ...message,
+        ...usageOf(usage, message),
+        ...metadataOf({ ...form, response: Object.fromEntries(about) }),
+      },
+    ]
+  })
+}
+
+const isResponse = (input: unknown): input is Codec.Fields =>
+  Codec.isFields(input) && input["object"] === "response"
+
+/**
+ * Decodes items of the Responses API: a list of items, a whole response, or a list with both. The first wrong item, or
+ * one of another library, gives an `OpenAIDecodeError` for the whole.
+ *
+ * - neighbouring items of the assistant (reasoning, messages, calls) are one message
+ * - reasoning is an opaque part that is bound to what stands before it; items not known here are opaque, too
+ * - other calls and their outputs, such as `computer_call`, are tool calls with the item's fields as their arguments
+ * - ids, `status`, `annotations` and unknown fields are kept in `providerData` of their part
+ * - a response's `usage` becomes the usage of the message: all prompt tokens, cached ones included, and its own
+ *
+ * @example
+ * ```ts
+ * import { Responses } from "@memfold/openai"
+ * import { Either } from "effect"
+ *
+ * const messages = Responses.decodeItems([{ role: "user", content: "What is a fold?" }])
+ * console.log(Either.isRight(messages)) // true
+ * ```
+ */
+export const decodeItems = (input: unknown): Decoded => {
+  if (isResponse(input)) return decodeResponse(input, undefined)
+  if (!Array.isArray(input)) {
+    const problem = `is ${Codec.kindOf(input)}`
+    return Either.left(
+      new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
+    )
+  }
+  if (!input.some(isResponse)) return decodeList(input, undefined)
+  // Responses stay messages of their own, so that their usage stays with them.
+  return Either.all(
+    input.map((one: unknown, index) =>
+      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
+    ),
+  ).pipe(Either.map((decoded) => decoded.flat()))
+}

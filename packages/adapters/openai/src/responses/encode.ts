@@ -1,0 +1,287 @@
+/** From memfold messages to items of a Responses API request. */
+import * as Codec from "@memfold/codec"
+import { type Message } from "@memfold/core"
+import { fromFile } from "./files.js"
+import { formOf, partFormOf, provider, type Form } from "./form.js"
+import { placeSummaries } from "./summaries.js"
+import type { ResponsesItem } from "./wire.js"
+
+/**
+ * Options of {@link encodeItems}.
+ *
+ * - `exact`: `true` writes decoded items exactly as they came, with what the API refuses: empty messages, reasoning
+ *   without what follows from it, ids that are too long. The default, `false`, writes what the API accepts
+ */
+export interface EncodeOptions extends Codec.SummaryOptions {
+  readonly exact?: boolean
+}
+
+/** Items, and what they leave out: see {@link encodeAndReport}. */
+export interface Encoded {
+  readonly input: Array<ResponsesItem>
+  readonly omitted: ReadonlyArray<Codec.Omitted>
+}
+
+/** An item and the message it comes from. */
+interface Item {
+  readonly fields: Codec.Fields
+  readonly message: number
+}
+
+/** Fields that the client library adds when it parses an answer; the API refuses them. */
+const parsedFields = ["parsed", "parsed_arguments"]
+
+const withoutParsed = (fields: Codec.Fields): Codec.Fields =>
+  parsedFields.some((name) => name in fields)
+    ? Object.fromEntries(Object.entries(fields).filter(([name]) => !parsedFields.includes(name)))
+    : fields
+
+const withoutIds = (fields: Codec.Fields): Codec.Fields => {
+  const { id: _id, status: _status, ...rest } = fields
+  return rest
+}
+
+const parsedArguments = (text: string): Codec.Fields | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Codec.isFields(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fields } =>
+  part.type === "opaque" &&
+  part.provider === provider &&
+  Codec.isFields(part.data) &&
+  partFormOf(part)?.item === undefined &&
+  partFormOf(part)?.continues === undefined
+
+const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
+
+/** Encodes one conversation, and collects what it leaves out. */
+class Encoder {
+  readonly omitted: Array<Codec.Omitted> = []
+  private readonly exact: boolean
+  private readonly ids = new Codec.CallIds({ pattern: /^.{1,64}$/s, reuse: false })
+  private message = 0
+
+  constructor(options: EncodeOptions) {
+    this.exact = options.exact === true
+  }
+
+  private omit(part: string): ReadonlyArray<never> {
+    this.omitted.push({ message: this.message, part })
+    return []
+  }
+
+  private extra(part: Message.Part): Codec.Fields {
+    const fields = partFormOf(part)?.fields ?? {}
+    return this.exact ? fields : withoutParsed(fields)
+  }
+
+  /** A content part; none where the API has no place for it. */
+  private contentPart(part: Message.Part, textType: string): ReadonlyArray<Codec.Fields> {
+    switch (part.type) {
+      case "text":
+        return [Codec.restore({ type: textType, text: part.text }, this.extra(part))]
+      case "file": {
+        const file = textType === "input_text" ? fromFile(part) : undefined
+        if (file === undefined) return this.omit("file")
+        const detail = file["type"] === "input_image" && partFormOf(part) === undefined
+        return [Codec.restore(detail ? { ...file, detail: "auto" } : file, this.extra(part))]
+      }
+      case "opaque":
+        return part.provider === provider && Codec.isFields(part.data) ? [part.data] : this.omit("opaque")
+      default:
+        return this.omit(part.type)
+    }
+  }
+
+  private contentParts(parts: ReadonlyArray<Message.Part>, textType: string): ReadonlyArray<Codec.Fields> {
+    return parts.flatMap((part) => this.contentPart(part, textType))
+  }
+
+  /** A message of the user, or an instruction. */
+  private input(message: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
+    const said = message.parts.filter(({ type }) => type !== "tool-result")
+    const parts = this.contentParts(said, "input_text")
+    if (parts.length === 0 && !(this.exact && form.content === "parts")) return []
+    const role = form.role === "developer" && message.role === "system" ? "developer" : message.role
+    const [first] = parts
+    const plain =
+      first !== undefined && parts.length === 1 && first["type"] === "input_text" && form.content !== "parts"
+    // A text with fields of its own, even none, came as a part of a list.
+    const listed = message.parts.some((part) => partFormOf(part)?.fields !== undefined)
+    const content = plain && !listed ? first["text"] : parts
+    return [Codec.restore({ role, content }, form.fields)]
+  }
+
+  private output(result: Message.ToolResult): unknown {
+    const form = partFormOf(result)
+    const { content, output } = result
+    if (content === undefined) {
+      return form?.output === "parts" ? (output === "" ? [] : [{ type: "input_text", text: output }]) : output
+    }
+    const [value] = content
+    if (form?.output === "value" && value?.type === "opaque") return value.data
+    const parts = this.contentParts(content, "input_text")
+    return parts.length === 0 && !this.exact ? output : parts
+  }
+
+  private result(result: Message.ToolResult): Codec.Fields {
+    const form = partFormOf(result)
+    if (result.isError === true) this.omit("is-error")
+    const id = this.exact ? result.id : this.ids.result(result.id)
+    const absent = form?.output === "absent" && result.output === ""
+    const identified = form?.unidentified === true && this.exact ? {} : { call_id: id }
+    const known = {
+      type: form?.type ?? "function_call_output",
+      ...identified,
+      ...(absent ? {} : { output: this.output(result) }),
+    }
+    return Codec.restore(known, form?.fields)
+  }
+
+  private call(call: Message.ToolCall): Codec.Fields {
+    const form = partFormOf(call)
+    const id = this.exact ? call.id : this.ids.call(call.id)
+    const { name, arguments: args } = call
+    if (form?.type === "custom_tool_call") {
+      return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
+    }
+    const fields = form?.type === undefined ? undefined : parsedArguments(args)
+    return fields === undefined
+      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: args }, this.extra(call))
+      : { type: form?.type, call_id: id, ...fields }
+  }
+
+  /** The parts of one message item of the assistant, from `at` on, and where the next item begins. */
+  private saidItem(
+    parts: ReadonlyArray<Message.Part>,
+    at: number,
+  ): { readonly item: Codec.Fields; readonly next: number } {
+    const first = parts[at]
+    const form = first === undefined ? undefined : partFormOf(first)
+    let next = at + 1
+    while (next < parts.length && partFormOf(parts[next]!)?.continues === true) next++
+    const text = first?.type === "text" && (form === undefined || form.text === true)
+    const content = text ? first.text : this.contentParts(parts.slice(at, next), "output_text")
+    return { item: Codec.restore({ role: "assistant", content }, form?.item), next }
+  }
+
+  private assistant({ parts }: Message.Message, form: Form): ReadonlyArray<Codec.Fields> {
+    const items: Array<Codec.Fields> = []
+    let at = 0
+    while (at < parts.length) {
+      const part = parts[at]!
+      const place = partFormOf(part)
+      if (isItem(part)) items.push(part.data)
+      else if (part.type === "tool-call") items.push(this.call(part))
+      else if (part.type === "text" || place?.item !== undefined || place?.continues === true) {
+        const { item, next } = this.saidItem(parts, at)
+        if (this.exact || item["content"] !== "") items.push(item)
+        at = next
+        continue
+      } else this.omit(part.type)
+      at++
+    }
+    const missing = parts.filter(isReasoning).length < (form.reasoning ?? 0)
+    return missing && !this.exact ? items.map(withoutIds) : items
+  }
+
+  private itemsOf(message: Message.Message): ReadonlyArray<Codec.Fields> {
+    const form = formOf(message)
+    if (message.role === "assistant") return this.assistant(message, form)
+    const results = message.parts.flatMap((part) => (part.type === "tool-result" ? [this.result(part)] : []))
+    if (message.role === "tool") {
+      for (const { type } of message.parts) if (type !== "tool-result") this.omit(type)
+      return results
+    }
+    if (message.role === "user") this.ids.close()
+    return [...results, ...this.input(message, form)]
+  }
+
+  /** Reasoning without what follows from it is refused: it ends a message, or what followed was left out. */
+  private withoutLooseReasoning(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
+    return items.filter(({ fields, message }, at) => {
+      if (fields["type"] !== "reasoning") return true
+      const next = items.slice(at + 1).find((one) => one.fields["type"] !== "reasoning")?.fields
+      const follows =
+        next !== undefined &&
+        (next["role"] === undefined || next["role"] === "assistant") &&
+        !String(next["type"]).endsWith("_output")
+      if (!follows) this.omitted.push({ message, part: "opaque" })
+      return follows
+    })
+  }
+
+  encode(given: ReadonlyArray<Message.Message>): Encoded {
+    const placed = this.exact ? { messages: given, omitted: [] } : Codec.withoutMisplacedCalls(given)
+    this.omitted.push(...placed.omitted)
+    const items = placed.messages.flatMap((message, position) => {
+      this.message = position
+      if (message.name !== undefined) this.omit("name")
+      return this.itemsOf(message).map((fields): Item => ({ fields, message: position }))
+    })
+    const sent = this.exact ? items : this.withoutLooseReasoning(items)
+    const input = sent.map(({ fields }) => fields) as unknown as Array<ResponsesItem>
+    return {
+      input: this.exact ? input : Codec.wellFormed(input),
+      omitted: this.omitted,
+    }
+  }
+}
+
+/**
+ * Encodes messages as {@link encodeItems} does, and reports in `omitted` what the API has no place for.
+ *
+ * @example
+ * ```ts
+ * import { Responses } from "@memfold/openai"
+ * import { Message } from "@memfold/core"
+ *
+ * const { omitted } = Responses.encodeAndReport([Message.user("Hi", { name: "Ada" })])
+ * console.log(omitted) // [{ message: 0, part: "name" }]
+ * ```
+ */
+export const encodeAndReport = (
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Encoded => {
+  const placed = placeSummaries(messages, options)
+  const { input, omitted } = new Encoder(options).encode(placed.messages)
+  return {
+    input,
+    omitted: [
+      ...placed.omitted,
+      ...omitted.map((one) => ({ ...one, message: placed.sources[one.message] ?? one.message })),
+    ],
+  }
+}
+
+/**
+ * Encodes messages as the `input` of a Responses API request. `decodeItems` gives the same messages back (L16: codecs
+ * lose nothing).
+ *
+ * - system messages are items with the role `system`, or `developer` where they came so
+ * - where reasoning of a message is missing, the items of that message are sent without their ids
+ * - ids of calls that the API refuses are replaced, in a call and its output alike
+ * - a summary with a window of the compaction API is sent as the items of that window
+ *
+ * Left out are: reasoning of other formats, reasoning without what follows from it, opaque parts of other providers,
+ * audio, files of the assistant, names, and the error mark of results. {@link encodeAndReport} says what it left out.
+ *
+ * @example
+ * ```ts
+ * import { Responses } from "@memfold/openai"
+ * import { Message } from "@memfold/core"
+ *
+ * const input = Responses.encodeItems([Message.system("Be brief."), Message.user("What is a fold?")])
+ * console.log(input[1]) // { role: "user", content: "What is a fold?" }
+ * ```
+ */
+export const encodeItems = (
+  messages: ReadonlyArray<Message.Message>,
+  options: EncodeOptions = {},
+): Array<ResponsesItem> => encodeAndReport(messages, options).input

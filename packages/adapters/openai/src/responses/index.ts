@@ -1,0 +1,15 @@
+/** Items of the Responses API: what its `input` and its `output` consist of. */
+export { decodeItems } from "./decode.js"
+export { encodeAndReport, encodeItems, type Encoded, type EncodeOptions } from "./encode.js"
+export { placeSummaries } from "./summaries.js"
+export type {
+  AssistantMessage,
+  FunctionCall,
+  FunctionCallOutput,
+  InputFile,
+  InputImage,
+  InputMessage,
+  InputText,
+  ReasoningItem,
+  ResponsesItem,
+} from "./wire.js"

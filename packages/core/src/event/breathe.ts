@@ -1,0 +1,43 @@
+/** Long work on the events of a session lets other work of the process run in between. */
+import { Clock, Context, DefaultServices, Effect } from "effect"
+
+/** How long work holds the event loop at a time, in milliseconds. */
+const longestHold = 10
+
+/** How many events there are between two looks at the clock. */
+const between = 64
+
+const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
+
+// Every runtime has it.
+declare const setTimeout: (run: () => void, millis: number) => unknown
+
+/** A macrotask: Effect's own yielding is a microtask, which lets other fibers run and nothing else. */
+const pause: Effect.Effect<void> = Effect.async((resume) => {
+  setTimeout(() => resume(Effect.void), 0)
+})
+
+/**
+ * Makes a function that is called for each event of some work. It returns `null`, or now and then an effect to run before
+ * the work goes on, which pauses if the work has held the event loop for long. In virtual time, nothing has to pause.
+ */
+export const breather = (): (() => Effect.Effect<void> | null) => {
+  let count = 0
+  let since: number | null = null
+  const breathe = Effect.clockWith((clock) => {
+    if (clock !== liveClock) return Effect.void
+    const now = clock.unsafeCurrentTimeMillis()
+    since ??= now
+    if (now - since < longestHold) return Effect.void
+    return Effect.map(pause, () => {
+      since = clock.unsafeCurrentTimeMillis()
+    })
+  })
+  return () => (++count % between === 0 ? breathe : null)
+}
+
+/** Passes a result on, after a pause if one is due. */
+export const after = <A, E>(
+  breath: Effect.Effect<void> | null,
+  result: Effect.Effect<A, E>,
+): Effect.Effect<A, E> => (breath === null ? result : Effect.zipRight(breath, result))

@@ -1,0 +1,151 @@
+/** Checks the options of a memory, for programs whose types nobody checks. This is the only place that does. */
+import { Duration, Option, Schema } from "effect"
+import type { Strategy } from "../policy/Strategy.js"
+import { longestLease } from "../session/Leases.js"
+import type { Service as Summarizer } from "../summarize/Summarizer.js"
+import { Wording } from "../summary/Wording.js"
+import { isCount } from "./input.js"
+import type { Options } from "./MemoryService.js"
+
+/** An option of a memory has a value that is not allowed. `option` is its name, and `allowed` says what it must be. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  option: Schema.String,
+  allowed: Schema.String,
+}) {
+  /** The option and what it must be, in words. */
+  override get message(): string {
+    return `The option "${this.option}" must be ${this.allowed}`
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isFunction = (value: unknown): boolean => typeof value === "function"
+
+const hasFunction = (value: unknown, name: string): boolean => isObject(value) && isFunction(value[name])
+
+const isWording = Schema.is(Wording)
+
+const isPositive = (value: unknown): boolean => isCount(value, 1)
+
+/** A duration in milliseconds; `NaN` if it is none. */
+const millisOf = (value: unknown): number =>
+  typeof value === "number" && Number.isNaN(value)
+    ? Number.NaN
+    : Option.match(Duration.decodeUnknown(value), {
+        onNone: () => Number.NaN,
+        onSome: (duration) => Duration.toMillis(duration),
+      })
+
+const isDuration = (value: unknown): boolean => millisOf(value) >= 0
+
+/**
+ * Whether a value has the parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has
+ * not.
+ */
+export const isStrategy = (value: unknown): value is Strategy => {
+  if (!isObject(value) || typeof value["name"] !== "string") return false
+  const { summaryMode, context, pin, prune } = value
+  return (
+    hasFunction(value["when"], "due") &&
+    hasFunction(value["keep"], "from") &&
+    hasFunction(value["batchSize"], "to") &&
+    ["rolling", "blocks", "drop", "none"].includes(summaryMode as string) &&
+    isObject(context) &&
+    isWording(context["wording"]) &&
+    (context["maxMessages"] === undefined || isPositive(context["maxMessages"])) &&
+    (pin === undefined || hasFunction(pin, "pins")) &&
+    (prune === undefined || Array.isArray(prune))
+  )
+}
+
+const isSummarizer = (value: unknown): value is Summarizer => {
+  const seen = new Set<unknown>()
+  for (let one = value; ;) {
+    if (!isObject(one) || !isFunction(one["summarize"]) || typeof one["name"] !== "string" || seen.has(one)) {
+      return false
+    }
+    seen.add(one)
+    if (one["fallback"] === undefined) return true
+    one = one["fallback"]
+  }
+}
+
+const duration = 'a duration, such as "30 seconds" or a number of milliseconds'
+
+const strategy = "a strategy, such as the result of Strategy.make"
+
+/** The options, the parts that a memory gets beside them, and what each must be. Only the strategy is required. */
+const rules: {
+  readonly [Name in keyof Options | "summarizer" | "tokenCounter"]-?: readonly [
+    isAllowed: (value: unknown) => boolean,
+    allowed: string,
+  ]
+} = {
+  strategy: [isStrategy, strategy],
+  shadow: [isStrategy, strategy],
+  wording: [isWording, "a wording, with the texts of Wording.conversationSummary"],
+  compaction: [
+    (value) => ["background", "inline", "manual", "off"].includes(value as string),
+    "background, inline, manual, or off",
+  ],
+  budget: [
+    (value) =>
+      isObject(value) &&
+      typeof value["tokens"] === "number" &&
+      value["tokens"] > 0 &&
+      (value["timeout"] === undefined || isDuration(value["timeout"])),
+    'an object like { tokens: 100_000, timeout: "20 seconds" }',
+  ],
+  hooks: [
+    (value) =>
+      isObject(value) &&
+      ["beforeCompaction", "afterCompaction"].every(
+        (name) => value[name] === undefined || isFunction(value[name]),
+      ),
+    "an object with the functions beforeCompaction and afterCompaction, or one of them",
+  ],
+  boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
+  shutdown: [isDuration, duration],
+  backOff: [isDuration, duration],
+  summarizerTimeout: [isDuration, duration],
+  lease: [
+    (value) => isDuration(value) && millisOf(value) <= longestLease,
+    "a duration of at most an hour, since it is renewed while a compaction works",
+  ],
+  summarizerRetries: [(value) => isCount(value), "a whole number, 0 or more"],
+  cachedSessions: [isPositive, "a whole number, 1 or more"],
+  concurrentCompactions: [isPositive, "a whole number, 1 or more"],
+  summarizer: [isSummarizer, "a summarizer: an object with a name and a function summarize"],
+  tokenCounter: [
+    (value) => hasFunction(value, "count"),
+    "a token counter: an object with a name and a function count",
+  ],
+}
+
+/**
+ * Checks the options of a memory and the parts that it gets beside them. Names that it does not know are left alone.
+ *
+ * @param options the options, of any type; only `strategy` is required
+ * @returns the first one that is not allowed; `null` if all are
+ *
+ * @example
+ * ```ts
+ * import { Memory } from "@memfold/core"
+ *
+ * const wrong = Memory.checkOptions({ strategy: {} })
+ * console.log(wrong?.message)
+ * ```
+ */
+export const checkOptions = (options: unknown): InvalidOption | null => {
+  if (!isObject(options)) return new InvalidOption({ option: "options", allowed: "an object" })
+  for (const [option, [isAllowed, allowed]] of Object.entries(rules)) {
+    const value = options[option]
+    if (value === undefined && option !== "strategy") continue
+    if (!isAllowed(value)) return new InvalidOption({ option, allowed })
+  }
+  return null
+}

@@ -1,0 +1,52 @@
+/** The sessions of an owner, page by page, the one with the newest activity first. */
+import { Effect } from "effect"
+import type { LogError, OwnedPlace, Service as EventLog, SessionInfo } from "../log/EventLog.js"
+import { checkCount, checkOwner, InvalidInput } from "./input.js"
+
+/** Which page to read. */
+export interface SessionPageOptions {
+  /** The most sessions of the page, 1 or more; 50 by default. */
+  readonly limit?: number
+  /** The `earlier` of the page that comes before this one; without it, the page with the newest activity. */
+  readonly before?: string
+}
+
+/** Sessions of an owner, the one with the newest activity first. */
+export interface SessionPage {
+  readonly sessions: ReadonlyArray<SessionInfo>
+  /**
+   * The `before` of the page with earlier activity; `null` if there is none. A session that becomes active between two
+   * pages moves to the front, and is not on the later page any more.
+   */
+  readonly earlier: string | null
+}
+
+const cursorOf = ({ updatedTime, session }: OwnedPlace): string => `${updatedTime}:${session}`
+
+const parse = (cursor: unknown): OwnedPlace | null => {
+  const [, time, session] = /^([^:]+):(.+)$/s.exec(String(cursor)) ?? []
+  return session === undefined || !Number.isFinite(Number(time))
+    ? null
+    : { updatedTime: Number(time), session }
+}
+
+/** Reads one page of an owner's sessions. */
+export const ownedSessions = (
+  log: EventLog,
+  owner: string,
+  { limit = 50, before }: SessionPageOptions = {},
+): Effect.Effect<SessionPage, InvalidInput | LogError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    yield* checkCount("", "limit", limit, 1)
+    const after = before === undefined ? undefined : parse(before)
+    if (after === null) {
+      const detail = "`before` is not the `earlier` of a page of sessions; read the newest page"
+      return yield* new InvalidInput({ session: "", detail })
+    }
+    // One more than asked for shows whether there are others.
+    const found = yield* log.owned(owner, { limit: limit + 1, after })
+    const sessions = found.slice(0, limit)
+    const last = sessions.at(-1)
+    return { sessions, earlier: found.length > limit && last !== undefined ? cursorOf(last) : null }
+  })

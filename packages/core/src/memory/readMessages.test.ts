@@ -1,0 +1,59 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Keep, InMemoryEventLog, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
+
+const strategy = Strategy.make({
+  name: "short",
+  when: Trigger.backlog({ messages: 2 }),
+  keep: Keep.lastMessages(2),
+  summaryMode: SummaryMode.rolling,
+})
+const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provide(InMemoryEventLog.layer))
+
+describe("messages of a session", () => {
+  it.effect("come in pages from the end, covered ones included", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      expect(yield* memory.messages("s")).toEqual({
+        messages: [],
+        times: [],
+        from: 0,
+        to: 0,
+        total: 0,
+        earlier: null,
+      })
+      for (let at = 0; at < 25; at++) yield* memory.append("s", Message.user(`message ${at}`, { time: at }))
+      expect((yield* memory.state("s")).coveredTo).toBeGreaterThan(15)
+
+      const seen: Array<string> = []
+      let page = yield* memory.messages("s", { limit: 10 })
+      for (const [from, to] of [
+        [15, 25],
+        [5, 15],
+        [0, 5],
+      ] as const) {
+        expect(page).toMatchObject({ from, to, total: 25 })
+        expect(page.times).toEqual(page.messages.map((_, at) => from + at))
+        seen.unshift(...page.messages.map(Message.text))
+        if (page.earlier === null) break
+        page = yield* memory.messages("s", { limit: 10, before: page.earlier })
+      }
+      expect(page.earlier).toBeNull()
+      expect(seen).toEqual(Array.from({ length: 25 }, (_, at) => `message ${at}`))
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("begin at the last clear, which makes earlier cursors invalid", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (const text of ["a", "b", "c"]) yield* memory.append("s", Message.user(text))
+      const { earlier } = yield* memory.messages("s", { limit: 1 })
+      yield* memory.clear("s")
+      yield* memory.append("s", [Message.user("d"), Message.user("e"), Message.user("f")])
+      expect((yield* memory.messages("s")).messages.map(Message.text)).toEqual(["d", "e", "f"])
+      for (const options of [{ before: earlier! }, { before: "x" }, { before: "0.99.99" }, { limit: 0 }]) {
+        expect(yield* Effect.flip(memory.messages("s", options))).toMatchObject({ _tag: "InvalidInput" })
+      }
+    }).pipe(Effect.provide(live)),
+  )
+})

@@ -1,0 +1,81 @@
+/** Reading the conversation as it was said, page by page from its end. */
+import { Effect, Stream } from "effect"
+import type { Message } from "../message/Message.js"
+import type { Sessions } from "../session/Sessions.js"
+import { checkCount, InvalidInput } from "./input.js"
+import type { MemoryError } from "./MemoryService.js"
+import { readState } from "./readState.js"
+
+/** Which page to read. */
+export interface PageOptions {
+  /** The most messages of the page, 1 or more; 50 by default. */
+  readonly limit?: number
+  /** The `earlier` of the page that comes after this one; without it, the newest page. */
+  readonly before?: string
+}
+
+/** Messages of the conversation, oldest first, with the indexes `[from, to)`. */
+export interface MessagePage {
+  readonly messages: ReadonlyArray<Message>
+  /** When each message was written, in milliseconds since the epoch. */
+  readonly times: ReadonlyArray<number>
+  readonly from: number
+  readonly to: number
+  /** How many messages the conversation has. */
+  readonly total: number
+  /** The `before` of the page with earlier messages; `null` if there are none. */
+  readonly earlier: string | null
+}
+
+/** A position in the log: everything before a message. A clear makes it invalid. */
+interface Cursor {
+  readonly clears: number
+  readonly index: number
+  readonly version: number
+}
+
+const parse = (text: unknown): Cursor | null => {
+  const [, clears, index, version] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/.exec(String(text)) ?? []
+  return version === undefined
+    ? null
+    : { clears: Number(clears), index: Number(index), version: Number(version) }
+}
+
+/** Reads the log backwards from the page's end, so its cost does not depend on the length of the history. */
+export const readMessages = (
+  sessions: Sessions,
+  session: string,
+  { limit = 50, before }: PageOptions = {},
+): Effect.Effect<MessagePage, MemoryError> =>
+  Effect.gen(function* () {
+    const { clears, total, version } = yield* readState(sessions, session)
+    yield* checkCount(session, "limit", limit, 1)
+    const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
+    if (cursor === null || cursor.clears !== clears || cursor.index > total || cursor.version > version + 1) {
+      const detail = "`before` is not the `earlier` of a page of this conversation; read the newest page"
+      return yield* new InvalidInput({ session, detail })
+    }
+    const to = cursor.index
+    const from = Math.max(to - limit, 0)
+    const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
+    if (from < to) {
+      yield* sessions.events(session, { toVersion: cursor.version - 1, reverse: true }).pipe(
+        Stream.takeUntil(({ event }) => event._tag === "MessageAppended" && event.index <= from),
+        Stream.runForEach(({ event, time, version }) =>
+          Effect.sync(() => {
+            if (event._tag === "MessageAppended")
+              found.push({ message: event.message, time: event.message.time ?? time, version })
+          }),
+        ),
+      )
+    }
+    found.reverse()
+    return {
+      messages: found.map(({ message }) => message),
+      times: found.map(({ time }) => time),
+      from: to - found.length,
+      to,
+      total,
+      earlier: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
+    }
+  })

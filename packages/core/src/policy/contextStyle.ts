@@ -1,0 +1,35 @@
+/** How the next context of a session is rendered. */
+import type { SessionState } from "../session/SessionState.js"
+import { decide, type DecideOptions } from "./decide.js"
+import type { ContextStyle, Strategy } from "./Strategy.js"
+
+/**
+ * The style of the next context: that of the strategy, without its cap while a compaction runs or waits.
+ *
+ * A message that a cap leaves out and no summary covers is in neither: the model does not know of it. So the cap holds
+ * only where nothing is going to cover the message: compactions are off or run by hand, or the strategy does not ask for
+ * one. As long as a compaction runs, waits for a lease, a back-off, a pause or the end of the turn, or is about to start,
+ * the context is longer than the cap instead.
+ *
+ * @param strategy the strategy of the context
+ * @param state the state to render
+ * @param options the time, and who runs compactions: nobody (`off`), only explicit calls (`manual`), or the memory
+ *   (`automatic`)
+ */
+export const contextStyle = (
+  strategy: Strategy,
+  state: SessionState,
+  { compactions, ...at }: DecideOptions & { readonly compactions: "off" | "manual" | "automatic" },
+): ContextStyle => {
+  const { maxMessages, ...uncapped } = strategy.context
+  if (maxMessages === undefined || state.uncovered.length <= maxMessages || compactions === "off") {
+    return strategy.context
+  }
+  const waits = state.running !== null || state.failures !== null || state.total < state.pausedUntil
+  const isDue = () => {
+    if (compactions !== "automatic") return false
+    const decision = decide(strategy, state, at)
+    return state.damaged.length > 0 || decision._tag === "Due" || decision.reason === "turn-running"
+  }
+  return waits || isDue() ? uncapped : strategy.context
+}

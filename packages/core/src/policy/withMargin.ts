@@ -1,0 +1,44 @@
+/**
+ * The margin of safety of a token counter, in front of a strategy: it sees every count with the margin. So a limit that
+ * the strategy guards holds even if the texts take more tokens than were counted.
+ */
+import type { PolicyInput } from "./PolicyInput.js"
+import type { Strategy } from "./Strategy.js"
+
+/** The input with counts times the margin. What a provider reported is exact. */
+const enlarged = <Input extends PolicyInput>(input: Input, margin: number): Input => ({
+  ...input,
+  contextTokens: Math.ceil(input.reportedTokens + (input.contextTokens - input.reportedTokens) * margin),
+  tokens: (from: number, to: number) => Math.ceil(input.tokens(from, to) * margin),
+  startOfLastTokens: (tokens: number) => input.startOfLastTokens(tokens / margin),
+})
+
+/** The strategy behind the margin of a counter; the same one if the margin is 1. */
+export const withMargin = (strategy: Strategy, margin: number): Strategy => {
+  if (margin === 1) return strategy
+  const { when, keep, batchSize, split, prune } = strategy
+  const { dueTime } = when
+  const kept = (rule: Strategy["keep"]): Strategy["keep"] => ({
+    ...rule,
+    from: (input) => rule.from(enlarged(input, margin)),
+  })
+  return {
+    ...strategy,
+    when: {
+      due: (input) => when.due(enlarged(input, margin)),
+      ...(dueTime === undefined ? {} : { dueTime: (input) => dueTime(enlarged(input, margin)) }),
+    },
+    keep: kept(keep),
+    batchSize: { ...batchSize, to: (input, tailFrom) => batchSize.to(enlarged(input, margin), tailFrom) },
+    ...(split === undefined
+      ? {}
+      : {
+          split: {
+            above: split.above / margin,
+            prefix: ({ messages, tokens }) =>
+              split.prefix({ messages, tokens: Math.ceil(tokens * margin) }) / margin,
+          },
+        }),
+    ...(prune === undefined ? {} : { prune: prune.map((rule) => ({ ...rule, keep: kept(rule.keep) })) }),
+  }
+}

@@ -1,0 +1,74 @@
+/** Recall for a context: searches for the newest user message, and shows what is relevant right before it. */
+import { Effect } from "effect"
+import { text, user } from "../message/Message.js"
+import { ofMessage } from "../message/TokenCounter.js"
+import type { RecalledSection } from "../render/Render.js"
+import type { SessionState } from "../session/SessionState.js"
+import { recalledHeading } from "./heading.js"
+import { type Reading, recallMessages } from "./recallMessages.js"
+
+/** How long a context waits for recall. */
+const timeout = "10 seconds"
+
+/** Of a longer message, only so many UTF-16 code units at its start and at its end are searched for. */
+const searched = 2_000
+
+/**
+ * The index of the newest user message, if it is uncovered. What comes after it in its turn does not change the search, so
+ * the contexts of a turn stay the same up to their ends (law L13).
+ */
+const newestQuestion = ({ structure: { turn }, uncovered }: SessionState): number | null => {
+  for (let at = uncovered.to - 1; at >= Math.max(turn?.from ?? uncovered.to, uncovered.from); at--) {
+    if (uncovered.at(at)?.message.role === "user") return at
+  }
+  return null
+}
+
+const queryOf = (message: string): string =>
+  message.length <= 2 * searched ? message : `${message.slice(0, searched)} ${message.slice(-searched)}`
+
+/**
+ * The recalled section of a context; `null` if nothing is relevant, or if there is no question. A context never fails
+ * because of it (law L8).
+ *
+ * @param shown - the indexes of the messages that the context shows without it
+ * @param tokens - the most tokens of the section
+ */
+export const recalledSection = (
+  reading: Reading,
+  state: SessionState,
+  shown: ReadonlySet<number>,
+  tokens: number,
+): Effect.Effect<RecalledSection | null> =>
+  Effect.gen(function* () {
+    const at = newestQuestion(state)
+    const question = at === null ? undefined : state.uncovered.at(at)?.message
+    if (at === null || question === undefined || !shown.has(at)) return null
+    const messageOf = (found: string) => user(`${recalledHeading}\n${found}`)
+    // A line break less than what stands around the text: counters may count it together with what follows.
+    const around = ofMessage(reading.counter, messageOf("")) + 1
+    for (let room = tokens - around; room > 0;) {
+      const { messages, text: found } = yield* recallMessages(reading, state, {
+        query: queryOf(text(question)),
+        tokens: room,
+        before: at,
+        without: (index) => shown.has(index),
+        onlyRelevant: true,
+      })
+      const [first, last] = [messages[0], messages.at(-1)]
+      if (first === undefined || last === undefined) return null
+      const message = messageOf(found)
+      const size = ofMessage(reading.counter, message)
+      if (size <= tokens) return { at, from: first.index, to: last.index + 1, message, tokens: size }
+      room -= size - tokens
+    }
+    return null
+  }).pipe(
+    Effect.timeout(timeout),
+    Effect.catchAllCause(() =>
+      Effect.logWarning("nothing was recalled for a context").pipe(
+        Effect.annotateLogs({ session: state.session }),
+        Effect.as(null),
+      ),
+    ),
+  )

@@ -1,0 +1,50 @@
+/** What of a message is searched, and how it reads when it is recalled. */
+import { type Message, type Part, partsFor } from "../message/Message.js"
+import { recalledHeading, toolNames } from "./heading.js"
+import { termsOf } from "./terms.js"
+
+/** Of a longer message, only this many UTF-16 code units are searched: beyond them is data, not talk. */
+export const mostSearched = 100_000
+
+const said = (part: Part): ReadonlyArray<string> => {
+  switch (part.type) {
+    case "text":
+      return [part.text]
+    case "tool-call":
+      return [`${part.name} ${part.arguments}`]
+    case "tool-result":
+      return [part.output]
+    case "file":
+      return part.name === undefined ? [] : [part.name]
+    // Reasoning is not sent to every model again, and opaque data is no text.
+    case "reasoning":
+    case "opaque":
+      return []
+  }
+}
+
+const tools: ReadonlyArray<string> = Object.values(toolNames)
+
+/** Whether a part only repeats earlier messages, or asks for them: what was recalled once would be found instead of what was said. */
+const isRecall = (part: Part): boolean =>
+  part.type === "tool-result"
+    ? part.output.startsWith(recalledHeading)
+    : part.type === "text"
+      ? part.text.startsWith(recalledHeading)
+      : part.type === "tool-call" && tools.includes(part.name)
+
+/** Whether a message has a part that only repeats earlier messages, or asks for them. */
+export const hasRecall = (message: Message): boolean => message.parts.some(isRecall)
+
+/** The text of a message: what was said, called and returned, one part per line. Reasoning and recall are left out. */
+export const readableText = (message: Message): string =>
+  partsFor(message)
+    .filter((part) => !isRecall(part))
+    .flatMap(said)
+    .join("\n")
+
+/** The search terms of a message: those of its text and of its author's name. */
+export const messageTerms = (message: Message): ReadonlyArray<string> => [
+  ...termsOf(readableText(message).slice(0, mostSearched)),
+  ...termsOf(message.name ?? ""),
+]

@@ -1,0 +1,133 @@
+/**
+ * The search terms of a text, in any language: for texts that are indexed, and for queries.
+ *
+ * Terms consist of letters and digits in lower case. An index that a store keeps depends on them: a change here is a new
+ * {@link termsVersion}.
+ */
+import { stem } from "./stem.js"
+
+/** The version of the rules of this module. An index of other rules has to be built again. */
+export const termsVersion = 1
+
+/** Letters and digits with the signs that join identifiers: `KX-4471`, `src/money.ts`, `parse_price`, `a@b.org`. */
+const runs = /[\p{L}\p{M}\p{N}]+(?:['’_\-./\\:@#+]+[\p{L}\p{M}\p{N}]+)*/gu
+const plain = /[\p{L}\p{M}\p{N}]+/gu
+const unspaced =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu
+/** Scripts before Thai all write spaces; most texts are done with this. */
+const spaced = /^[\0-\u0dff’]+$/
+const possessive = /['’](?:s|re|ve|ll|d|m|t)$/
+
+/** Longer runs of letters are no words, and longer identifiers are data. */
+const longest = 64
+
+/** Words without a topic: searched for by nobody, and in nearly every message. */
+const stop: ReadonlySet<string> = new Set(
+  "a about above after again all also am an and any are as at be because been before being between both but by can could did do does doing don done down during each few for from further had has have having he her here hers him his how i if in into is isn it its itself just me more most my myself no nor not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us very was wasn we were what when where which while who whom whose why will with would you your yours hello hey hi ok okay please thanks thank yes yeah let ll re ve".split(
+    " ",
+  ),
+)
+
+/** Pairs of Chinese characters that ask or join, and the particles that make a pair one of grammar. */
+const stopPairs: ReadonlySet<string> = new Set(
+  "什么 什麼 怎么 怎麼 怎样 怎樣 我们 我們 你们 你們 他们 他們 她们 它们 这个 這個 那个 那個 这些 這些 那些 可以 一个 一個 一下 一些 因为 因為 所以 如果 但是 没有 沒有 哪里 哪裡 哪个 哪個 多少 请问 請問 告诉 告訴 知道 还是 還是 还有 還有 时候 時候 是不 不是 谢谢 謝謝 你好".split(
+    " ",
+  ),
+)
+const particle = /[的了吗嗎呢吧啊呀么麼是我你您他她它]/u
+
+/** The parts of an identifier: `parsePrice2` has `parse`, `price` and `2`. */
+const humps = (word: string): ReadonlyArray<string> =>
+  /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}/u.test(word)
+    ? word
+        .replace(
+          /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu,
+          " ",
+        )
+        .split(" ")
+    : []
+
+/** Scripts without spaces: each pair of characters, and each character of its own, because people type compounds in parts. */
+const addUnspaced = (run: string, add: (term: string) => void): void => {
+  const characters = [...run]
+  for (const [at, character] of characters.entries()) {
+    add(character)
+    const next = characters[at + 1]
+    if (next !== undefined) add(character + next)
+  }
+}
+
+const addWord = (word: string, add: (term: string) => void): void => {
+  const lower = word.toLowerCase()
+  if (lower.length <= longest && !stop.has(lower)) add(stem(lower))
+}
+
+const addMixed = (run: string, add: (term: string) => void): void => {
+  let from = 0
+  for (const match of run.matchAll(unspaced)) {
+    if (match.index > from) addWord(run.slice(from, match.index), add)
+    addUnspaced(match[0], add)
+    from = match.index + match[0].length
+  }
+  if (from < run.length) addWord(run.slice(from), add)
+}
+
+const addRun = (run: string, add: (term: string) => void): void => {
+  if (!spaced.test(run)) {
+    for (const [piece] of run.matchAll(plain)) addMixed(piece, add)
+    return
+  }
+  const whole = run.replace(possessive, "")
+  const pieces = whole.match(plain) ?? []
+  for (const piece of pieces) {
+    addWord(piece, add)
+    for (const hump of humps(piece)) addWord(hump, add)
+  }
+  if (pieces.length === 1) return
+  // The whole identifier as one term, however its signs are typed, and the last segment of a path.
+  const joined = new Set([whole, ...whole.split(/[/\\]/).slice(-1)])
+  for (const one of joined) {
+    const term = (one.match(plain) ?? []).join("").toLowerCase()
+    if (term.length <= longest && /[/\\_.:@#\-+]/.test(one)) add(term)
+  }
+}
+
+/**
+ * The search terms of a text in their order, each as often as it occurs.
+ *
+ * - English words count in their base form; words without a topic have no term
+ * - identifiers and paths are found as a whole and by their parts: `src/money.ts` by `money.ts`, and `KX-4471` by `kx4471`
+ * - Chinese, Japanese, Thai and other scripts without spaces count by their characters and pairs of characters
+ *
+ * @param text - any text
+ *
+ * @example
+ * ```ts
+ * import { Recall } from "@memfold/core"
+ *
+ * console.log(Recall.termsOf("Where is order KX-4471?")) // order, kx, 4471, kx4471
+ * ```
+ */
+export const termsOf = (text: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const add = (term: string): void => {
+    found.push(term)
+  }
+  for (const [run] of text.normalize("NFKC").matchAll(runs)) addRun(run, add)
+  return found
+}
+
+/**
+ * The search terms of a query, each once. Pairs of Chinese characters with a particle in them, and single characters
+ * beside others, are left out, unless nothing else is asked for.
+ *
+ * @param query - a question, or words to search for
+ */
+export const queryTermsOf = (query: string): ReadonlyArray<string> => {
+  const all = [...new Set(termsOf(query))]
+  const isUnspaced = (term: string) => !spaced.test(term)
+  const useful = all.filter(
+    (term) => !isUnspaced(term) || ([...term].length > 1 && !stopPairs.has(term) && !particle.test(term)),
+  )
+  return useful.length > 0 ? useful : all.filter((term) => !stopPairs.has(term) && !particle.test(term))
+}

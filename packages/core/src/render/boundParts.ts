@@ -1,0 +1,67 @@
+/** Leaves bound parts out of contexts whose prefix is another one than they were produced behind (law L17). */
+import { isBound } from "../message/Message.js"
+import { boundPartsValid } from "../session/prefix.js"
+import type { Entry, SessionState } from "../session/SessionState.js"
+
+/** The range of messages with bound parts that are left out, and the kinds of those parts. */
+export interface LeftOut {
+  readonly section: "left-out"
+  readonly from: number
+  readonly to: number
+  readonly tokens: 0
+  readonly parts: ReadonlyArray<string>
+}
+
+/** Checks the entries of one context, in the order of the context. */
+export interface BoundPartsCheck {
+  /** The entry as the context shows it. */
+  readonly check: (entry: Entry) => Entry
+  /** Whether anything is left of a checked entry. If not, its message is gone: providers refuse an empty one. */
+  readonly hasRest: (entry: Entry) => boolean
+  /** What has been left out of the checked entries: one range for those with none kept in between. */
+  readonly leftOut: () => ReadonlyArray<LeftOut>
+}
+
+/** Leaves nothing out. */
+export const keepAll: BoundPartsCheck = {
+  check: (entry) => entry,
+  hasRest: () => true,
+  leftOut: () => [],
+}
+
+/**
+ * Leaves out what is not valid in a context with this head. With `behind`, messages from an index on stand behind something
+ * more, and their head is another one.
+ */
+export const leaveOutInvalid = (
+  state: SessionState,
+  head: string,
+  behind: { readonly from: number; readonly head: string } = { from: Number.POSITIVE_INFINITY, head },
+): BoundPartsCheck => {
+  const ranges: Array<{ from: number; to: number; readonly parts: Set<string> }> = []
+  const gone = new Set<number>()
+  let open: (typeof ranges)[number] | null = null
+  return {
+    check: (entry) => {
+      const { index, message } = entry
+      if (!message.parts.some(isBound)) return entry
+      if (boundPartsValid(state, entry, index < behind.from ? head : behind.head)) {
+        open = null
+        return entry
+      }
+      if (open === null || index < open.to) {
+        open = { from: index, to: index + 1, parts: new Set() }
+        ranges.push(open)
+      }
+      open.to = index + 1
+      const parts = message.parts.filter((part) => !isBound(part))
+      for (const part of message.parts) if (isBound(part)) open.parts.add(part.type)
+      if (parts.length === 0) gone.add(index)
+      const tokens = parts.length === 0 ? 0 : Math.max(entry.tokens - (entry.bound?.tokens ?? 0), 0)
+      return { ...entry, message: { ...message, parts }, tokens }
+    },
+    hasRest: ({ index }) => !gone.has(index),
+    leftOut: () =>
+      ranges.map(({ from, to, parts }) => ({ section: "left-out", from, to, tokens: 0, parts: [...parts] })),
+  }
+}

@@ -1,0 +1,57 @@
+/** The owner and the title of a session, from its events. Stores keep them beside the log, to list sessions by owner. */
+import { type Effect, Stream } from "effect"
+import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
+import type { Description } from "../log/EventLog.js"
+
+/** A session that nobody has described. */
+export const noDescription: Description = { owner: null, title: null }
+
+/** The description after an event. What the event does not name stays. A clear changes nothing. */
+export const describedBy = (before: Description, event: AnyEvent): Description =>
+  event._tag === "SessionDescribed"
+    ? {
+        owner: event.owner === undefined ? before.owner : event.owner,
+        title: event.title === undefined ? before.title : event.title,
+      }
+    : before
+
+/** What a description is to become: a field that is missing stays, `null` removes it. */
+export interface DescriptionChange {
+  readonly owner?: string | null | undefined
+  readonly title?: string | null | undefined
+}
+
+/** The event for a change; none if nothing changes. */
+export const describe = (
+  before: Description,
+  { owner, title }: DescriptionChange,
+): ReadonlyArray<{
+  readonly _tag: "SessionDescribed"
+  readonly owner?: string | null
+  readonly title?: string | null
+}> => {
+  const change = {
+    ...(owner === undefined || owner === before.owner ? {} : { owner }),
+    ...(title === undefined || title === before.title ? {} : { title }),
+  }
+  return Object.keys(change).length === 0 ? [] : [{ _tag: "SessionDescribed", ...change }]
+}
+
+/**
+ * The description of a session at the end of its events, for events that the engine did not append, as in a copy. Append
+ * it together with the last of them.
+ *
+ * @param events all events of the session, from the first one
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ *
+ * const descriptionAt = (log: EventLog.Service, session: string, version: number) =>
+ *   Session.descriptionOf(Session.readEvents(log, session, { toVersion: version }))
+ * ```
+ */
+export const descriptionOf = <E, R>(
+  events: Stream.Stream<RecordedEvent, E, R>,
+): Effect.Effect<Description, E, R> =>
+  Stream.runFold(events, noDescription, (before, { event }) => describedBy(before, event))

@@ -1,0 +1,124 @@
+/**
+ * The identifiers that were said: order and tracking numbers, paths, addresses, links, amounts and dates, found by their
+ * form. The sentences around them may be left out of a summary; they themselves are listed in its last line, until their
+ * share of its room is full:
+ *
+ * ```text
+ * - identifiers: KX-4471; RR771204A; src/auth/session.ts; dana@example.org; 39.90 EUR; 2026-03-02
+ * ```
+ *
+ * Those used most and last come first, so that the first ones stay over many merges.
+ */
+import { estimate } from "../../message/estimate.js"
+import type { Source } from "./digest.js"
+import { facts } from "./facts.js"
+
+const label = "- identifiers: "
+const separator = "; "
+
+/** Longer ones, such as links with a query, would take the room of ten others. */
+const longest = 120
+
+const number = String.raw`\d[\d.,]*`
+const currency = String.raw`(?:€|EUR|USD|GBP|CHF|CNY|JPY|dollars?|euros?|元|円)`
+const amount = new RegExp(String.raw`[€$£¥₹]\s?${number}|(?<![\w.,-])${number}\s?${currency}(?!\w)`, "gu")
+const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+const date = new RegExp(
+  String.raw`(?:\d{4}\s?年\s?)?\d{1,2}\s?月\s?\d{1,2}\s?[日号]|\b(?:${month}\.? \d{1,2}(?:, \d{4})?|\d{1,2}\.? ${month}(?: \d{4})?)\b`,
+  "gu",
+)
+/** A number, a time or a date in digits says something alone if it is not just a few digits. */
+const leastWorth = 1.3
+
+/** The identifiers of a short text as they are written, each once; none that is a part of another one. */
+export const identifiersIn = (text: string): ReadonlyArray<string> => {
+  const written = [
+    ...facts(text).flatMap(({ worth, written, named }) => (worth >= leastWorth && !named ? [written] : [])),
+    ...[...text.matchAll(amount), ...text.matchAll(date)].map(([found]) => found),
+  ]
+    .map((found) => found.replace(/[.,:;!?]+$/u, "").trim())
+    .filter((found) => found.length > 2 && found.length <= longest && !/^\d{1,3}$/u.test(found))
+  const all = [...new Set(written)]
+  return all.filter((one) => !all.some((other) => other !== one && other.includes(one)))
+}
+
+/** Divides a summary into the rest of its text and its list of identifiers. */
+export const splitList = (
+  summary: string,
+): { readonly text: string; readonly listed: ReadonlyArray<string> } => {
+  const at = summary.lastIndexOf(label)
+  if (at === -1 || (at > 0 && summary[at - 1] !== "\n")) return { text: summary, listed: [] }
+  const [line = "", ...after] = summary.slice(at).split("\n")
+  return {
+    text: summary.slice(0, at) + after.join("\n"),
+    listed: line
+      .slice(label.length)
+      .split(separator)
+      .filter((one) => one !== ""),
+  }
+}
+
+/**
+ * A number of a few digits, such as a time, a year or 40 euros: one of hundreds in a conversation. All of them together
+ * take little room from the sentences.
+ */
+const minor = new RegExp(String.raw`^(?:[\d.:,/-]{1,8}|[€$£¥₹]?\s?\d{1,3}(?:\s?${currency})?)$`, "u")
+
+/** What a mention counts: a call of a tool repeats what was said before, mostly. */
+const mention = { user: 1, assistant: 1, system: 1, earlier: 1, tool: 0.15 } as const
+
+/**
+ * The identifiers of the sources and of the list so far, the most used and newest first. Of a tool, only what it was
+ * asked counts: its output was read, not said.
+ */
+export const ranked = (
+  sources: ReadonlyArray<Source>,
+  listed: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
+  const found = new Map<string, { written: string; uses: number; last: number }>()
+  const add = (written: string, uses: number, last: number): void => {
+    const key = written.toLowerCase()
+    const before = found.get(key)
+    found.set(key, {
+      written: before?.written ?? written,
+      uses: (before?.uses ?? 0) + uses,
+      last: Math.max(before?.last ?? 0, last),
+    })
+  }
+  // The list tells by its order how much each was used.
+  listed.forEach((written, rank) => add(written, 1 - rank / (listed.length + 1), 0))
+  sources.forEach(({ speaker, label, pieces }, at) => {
+    const text = speaker === "tool" ? label : pieces.map((piece) => piece.text).join("\n")
+    if (speaker === "tool" && text.includes("…")) return
+    for (const written of identifiersIn(text)) {
+      add(written, mention[speaker], (mention[speaker] * (at + 1)) / sources.length)
+    }
+  })
+  // Those that are less than identifiers come last.
+  const order = (written: string) => (minor.test(written) ? 1 : 0)
+  const score = ({ uses, last }: { readonly uses: number; readonly last: number }) =>
+    Math.log2(1 + uses) + last
+  return [...found.values()]
+    .toSorted((a, b) => order(a.written) - order(b.written) || score(b) - score(a))
+    .map(({ written }) => written)
+}
+
+/** The line of those that are not in the text yet, as far as text and line fit into `limit` tokens; empty if none does. */
+export const list = (
+  identifiers: ReadonlyArray<string>,
+  text: string,
+  { room, minorRoom, limit }: { readonly room: number; readonly minorRoom: number; readonly limit: number },
+): string => {
+  const said = text.toLowerCase()
+  let line = ""
+  for (const identifier of identifiers) {
+    if (said.includes(identifier.toLowerCase())) continue
+    const longer = line === "" ? label + identifier : line + separator + identifier
+    if (
+      estimate(longer) <= (minor.test(identifier) ? minorRoom : room) &&
+      estimate(`${text}\n${longer}`) <= limit
+    )
+      line = longer
+  }
+  return line
+}

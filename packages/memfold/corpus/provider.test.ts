@@ -1,0 +1,58 @@
+/**
+ * Law L17 over real transcripts: every context at every version, of every shipped strategy and format, passes the rules of
+ * its provider. Each answer of an assistant carries reasoning that is signed for the request of that moment.
+ */
+import { ExtractiveSummarizer, InMemoryEventLog } from "@memfold/core"
+import { Effect, Either } from "effect"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { deep, often } from "../../core/test/depth.js"
+import { strategies } from "../src/parts.js"
+import { byRule, play } from "../test/provider/acting.js"
+import { targets } from "../test/provider/targets.js"
+import { otherConversations } from "./otherTranscripts.js"
+import { corpus, settings } from "./transcripts.js"
+
+const summarizer = ExtractiveSummarizer.make()
+
+/** Every conversation of the folder, also of files that the command line does not read. */
+const everything = corpus.flatMap(({ file, found }) =>
+  found.length > 0
+    ? found
+    : otherConversations(join(process.env["MEMFOLD_CORPUS"]!, file)).map((messages, index) => ({
+        name: `${file} #${index}`,
+        messages,
+      })),
+)
+
+/** A quick run plays the first messages of long conversations, and of a file with many, every fifth. */
+const conversations = everything
+  .filter(({ name }, index) => deep || !name.includes("tau-bench") || index % 5 === 0)
+  .map(({ name, messages }) => ({ name, messages: messages.slice(0, often(60, messages.length)) }))
+  .filter(({ messages }) => messages.length > 0)
+
+describe("what providers accept, over real transcripts", () => {
+  for (const [name, { resolve }] of strategies) {
+    it(`${name}: every context of every version, in every format`, async () => {
+      const strategy = Either.getOrThrow(resolve({ request: settings[name] ?? {} }))
+      const total = { contexts: 0, compactions: 0, signed: 0, sentBack: 0 }
+      for (const conversation of conversations) {
+        const played = await Effect.runPromise(
+          play({ messages: conversation.messages, strategy, summarizer }, "s").pipe(
+            Effect.provide(InMemoryEventLog.layer),
+          ),
+        )
+        for (const key of ["contexts", "compactions", "signed", "sentBack"] as const)
+          total[key] += played[key]
+        expect({ of: conversation.name, refused: byRule(played.refused) }).toEqual({
+          of: conversation.name,
+          refused: [],
+        })
+      }
+      console.log(
+        `${name}: ${conversations.length} conversations, ${total.contexts} contexts in ${targets.map(({ format }) => format).join(", ")}, ${total.compactions} compactions, ${total.signed} answers with reasoning, sent back ${total.sentBack} times, 0 refusals`,
+      )
+      expect(total.sentBack).toBeGreaterThan(0)
+    })
+  }
+})

@@ -1,0 +1,36 @@
+/**
+ * Every error that a memory rejects with, as classes for `instanceof`. `error.name` and `error._tag` are the name of the
+ * class.
+ */
+import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer } from "@memfold/core"
+
+export { AnthropicDecodeError } from "@memfold/anthropic"
+export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, UnknownSummary } from "@memfold/core"
+export { OpenAIDecodeError } from "@memfold/openai"
+export { Closed } from "./createMemory.js"
+export { UnknownName } from "./parts.js"
+export { InvalidOption } from "./promise/options.js"
+
+/** A stored event of the session cannot be read. */
+export const DamagedEvent = EventCodec.DamagedEvent
+export type DamagedEvent = EventCodec.DamagedEvent
+
+/** An argument is invalid. Nothing was written. */
+export const InvalidInput = Memory.InvalidInput
+export type InvalidInput = Memory.InvalidInput
+
+/** A memory layer failed. */
+export const LayersError = MemoryLayers.LayersError
+export type LayersError = MemoryLayers.LayersError
+
+/** The store failed. */
+export const LogError = EventLog.LogError
+export type LogError = EventLog.LogError
+
+/** A setting of a strategy is unknown or out of its range. */
+export const SettingsError = Strategy.SettingsError
+export type SettingsError = Strategy.SettingsError
+
+/** A summarizer failed. It is in the outcome of a compaction; no method rejects with it. */
+export const SummarizerError = Summarizer.SummarizerError
+export type SummarizerError = Summarizer.SummarizerError

@@ -1,0 +1,89 @@
+/** Opening and closing a memory while calls are under way. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { inFolder } from "../conformance/talk.js"
+import { type Closed, createMemory } from "./index.js"
+import type { PromiseMemory } from "./promise/PromiseMemory.js"
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+const said = (index: number) => ({ role: "user", content: `message ${index}` }) as const
+
+const contents = async (memory: PromiseMemory<"openai">, session = "s") =>
+  (await memory.context(session)).messages.map(({ content }) => content)
+
+describe("calls without waiting, on a memory that is just opening", () => {
+  it("are in the log in their order", () =>
+    inFolder(async (folder) => {
+      for (const round of numbers(20)) {
+        const memory = createMemory({ store: `sqlite:${join(folder, `${round}.db`)}`, compaction: "off" })
+        // The first one has far more to decode than the others.
+        const first = numbers(round % 2 === 0 ? 1 : 3_000).map(said)
+        const sizes = [
+          memory.append("s", first),
+          memory.append("s", said(-1)),
+          memory.append("s", said(-2), { idempotencyKey: "k" }),
+          memory.append("s", said(-3)),
+        ]
+        const ranges = await Promise.all(sizes)
+        expect(ranges.map(({ from }) => from - first.length)).toEqual([-first.length, 0, 1, 2])
+        expect((await contents(memory)).slice(-3)).toEqual(["message -1", "message -2", "message -3"])
+        await memory.close()
+      }
+    }))
+})
+
+describe("close", () => {
+  const outcome = (error: unknown) => (error as Closed)._tag
+
+  it("lets appends under way finish, or rejects them with Closed; what was resolved is stored", () =>
+    inFolder(async (folder) => {
+      for (const round of numbers(8)) {
+        const store = `sqlite:${join(folder, `${round}.db`)}`
+        const memory = createMemory({ store })
+        // A memory that is opening, one that is open, and one with appends that wait.
+        if (round % 2 === 1) await memory.append("s", said(0))
+        const appends = numbers(200).map((index) =>
+          memory.append(`s`, said(index)).then(
+            ({ from }) => from,
+            (error: unknown) => outcome(error),
+          ),
+        )
+        if (round >= 4) await Promise.race(appends)
+        await memory.close()
+        const outcomes = await Promise.all(appends)
+        const stored = outcomes.filter((one) => typeof one === "number")
+        expect(outcomes.filter((one) => typeof one !== "number").every((one) => one === "Closed")).toBe(true)
+        if (!existsSync(store.slice("sqlite:".length))) {
+          expect(stored).toEqual([])
+          continue
+        }
+        const again = createMemory({ store, compaction: "off" })
+        expect((await again.state("s")).total).toBe(stored.length + (round % 2))
+        await again.close()
+        await expect(memory.append("s", said(1))).rejects.toMatchObject({ _tag: "Closed" })
+      }
+    }))
+
+  it("resolves an append whose compactions it ends, and rejects other calls with Closed, at once", async () => {
+    const never = () => new Promise<string>(() => {})
+    const inline = createMemory({ store: "memory:", summarizer: never, compaction: "inline" })
+    const append = inline.append("s", numbers(60).map(said))
+    const background = createMemory({
+      store: "memory:",
+      summarizer: never,
+      budget: { tokens: 10, timeout: "10 minutes" },
+    })
+    await background.append("s", numbers(60).map(said))
+    const context = background.context("s").then(() => "answered", outcome)
+    const compacting = background.compact("s").then(() => "answered", outcome)
+    await new Promise((resolve) => setImmediate(resolve))
+    const began = performance.now()
+    await Promise.all([inline.close(), background.close()])
+    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(await append).toMatchObject({ from: 0, to: 60 })
+    expect(await context).toBe("Closed")
+    expect(["answered", "Closed"]).toContain(await compacting)
+  })
+})

@@ -1,0 +1,61 @@
+/**
+ * Law L17 over generated conversations: every context at every version, of every shipped strategy and format, passes the
+ * rules of its provider, signatures of reasoning included.
+ */
+import { InMemoryEventLog } from "@memfold/core"
+import { Arbitrary } from "@memfold/testing"
+import { Effect, Either } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
+import { strategies } from "../../src/parts.js"
+import { byRule, type Change, play } from "./acting.js"
+
+/** Settings small enough for conversations of a few messages. */
+const settings: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "sliding-window": { tailKeepSize: 2, contextSize: 8, compressionWindowSize: 3 },
+  rounds: { fullContextTurns: 1, cachedContextTurns: 1 },
+  "split-turn": { contextLimit: 200 },
+  "rolling-buffer": { bufferSize: 2 },
+  window: { windowSize: 4 },
+  "token-buffer": { maxTokens: 100 },
+  "summary-buffer": { maxTokens: 100 },
+}
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ after: fc.nat({ max: 40 }), change: fc.constant("revert" as const) }),
+  fc.record({
+    after: fc.nat({ max: 40 }),
+    change: fc.constant("redact" as const),
+    message: fc.nat({ max: 20 }),
+  }),
+)
+
+describe("what providers accept, over generated conversations", () => {
+  for (const [name, { resolve }] of strategies) {
+    it(`${name}: every context of every version, in every format`, async () => {
+      const strategy = Either.getOrThrow(resolve({ request: settings[name] ?? {} }))
+      const total = { contexts: 0, compactions: 0, signed: 0, sentBack: 0 }
+      await fc.assert(
+        fc.asyncProperty(
+          Arbitrary.conversation,
+          fc.array(change, { maxLength: 2 }),
+          async (messages, changes) => {
+            const played = await Effect.runPromise(
+              play({ messages, strategy, changes }, "s").pipe(Effect.provide(InMemoryEventLog.layer)),
+            )
+            for (const key of ["contexts", "compactions", "signed", "sentBack"] as const)
+              total[key] += played[key]
+            expect(byRule(played.refused)).toEqual([])
+          },
+        ),
+        { numRuns: often(12, 300), interruptAfterTimeLimit: often(60_000, 600_000) },
+      )
+      console.log(
+        `${name}: ${total.contexts} contexts, ${total.compactions} compactions, ${total.signed} answers with reasoning, sent back ${total.sentBack} times`,
+      )
+      expect(total.compactions).toBeGreaterThan(0)
+      expect(total.sentBack).toBeGreaterThan(0)
+    })
+  }
+})

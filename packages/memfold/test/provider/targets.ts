@@ -1,0 +1,113 @@
+/** The formats of the package, each as requests to its provider, and what the provider refuses in them. */
+import { encodeContext } from "@memfold/ai-sdk"
+import type { Message } from "@memfold/core"
+import {
+  anthropicViolations,
+  chatViolations,
+  type Mismatch,
+  modelMessageViolations,
+  responsesViolations,
+  signer,
+  type Violation,
+} from "@memfold/testing/provider"
+import { modelMessageSchema } from "ai"
+import { codecs } from "../../src/promise/formats.js"
+
+/** The account that all signatures of these tests are made for. */
+export const account = signer("an account")
+
+/** A provider, and the format of its requests. */
+export interface Target {
+  readonly format: string
+  /** The body of a request with this context. */
+  readonly request: (messages: ReadonlyArray<Message.Message>) => unknown
+  readonly violations: (request: unknown) => ReadonlyArray<Violation>
+  /** Signed reasoning that does not fit what stands before it; only where it was signed by this provider. */
+  readonly mismatches: (request: unknown) => ReadonlyArray<Mismatch>
+}
+
+interface Provider extends Pick<Target, "violations" | "mismatches"> {
+  readonly body: (context: unknown) => object
+}
+
+const openai: Provider = {
+  body: (context) => ({
+    model: "gpt-6.2-sol",
+    ...(Array.isArray(context) ? { messages: context } : spread(context)),
+  }),
+  violations: chatViolations,
+  mismatches: () => [],
+}
+
+const responses: Provider = {
+  body: (context) => ({
+    model: "gpt-6.2-sol",
+    store: false,
+    ...(Array.isArray(context) ? { input: context } : spread(context)),
+  }),
+  violations: (request) => responsesViolations(request),
+  mismatches: () => [],
+}
+
+/** A context apart from its system messages; Chat Completions has no field for those. */
+const spread = (context: unknown): object => {
+  const { system: _, ...rest } = context as { readonly system?: unknown }
+  return rest
+}
+
+/** How the context of each format becomes a request. */
+const providers: Readonly<Record<string, Provider>> = {
+  anthropic: {
+    body: (context) => ({ model: "claude-sonnet-5-5", max_tokens: 1_000, ...(context as object) }),
+    violations: (request) => anthropicViolations(request),
+    mismatches: account.check,
+  },
+  openai,
+  "openai-responses": responses,
+}
+
+/** Every format of the package that goes to a provider, with system messages in their place and apart. */
+const formats: ReadonlyArray<Target> = Object.entries(codecs)
+  .filter(([format]) => format !== "memfold")
+  .flatMap(([format, { encode, encodeApart }]): ReadonlyArray<Target> => {
+    const provider = providers[format]
+    if (provider === undefined) throw new Error(`there is no validator for the format "${format}"`)
+    const target = { format, ...provider }
+    const inline: Target = { ...target, request: (messages) => provider.body(encode(messages, {}).messages) }
+    // The Messages API has them apart anyway.
+    if (format === "anthropic") return [inline]
+    const apart: Target = {
+      ...target,
+      format: `${format}, apart`,
+      request: (messages) => provider.body(encodeApart(messages, {}).messages),
+    }
+    return [inline, apart]
+  })
+
+/** What the schema of the AI SDK itself refuses; it lets unknown fields pass. */
+const refusedBySchema = (messages: ReadonlyArray<unknown>): ReadonlyArray<Violation> =>
+  messages.flatMap((message, index) => {
+    const { error } = modelMessageSchema.safeParse(message)
+    if (error === undefined) return []
+    const source = "modelMessageSchema"
+    return [
+      { rule: "schema", path: `messages[${index}]`, source, message: "The schema refuses the message." },
+    ]
+  })
+
+/** The AI SDK, which checks the messages itself before any provider gets them. */
+const aiSdk: Target = {
+  format: "ai-sdk",
+  request: (messages) => encodeContext(messages),
+  violations: (request) => {
+    const { messages } = request as ReturnType<typeof encodeContext>
+    // A call of the AI SDK has a message; it is not the context that has none before the first one.
+    return messages.length === 0
+      ? []
+      : [...modelMessageViolations({ messages }), ...refusedBySchema(messages)]
+  },
+  mismatches: () => [],
+}
+
+/** Every format that goes to a provider or a library. */
+export const targets: ReadonlyArray<Target> = [...formats, aiSdk]

@@ -1,0 +1,67 @@
+/**
+ * Rewrites whose old text may still be in the servers' files. The script that rewrites a session lists it in the same
+ * step, and it is taken off the list when the files are rewritten. Whoever opens the log goes on with what is listed.
+ */
+import type { EventLog } from "@memfold/core"
+import { Effect, type Scope } from "effect"
+import { type Connection, sleptUnheld } from "./Connection.js"
+import { forget } from "./forget.js"
+import { keysUnder, unfinishedLists } from "./keys.js"
+import type { Script } from "./scripts.js"
+import { fromStored, toStored } from "./stored.js"
+
+/** How long to wait until an unfinished rewrite is tried again, in milliseconds: at first, and at most. */
+const wait = { first: 1_000, most: 60_000 }
+
+/** How many lists are read at a time. */
+const concurrency = 64
+
+/** Finishes the rewrites of a session, and waits for it. */
+export type Finish = (session: string) => Effect.Effect<void, EventLog.LogError>
+
+/**
+ * Finishes rewrites when it is called, and in the background what is listed when it is made, or could not be finished
+ * when it was called.
+ */
+export const make = (
+  connection: Connection,
+  prefix: string,
+  finished: Script,
+): Effect.Effect<Finish, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const keysOf = keysUnder(prefix)
+    /** The sessions to try again. */
+    const left = new Set<string>()
+    let pause = wait.first
+
+    const finish: Finish = (session) =>
+      Effect.gen(function* () {
+        const about = { operation: "rewrite", session }
+        const { unfinished } = keysOf(session)
+        const name = toStored(session)
+        const batch = yield* connection.ask(about, (client) => client.hget(unfinished, name))
+        if (batch !== null) {
+          yield* forget(connection, session, unfinished)
+          yield* connection.run(about, finished, [unfinished], [name, batch])
+        }
+        left.delete(session)
+      }).pipe(Effect.tapError(() => Effect.sync(() => left.add(session))))
+
+    const find = Effect.forEach(
+      unfinishedLists(prefix),
+      (list) =>
+        connection
+          .ask({ operation: "rewrite" }, (client) => client.hkeys(list))
+          .pipe(Effect.map((names) => names.forEach((name) => left.add(fromStored(name))))),
+      { concurrency, discard: true },
+    )
+
+    const round = Effect.gen(function* () {
+      yield* Effect.forEach([...left], (session) => Effect.ignore(finish(session)), { discard: true })
+      // Each try makes a server rewrite its files, which is work for it.
+      pause = left.size === 0 ? wait.first : Math.min(2 * pause, wait.most)
+      yield* sleptUnheld(pause)
+    })
+    yield* Effect.forkScoped(Effect.zipRight(Effect.ignore(find), Effect.forever(round)))
+    return finish
+  })

@@ -1,0 +1,101 @@
+/** Summary rows in Redis that another program has changed: found by verify, mended by repair. */
+import { EventLog, Memory, Repair, Verify } from "@memfold/core"
+import { Effect, Logger, LogLevel } from "effect"
+import { beforeAll, expect, it, vi } from "vitest"
+import { pairs, said } from "../../core/test/engine.js"
+import { keysOf } from "../src/index.js"
+import { type Server, servers } from "./servers.js"
+import { tenant, withLog } from "./support.js"
+
+const { server } = servers()
+vi.setConfig({ testTimeout: 60_000 })
+
+let one: Server
+beforeAll(async () => {
+  one = await server()
+})
+
+interface Place {
+  readonly key: string
+  readonly meta: string
+  /** The versions of the superseded and of the active row. */
+  readonly old: string
+  readonly active: string
+  /** The two rows. */
+  readonly rows: Readonly<Record<string, string>>
+}
+
+/** Changes that any client can make. */
+const changes: ReadonlyArray<readonly [what: string, change: (place: Place) => Promise<unknown>]> = [
+  [
+    "a text",
+    ({ key, old, rows }) =>
+      one.client.hset(key, old, rows[old]!.replace(/"text":"[^"]*"/, '"text":"SECRET"')),
+  ],
+  ["a row that is not JSON", ({ key, old }) => one.client.hset(key, old, "SECRET")],
+  ["JSON that is no row", ({ key, active }) => one.client.hset(key, active, "null")],
+  [
+    "a row without its tokens",
+    ({ key, old, rows }) => one.client.hset(key, old, rows[old]!.replace("tokens", "x")),
+  ],
+  ["a deleted row", ({ key, old }) => one.client.hdel(key, old)],
+  ["a deleted active row", ({ key, active }) => one.client.hdel(key, active)],
+  ["no rows", ({ key }) => one.client.del(key)],
+  [
+    "an added row",
+    ({ key, old, rows }) => one.client.hset(key, "99", rows[old]!.replace(/"version":\d+/, '"version":99')),
+  ],
+  [
+    "two rows swapped",
+    ({ key, old, active, rows }) => one.client.hset(key, old, rows[active]!, active, rows[old]!),
+  ],
+  ["which row is active", ({ meta, old }) => one.client.hset(meta, "active", old)],
+  ["that no row is active", ({ meta }) => one.client.hdel(meta, "active")],
+]
+
+for (const [what, change] of changes) {
+  it(`a change by another program is found and mended: ${what}`, () => {
+    const prefix = tenant()
+    return withLog({ url: one.url, prefix }, (log) =>
+      Effect.gen(function* () {
+        const manual = { strategy: pairs, compaction: "manual" } as const
+        const opened = Effect.provideService(Memory.make(manual), EventLog.EventLog, log as EventLog.Service)
+        const memory = yield* opened
+        for (const from of [0, 6]) {
+          yield* memory.append("s", said(6, from))
+          yield* memory.compactDue("s")
+        }
+        const { summaries: key, meta } = keysOf(prefix, "s")
+        const [expected, rows] = [
+          yield* log.summaries("s"),
+          yield* Effect.promise(() => one.client.hgetall(key)),
+        ]
+        const [old = "", active = ""] = expected.map(({ version }) => String(version))
+        const context = yield* memory.context("s")
+        expect(yield* Verify.session(log, "s")).toEqual([])
+        const damage = Effect.promise(() => change({ key, meta, old, active, rows }))
+
+        yield* damage
+        const found = yield* Verify.session(log, "s")
+        expect([...new Set(found.map(({ rule }) => rule))]).toEqual(["summaries"])
+        expect(JSON.stringify(found)).not.toContain("SECRET")
+        expect(yield* Repair.repair(log, "s")).toEqual({
+          session: "s",
+          mended: ["wrote the summary rows again"],
+          left: [],
+        })
+        expect(yield* log.summaries("s")).toEqual(expected)
+
+        // A memory that lists the summaries mends them as well, and goes on.
+        yield* damage
+        const again = yield* opened
+        expect(yield* again.context("s")).toEqual(context)
+        expect((yield* again.summaries("s")).map(({ version }) => String(version))).toEqual([old, active])
+        expect(yield* log.summaries("s")).toEqual(expected)
+        yield* again.append("s", said(6, 12))
+        expect(yield* again.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+        expect(yield* Verify.session(log, "s")).toEqual([])
+      }).pipe(Logger.withMinimumLogLevel(LogLevel.None)),
+    )
+  })
+}

@@ -1,0 +1,103 @@
+/** L15 when a server cannot rewrite its files: a redaction is done when its bytes are gone from them, and not before. */
+import { EventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { Effect, Exit, Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { expect, it, vi } from "vitest"
+import { keysOf, make } from "../src/index.js"
+import { eventually, type Server, servers } from "./servers.js"
+import { tenant } from "./support.js"
+
+const { server } = servers()
+vi.setConfig({ testTimeout: 120_000 })
+
+const secret = "the number is 555-0199-SECRET"
+
+/** Whether the words are in any file of a server. */
+const isWritten = ({ folder }: Server): boolean =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
+    .some((file) => readFileSync(file, "latin1").includes("555-0199"))
+
+/** The largest file that a server and the processes it starts may write: as if its disk were full beyond that. */
+const limitFiles = async ({ client }: Server, bytes: number | "unlimited") => {
+  const [, pid = ""] = /process_id:(\d+)/.exec(await client.info("server")) ?? []
+  execFileSync("prlimit", ["--pid", pid, `--fsize=${bytes}:unlimited`])
+}
+
+const strategy = Strategy.make({
+  name: "s",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(2),
+  summaryMode: SummaryMode.rolling,
+})
+
+const opened = async (one: Server, prefix: string) => {
+  const scope = await Effect.runPromise(Scope.make())
+  const memory = await Effect.runPromise(
+    Effect.flatMap(make({ url: one.url, prefix }), (log) =>
+      Memory.make({ strategy, compaction: "off" }).pipe(Effect.provideService(EventLog.EventLog, log)),
+    ).pipe(Scope.extend(scope)),
+  )
+  return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** A server with the words, which has so much else that it cannot rewrite its files. */
+const full = async () => {
+  const one = await server({ config: ["appendonly yes", "appendfsync everysec"] })
+  await one.client.set("other", randomBytes(2_000_000))
+  await one.client.bgrewriteaof()
+  await eventually("the large value is in the base file", async () =>
+    /aof_rewrite_in_progress:0/.test(await one.client.info("persistence")),
+  )
+  const prefix = tenant()
+  const own = await opened(one, prefix)
+  await Effect.runPromise(own.memory.append("one", [Message.user(secret), Message.assistant("noted")]))
+  await limitFiles(one, 1_000_000)
+  return { one, prefix, ...own }
+}
+
+const failed = (work: Effect.Effect<unknown, unknown>) => Effect.runPromise(Effect.flip(work))
+
+const late = {
+  _tag: "LogError",
+  reason: expect.stringContaining("could not rewrite its file, which still has the old text") as string,
+}
+
+it("is not done while the server cannot rewrite its files, however often it is asked for", async () => {
+  const { one, prefix, memory, close } = await full()
+  expect(await failed(memory.redact("one", 0))).toMatchObject(late)
+  expect(await failed(memory.redact("one", 0))).toMatchObject(late)
+  expect(isWritten(one)).toBe(true)
+  await limitFiles(one, "unlimited")
+  expect(await Effect.runPromise(memory.redact("one", 0))).toEqual({ invalidated: 0 })
+  await eventually("the words are gone", async () => !isWritten(one))
+  expect(await one.client.exists(keysOf(prefix, "one").unfinished)).toBe(0)
+  await close()
+})
+
+it("is finished without being asked again, soon after it can be", async () => {
+  const { one, memory, close } = await full()
+  await failed(memory.redact("one", 0))
+  await limitFiles(one, "unlimited")
+  await eventually("the words are gone", async () => !isWritten(one))
+  await close()
+})
+
+it("is finished by whoever opens the log next, even if the session is deleted by then", async () => {
+  const { one, prefix, memory, close } = await full()
+  await failed(memory.redact("one", 0))
+  await Effect.runPromise(memory.delete("one"))
+  await close()
+  await limitFiles(one, "unlimited")
+  const other = await opened(one, prefix)
+  await eventually("the words are gone", async () => !isWritten(one))
+  await eventually(
+    "nothing is left to do",
+    async () => (await one.client.exists(keysOf(prefix, "one").unfinished)) === 0,
+  )
+  await other.close()
+})

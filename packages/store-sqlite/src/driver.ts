@@ -1,0 +1,62 @@
+/** The connection to a file through better-sqlite3, which is synchronous. */
+import { SqlError } from "@effect/sql/SqlError"
+import Sqlite from "better-sqlite3"
+import { Effect, type Scope } from "effect"
+import type { Row, Run, RunNow } from "./Row.js"
+
+/** The error of an effect for what better-sqlite3 threw. */
+export const sqlError = (cause: unknown): SqlError =>
+  new SqlError({ cause, message: "Failed to run a statement" })
+
+/** An open connection. */
+export interface Driver {
+  readonly run: Run
+  /** Runs a statement outside an effect. */
+  readonly now: RunNow
+  /** Runs a statement whose rows are lists of their columns: many of them are read faster so. */
+  readonly lists: (
+    sql: string,
+    parameters: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
+  /** Copies the database, page by page. */
+  readonly backup: (to: string) => Effect.Effect<void, unknown>
+}
+
+/** Opens a file, which is closed with the scope. Fails with what better-sqlite3 throws. */
+export const connect = (
+  filename: string,
+  options: { readonly readonly: boolean },
+): Effect.Effect<Driver, unknown, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({ try: () => new Sqlite(filename, options), catch: (error) => error }),
+    (database) => Effect.sync(() => database.close()),
+  ).pipe(
+    Effect.map((database) => {
+      /** Statements are prepared once. There are as many as places in the code that run one. */
+      const prepared = new Map<string, Sqlite.Statement>()
+      const statementOf = (sql: string, inLists = false): Sqlite.Statement => {
+        const known = prepared.get(sql)
+        if (known !== undefined) return known
+        const statement = database.prepare(sql)
+        if (inLists) statement.raw(true)
+        prepared.set(sql, statement)
+        return statement
+      }
+      const now: RunNow = (sql, parameters = []) => {
+        const statement = statementOf(sql)
+        if (statement.reader) return statement.all(...parameters) as ReadonlyArray<Row>
+        statement.run(...parameters)
+        return []
+      }
+      return {
+        now,
+        lists: (sql, parameters) =>
+          Effect.try({
+            try: () => statementOf(sql, true).all(...parameters) as ReadonlyArray<ReadonlyArray<unknown>>,
+            catch: sqlError,
+          }),
+        run: (sql, parameters) => Effect.try({ try: () => now(sql, parameters), catch: sqlError }),
+        backup: (to) => Effect.tryPromise({ try: () => database.backup(to), catch: (error) => error }),
+      }
+    }),
+  )

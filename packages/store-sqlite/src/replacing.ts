@@ -1,0 +1,30 @@
+/** Writing again what is derived from the log, if the session is where it was computed. */
+import { EventLog } from "@memfold/core"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
+import type { Database } from "./Database.js"
+import { integer, type Run, text } from "./Row.js"
+import { ofSession } from "./schema.js"
+
+/** Makes a function that runs `change` for a session that is at a place. A session that does not exist stays so. */
+export const replacing =
+  (database: Database) =>
+  (
+    operation: string,
+    session: string,
+    at: EventLog.LogPosition,
+    change: (run: Run, id: number) => Effect.Effect<unknown, SqlError>,
+  ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> =>
+    database.write<void, EventLog.VersionConflict>(operation, (run) =>
+      Effect.gen(function* () {
+        const [known] = yield* run(
+          `SELECT sessions.id, version, batch_id FROM sessions JOIN events ON ${ofSession()}
+           WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
+          [session],
+        )
+        const actualVersion = known === undefined ? 0 : integer(known, "version")
+        if (actualVersion !== at.version || (known !== undefined && text(known, "batch_id") !== at.batchId))
+          return yield* new EventLog.VersionConflict({ session, expectedVersion: at.version, actualVersion })
+        if (known !== undefined) yield* change(run, integer(known, "id"))
+      }),
+    )

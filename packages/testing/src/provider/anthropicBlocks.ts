@@ -1,0 +1,170 @@
+/** The rules of Anthropic's Messages API about a single content block. */
+import type { AnthropicRule } from "./anthropicRules.js"
+import { type Fields, isFields, unknownFields } from "./json.js"
+import type { Findings } from "./violation.js"
+
+/** Where a block stands: in a message of a role, in a tool result, or in the `system` field. */
+export type BlockPlace = "user" | "assistant" | "system" | "result"
+
+const everywhere: ReadonlyArray<BlockPlace> = ["user", "assistant", "system", "result"]
+
+/** Each type of block: where it can stand, its fields, and those of them it needs. */
+const blocks: Readonly<
+  Record<
+    string,
+    {
+      readonly in: ReadonlyArray<BlockPlace>
+      readonly fields: ReadonlyArray<string>
+      readonly needs: Readonly<Record<string, "string" | "object" | "any">>
+    }
+  >
+> = {
+  text: { in: everywhere, fields: ["text", "cache_control", "citations"], needs: { text: "string" } },
+  image: {
+    in: ["user", "result"],
+    fields: ["source", "cache_control", "transformations"],
+    needs: { source: "object" },
+  },
+  document: {
+    in: ["user", "result"],
+    fields: ["source", "cache_control", "citations", "context", "title"],
+    needs: { source: "object" },
+  },
+  search_result: {
+    in: ["user", "result"],
+    fields: ["source", "title", "content", "cache_control", "citations"],
+    needs: { source: "string", title: "string", content: "any" },
+  },
+  thinking: {
+    in: ["assistant"],
+    fields: ["thinking", "signature"],
+    needs: { thinking: "string", signature: "string" },
+  },
+  redacted_thinking: { in: ["assistant"], fields: ["data"], needs: { data: "string" } },
+  tool_use: {
+    in: ["assistant"],
+    fields: ["id", "name", "input", "cache_control", "caller", "toolset_name"],
+    needs: { id: "string", name: "string", input: "any" },
+  },
+  tool_result: {
+    in: ["user"],
+    fields: ["tool_use_id", "content", "is_error", "cache_control", "toolset_name"],
+    needs: { tool_use_id: "string" },
+  },
+  compaction: {
+    in: ["assistant"],
+    fields: ["content", "encrypted_content", "signature", "tool_changes", "cache_control"],
+    needs: {},
+  },
+  tool_addition: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
+  tool_removal: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
+}
+
+/** Blocks of tools that Anthropic runs itself: where they can stand is checked, what they hold is not. */
+const served = /^(?:server_tool_use|mcp_tool_use|container_upload|tool_reference|\w+_tool_result)$/
+
+const mediaTypes: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  image: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  document: new Set(["application/pdf", "text/plain"]),
+}
+
+const toolId = /^[a-zA-Z0-9_-]+$/
+const toolName = /^[a-zA-Z0-9_-]{1,128}$/
+
+/** Whether a value is what a field needs. */
+const fits = (value: unknown, needed: "string" | "object" | "any"): boolean =>
+  needed === "any" ? value !== undefined : needed === "object" ? isFields(value) : typeof value === "string"
+
+const textProblems = (block: Fields, path: string, findings: Findings<AnthropicRule>): void => {
+  const text = block["text"]
+  if (typeof text !== "string" || text.trim() !== "") return
+  if (text === "") findings.add("text-empty", path)
+  else findings.add("text-blank", path)
+  if (block["cache_control"] != null) {
+    findings.add("cache-control-place", path, "cache_control cannot be set for empty text blocks")
+  }
+}
+
+const resultProblems = (block: Fields, path: string, findings: Findings<AnthropicRule>): void => {
+  const content = block["content"]
+  if (content != null && typeof content !== "string" && !Array.isArray(content)) {
+    findings.add("field-type", `${path}.content`, "Input should be a valid string or list")
+  }
+  if (Array.isArray(content)) {
+    for (const [index, inner] of content.entries()) {
+      blockProblems(inner, `${path}.content.${index}`, "result", findings)
+    }
+  }
+  if (block["is_error"] !== true) return
+  if (content == null || content === "" || (Array.isArray(content) && content.length === 0)) {
+    findings.add("tool-result-error-empty", path)
+  } else if (
+    Array.isArray(content) &&
+    content.some((inner) => !isFields(inner) || inner["type"] !== "text")
+  ) {
+    findings.add("tool-result-error-text", path)
+  }
+}
+
+/** Notes what is wrong with one block, with everything inside it. */
+export const blockProblems = (
+  block: unknown,
+  path: string,
+  place: BlockPlace,
+  findings: Findings<AnthropicRule>,
+): void => {
+  if (!isFields(block) || typeof block["type"] !== "string") {
+    findings.add("block-type", path, "Input should be a valid content block with a type")
+    return
+  }
+  const type = block["type"]
+  const known = blocks[type]
+  if (known === undefined) {
+    if (!served.test(type)) findings.add("block-type", `${path}.type`, `there is no block type '${type}'`)
+    return
+  }
+  if (!known.in.includes(place)) {
+    findings.add("block-type", `${path}.type`, `'${type}' blocks are not allowed in ${place} content`)
+  }
+  for (const name of unknownFields(block, new Set(["type", ...known.fields]))) {
+    findings.add("field-unknown", `${path}.${name}`)
+  }
+  for (const [name, needed] of Object.entries(known.needs)) {
+    if (block[name] === undefined) findings.add("field-required", `${path}.${name}`)
+    else if (!fits(block[name], needed)) findings.add("field-type", `${path}.${name}`)
+  }
+  switch (type) {
+    case "text":
+      textProblems(block, path, findings)
+      break
+    case "image":
+    case "document": {
+      const source = block["source"]
+      const mediaType = isFields(source) ? source["media_type"] : undefined
+      if (mediaType !== undefined && mediaTypes[type]?.has(mediaType) !== true) {
+        findings.add("media-type", `${path}.source.media_type`)
+      }
+      break
+    }
+    case "thinking":
+      if (block["signature"] === "") findings.add("thinking-signature", path)
+      break
+    case "tool_use":
+      if (typeof block["id"] === "string" && !toolId.test(block["id"])) {
+        findings.add("tool-use-id", `${path}.id`)
+      }
+      if (typeof block["name"] === "string" && !toolName.test(block["name"])) {
+        findings.add("tool-use-name", `${path}.name`)
+      }
+      if (block["input"] !== undefined && !isFields(block["input"])) {
+        findings.add("tool-use-input", `${path}.input`)
+      }
+      break
+    case "tool_result":
+      if (typeof block["tool_use_id"] === "string" && !toolId.test(block["tool_use_id"])) {
+        findings.add("tool-use-id", `${path}.tool_use_id`)
+      }
+      resultProblems(block, path, findings)
+      break
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest"
+import { responsesViolations } from "./responses.js"
+import { responsesRules, type ResponsesRule } from "./responsesRules.js"
+
+const call = (id: string, more: object = {}) => ({
+  type: "function_call",
+  call_id: id,
+  name: "search",
+  arguments: "{}",
+  ...more,
+})
+const output = (id: string, more: object = {}) => ({
+  type: "function_call_output",
+  call_id: id,
+  output: "found",
+  ...more,
+})
+const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2ln" }
+const user = (content: unknown) => ({ role: "user", content })
+const said = (text: string, more: object = {}) => ({
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text, annotations: [] }],
+  ...more,
+})
+const request = (...input: ReadonlyArray<unknown>) => ({ model: "gpt-6.2-sol", input })
+
+const accepted: ReadonlyArray<readonly [string, unknown, "compact"?]> = [
+  ["a text", { model: "m", input: "Hello?", instructions: "Be brief.", stream: true }],
+  [
+    "a tool loop with reasoning",
+    request(
+      { role: "developer", content: "Be brief." },
+      user([
+        { type: "input_text", text: "?" },
+        { type: "input_image", detail: "auto", image_url: "data:," },
+      ]),
+      reasoning,
+      call("a", { id: "fc_1" }),
+      call("b", { id: "fc_2" }),
+      output("b"),
+      output("a", { output: [{ type: "input_text", text: "found" }] }),
+      { ...reasoning, id: "rs_2" },
+      said("Done.", { id: "msg_1", status: "completed" }),
+      { role: "assistant", content: "Really." },
+      user("Thanks."),
+    ),
+  ],
+  ["a compaction", request({ type: "compaction", id: "cmp_1", encrypted_content: "…" }, user("Go on."))],
+  ["what continues a response", { model: "m", previous_response_id: "resp_1", input: [output("a")] }],
+  ["a request to compact", { model: "m", input: [user("1"), said("2")] }, "compact"],
+  [
+    "tools of OpenAI's own",
+    request(user("1"), { type: "web_search_call", id: "ws_1", status: "completed" }, said("2")),
+  ],
+]
+
+const refused: Readonly<
+  Record<ResponsesRule, ReadonlyArray<readonly [path: string, request: unknown, method?: "compact"]>>
+> = {
+  unicode: [["input", { model: "m", input: "half \ud83d" }]],
+  "field-required": [
+    ["model", { input: "1" }],
+    [
+      "input[1].arguments",
+      request(user("1"), { type: "function_call", call_id: "a", name: "f" }, output("a")),
+    ],
+  ],
+  "field-unknown": [
+    ["messages", { ...request(user("1")), messages: [] }],
+    ["input[0].name", request({ ...user("1"), name: "Ann" })],
+    ["input[0].parsed_arguments", request(call("a", { parsed_arguments: null }), output("a"))],
+    ["store", { ...request(user("1")), store: false }, "compact"],
+  ],
+  "field-type": [
+    ["input", { model: "m", input: 7 }],
+    ["input[0].content", request(user(7))],
+    ["input[0].arguments", request(call("a", { arguments: {} }), output("a"))],
+  ],
+  "input-empty": [
+    ["input", request()],
+    ["input", { model: "m", input: "" }],
+  ],
+  "item-type": [["input[0].type", request({ type: "tool_use" })]],
+  role: [["input[0].role", request({ role: "tool", content: "1" })]],
+  "part-type": [
+    ["input[0].content[0].type", request(user([{ type: "text", text: "1" }]))],
+    [
+      "input[0].content[0].type",
+      request({ role: "assistant", content: [{ type: "input_text", text: "1" }] }),
+    ],
+    [
+      "input[1].output[0].type",
+      request(call("a"), output("a", { output: [{ type: "output_text", text: "1" }] })),
+    ],
+  ],
+  "function-name": [["input[0].name", request(call("a", { name: "fs.read" }), output("a"))]],
+  "call-id": [
+    ["input[0].call_id", request(call("i".repeat(65)), output("i".repeat(65)))],
+    ["input[1].call_id", request(call(""), output(""))],
+  ],
+  "call-id-unique": [["input[2]", request(call("a"), output("a"), call("a"))]],
+  "item-id": [
+    ["input[0].id", request(said("1", { id: "chatcmpl_1" }))],
+    ["input[0].id", request(call("a", { id: "fc_a|b" }), output("a"))],
+  ],
+  "item-id-unique": [["input[1]", request(said("1", { id: "msg_1" }), said("2", { id: "msg_1" }))]],
+  "tool-result-missing": [["input[0]", request(call("a"), user("And?"))]],
+  "tool-result-orphan": [
+    ["input[0]", request(output("a"))],
+    ["input[0]", request(output("a"), call("a"))],
+  ],
+  "tool-result-twice": [["input[2]", request(call("a"), output("a"), output("a"))]],
+  "reasoning-following": [
+    ["input[1]", request(user("1"), reasoning, user("2"))],
+    ["input[1]", request(user("1"), reasoning)],
+  ],
+  "reasoning-content": [
+    ["input[0]", { ...request({ type: "reasoning", id: "rs_1", summary: [] }, said("1")), store: false }],
+  ],
+}
+
+describe("what Responses takes", () => {
+  for (const [name, given, method] of accepted) {
+    it(`accepts ${name}`, () => {
+      expect(responsesViolations(given, method)).toEqual([])
+    })
+  }
+})
+
+describe("what Responses refuses", () => {
+  for (const [rule, examples] of Object.entries(refused)) {
+    it(rule, () => {
+      expect(examples.length).toBeGreaterThan(0)
+      for (const [path, given, method] of examples) {
+        const { source } = responsesRules[rule as ResponsesRule]
+        expect(responsesViolations(given, method)).toContainEqual({
+          rule,
+          path,
+          source,
+          message: expect.stringMatching(/./),
+        })
+      }
+    })
+  }
+})
