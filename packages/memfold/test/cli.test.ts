@@ -249,7 +249,7 @@ describe("a store", () => {
   it("whose sessions cannot be listed is an error, not a finding", async () => {
     const path = join(folder, "list.db")
     await memfold("replay", file("list.json", chat(3)), "--store", `sqlite:${path}`)
-    tamper(path, "ALTER TABLE sessions RENAME COLUMN name TO title")
+    tamper(path, "ALTER TABLE sessions RENAME COLUMN name TO called")
     for (const command of ["verify", "repair"]) {
       const { code, out, err } = await memfold(command, "--store", `sqlite:${path}`)
       expect({ code, out }).toEqual({ code: 2, out: "" })

@@ -138,7 +138,7 @@ describe("a replica (-READONLY)", () => {
       const keys = await master.client.dbsize()
       return keys > 0 && (await replica.client.dbsize()) === keys
     })
-    await withLog({ url: replica.url, prefix, ...brief }, (log) =>
+    await withLog({ url: replica.url, prefix, retryFor: "300 millis" }, (log) =>
       Effect.gen(function* () {
         expect(yield* log.version("one")).toBe(2)
         const error = yield* logError(log.append("one", records(1), { expectedVersion: 2, batchId: "b" }))

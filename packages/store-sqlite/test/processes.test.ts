@@ -77,7 +77,8 @@ describe("killed processes (L14)", () => {
       expect(integrity(file)).toBe("ok")
       await withLog({ filename: file }, (log) =>
         Effect.gen(function* () {
-          expect(yield* findings(log)).toEqual([])
+          // The rows of "rows" are given by hand, and no event says the same.
+          expect((yield* findings(log)).filter(({ session }) => session !== "rows")).toEqual([])
           // Each append came with its summary rows, or not at all.
           const appended = yield* log.version("rows")
           const told = heard.flat().filter(({ session }) => session === "rows")

@@ -18,19 +18,19 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   return turns
 }
 
-describe("a session of 5,000 messages", () => {
+describe("a session of 20,000 messages", () => {
   it(
     "does not hold the event loop while it is copied, redacted, compacted anew or read",
     { timeout: 60_000 },
     () =>
       Effect.gen(function* () {
         const memory = yield* Memory.Memory
-        for (let from = 0; from < 5_000; from += 1_000) yield* memory.append("s", said(1_000, from))
+        for (let from = 0; from < 20_000; from += 1_000) yield* memory.append("s", said(1_000, from))
         const works: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown>]> = [
           ["fork", memory.fork("s", "t")],
           ["redact", memory.redact("s", 5)],
           ["recompact", memory.recompact("s")],
-          ["state", memory.state("s", { atVersion: 4_999 })],
+          ["state", memory.state("s", { atVersion: 19_999 })],
         ]
         for (const [name, work] of works) {
           const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(work)))

@@ -5,8 +5,8 @@
  * covered. Then a second pass skips the commit. It ends at the same version as the first pass, which has found all
  * invalidations up to there. A third pass is never needed.
  */
-import { type Chunk, Effect, Either, Stream } from "effect"
-import { breather } from "../event/breathe.js"
+import { Chunk, Effect, Either, Stream } from "effect"
+import { after, breather } from "../event/breathe.js"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, ReadOptions, Service as EventLog } from "../log/EventLog.js"
 import { evolve, type Invalidated, requiresReplay } from "./evolve.js"
@@ -44,22 +44,27 @@ export const readEvents = (
     const step = options.reverse === true ? -1 : 1
     let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
     const breathe = breather()
-    /** The events of a page, and why the next one cannot be read. */
-    const decoded = (records: Chunk.Chunk<LogRecord>) =>
-      Effect.gen(function* () {
-        const events: Array<RecordedEvent> = []
-        for (const record of records) {
-          const breath = breathe()
-          if (breath !== null) yield* breath
-          const event = decodeAt(next ?? record.version, record)
-          if (Either.isLeft(event)) return { events, damage: event.left }
-          next = record.version + step
-          events.push(event.right)
+    /** The events of some records, and why the next one cannot be read. */
+    const decoded = (records: Chunk.Chunk<LogRecord>) => {
+      const events: Array<RecordedEvent> = []
+      let damage: DamagedEvent | null = null
+      let breath: Effect.Effect<void> | null = null
+      for (const record of records) {
+        breath = breathe() ?? breath
+        const event = decodeAt(next ?? record.version, record)
+        if (Either.isLeft(event)) {
+          damage = event.left
+          break
         }
-        return { events, damage: null }
-      })
+        next = record.version + step
+        events.push(event.right)
+      }
+      return after(breath, Effect.succeed({ events, damage }))
+    }
     return log.read(session, options).pipe(
       Stream.chunks,
+      // The next records are decoded when the reader is done with these: the pauses serve its work too.
+      Stream.mapConcat((page) => Chunk.chunksOf(page, 64)),
       Stream.mapEffect(decoded),
       Stream.flatMap(({ events, damage }) =>
         damage === null

@@ -204,8 +204,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...marked(pairResults(shown.filter(bound.hasRest)), state),",
-        to: "...marked(pairResults([...state.pinned, ...shown]), state),",
+        from: "...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),",
+        to: "...inserted(marked(pairResults([...state.pinned, ...shown]), state), recalled),",
       },
     ],
   },
@@ -215,8 +215,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...marked(pairResults(shown.filter(bound.hasRest)), state),",
-        to: "...marked(shown.map(({ message, index }) => ({ message, source: index })), state),",
+        from: "...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),",
+        to: "...inserted(marked(shown.map(({ message, index }) => ({ message, source: index })), state), recalled),",
       },
     ],
   },

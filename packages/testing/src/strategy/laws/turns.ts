@@ -1,5 +1,5 @@
 /** The law of strategies that count turns: they keep and take as many as they claim. */
-import type { Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { type Law, must } from "../../law/Law.js"
 import { turnComplete, turnStarts } from "../../oracle/groups.js"
 import type { Kit } from "../input.js"
@@ -12,6 +12,11 @@ const completeTurns = (messages: ReadonlyArray<Message.Message>, from: number): 
   return starts === 0 || turnComplete(messages) ? starts : starts - 1
 }
 
+/** Whether the newest turn still runs and has signed reasoning: then a compaction waits for its end (law L17). */
+const waitsForTurn = (messages: ReadonlyArray<Message.Message>): boolean =>
+  !turnComplete(messages) &&
+  messages.slice(turnStarts(messages).at(-1)).some(({ parts }) => parts.some(Message.isBound))
+
 export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law> =>
   !claimsRounds
     ? []
@@ -22,7 +27,7 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
           explanation:
             "A turn (round) starts with a user message and ends before the next one, with any number of user messages,\n" +
             "tool calls and results in it. A strategy that counts turns keeps and takes as many as it claims, and its\n" +
-            "compactions start and end at turns.",
+            "compactions start and end at turns. They wait for the end of a turn that still needs its signed reasoning.",
           // Messages pinned by the caller can move the end of a compaction.
           inputs: inputs.map(({ batches, ...input }) => ({
             ...input,
@@ -50,9 +55,10 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
             const { batchSize } = claim
             if (batchSize === undefined) return
             for (const { settled, state } of moments) {
-              const uncovered = completeTurns(messages.slice(0, state.total), state.coveredTo)
+              const before = messages.slice(0, state.total)
+              const uncovered = completeTurns(before, state.coveredTo)
               must(
-                !settled || uncovered < claim.keep + batchSize,
+                !settled || uncovered < claim.keep + batchSize || waitsForTurn(before),
                 () =>
                   `with ${state.total} messages, ${uncovered} complete turns are uncovered, and nothing is due`,
               )
