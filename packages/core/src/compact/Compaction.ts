@@ -17,7 +17,7 @@ import { makeId } from "../event/id.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 import type { Decision, Plan } from "../policy/decide.js"
-import { decide } from "../policy/decide.js"
+import { decide, longestPause } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { noFiles } from "../summary/Summary.js"
 import { write } from "../summary/Wording.js"
@@ -425,7 +425,7 @@ const retryAfter = (failures: number, uncovered: number): number =>
 
 /** The pause after a failure, in milliseconds, where `failures` counts the failures in a row before it. */
 export const pauseAfter = ({ backOff }: Pick<Settings, "backOff">, failures: number): number =>
-  Math.min(Duration.toMillis(backOff) * 2 ** failures, 3_600_000)
+  Math.min(Duration.toMillis(backOff) * 2 ** failures, longestPause)
 
 /** Records the failure and when to retry, if this compaction still has the lock. */
 const fail = (

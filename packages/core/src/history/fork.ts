@@ -1,4 +1,4 @@
-import { Clock, Effect, Either, Schema, Stream } from "effect"
+import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
 import { after, breather } from "../event/breathe.js"
 import { type DamagedEvent, decode, encode, type RecordedEvent } from "../event/EventCodec.js"
@@ -78,10 +78,18 @@ const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<Lo
     )
   })
 
+/** Whether a session was redacted after a version. What was read since then may be old in one part and new in another. */
+const redactedAfter = (log: EventLog, session: string, version: number): Effect.Effect<boolean, LogError> =>
+  log.read(session, { fromVersion: version + 1 }).pipe(
+    Stream.filter(({ type }) => type === "MessageRedacted"),
+    Stream.runHead,
+    Effect.map(Option.isSome),
+  )
+
 /**
  * Starts another session with the events of this one up to a version, in one atomic append. Versions, times and
  * summaries are the same in both. A compaction that was running at that version is released in the copy. Returns the
- * version of the copy.
+ * version of the copy. A redaction that comes in between is in the copy, too: all is read again.
  */
 export const fork = (
   log: EventLog,
@@ -90,6 +98,7 @@ export const fork = (
   { to, atVersion }: { readonly to: string; readonly atVersion: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
+    const before = yield* log.version(session)
     const all = yield* readAll(log, session)
     const records = upTo(all, atVersion)
     const last = records.at(-1)
@@ -121,6 +130,8 @@ export const fork = (
     if (first === undefined) return 0
     const batchId = `fork-${last.batchId}-${last.version}`
     const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
+    if (yield* redactedAfter(log, session, before))
+      return yield* fork(log, sessions, session, { to, atVersion })
     const { version } = yield* log
       .append(to, [first, ...rest], {
         expectedVersion: 0,

@@ -123,6 +123,9 @@ describe("there is no plan", () => {
     expect(planned(state({ retryTime: now + 1, retryMessages: 11 }))).toBe("backing-off")
     expect(planned(state({ retryTime: now, retryMessages: 11 }))).toMatchObject({ to: 6 })
     expect(planned(state({ retryTime: now + 1, retryMessages: 10 }))).toMatchObject({ to: 6 })
+    // No pause is longer than an hour: the clock of the process that failed is ahead.
+    expect(planned(state({ retryTime: now + 3_600_000, retryMessages: 11 }))).toBe("backing-off")
+    expect(planned(state({ retryTime: now + 3_600_001, retryMessages: 11 }))).toMatchObject({ to: 6 })
   })
 })
 

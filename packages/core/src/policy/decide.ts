@@ -88,10 +88,8 @@ export const decide = (
   state: SessionState,
   { now, onDemand = false, budget, lockedUntil = state.running?.leaseUntil }: DecideOptions,
 ): Decision => {
-  const { running, failures } = state
-  if (running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")
-  const backingOff = failures !== null && now < failures.retryTime && state.total < failures.retryMessages
-  if (backingOff && !onDemand) return idle("backing-off")
+  if (state.running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")
+  if (isBackingOff(state, now) && !onDemand) return idle("backing-off")
 
   if (state.total < state.pausedUntil && !onDemand) return idle("paused")
 
@@ -121,6 +119,16 @@ export const decide = (
   const parts = partsOf(kind, { from, to, tailFrom, words })
   return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
 }
+
+/** The longest pause after a failed compaction, in milliseconds. */
+export const longestPause = 3_600_000
+
+/** Whether a failed compaction waits for its retry. A time that is further away was set by a clock that is ahead. */
+const isBackingOff = ({ failures, total }: SessionState, now: number): boolean =>
+  failures !== null &&
+  total < failures.retryMessages &&
+  now < failures.retryTime &&
+  failures.retryTime - now <= longestPause
 
 /** A running turn of this many tokens can always wait; a longer one, while it is at most an eighth of the context. */
 const shortTurnTokens = 2_000
@@ -152,8 +160,7 @@ export const nextCheck = (
 ): number | null => {
   const { running, failures } = state
   if (running !== null && lockedUntil !== undefined && now < lockedUntil) return lockedUntil
-  if (failures !== null && now < failures.retryTime && state.total < failures.retryMessages)
-    return failures.retryTime
+  if (failures !== null && isBackingOff(state, now)) return failures.retryTime
   const { when } = strategy
   if (state.total < state.pausedUntil || when.dueTime === undefined) return null
   const input = Input.make(state, now)

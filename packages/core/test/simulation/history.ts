@@ -105,6 +105,8 @@ export class History {
   readonly batches = new Map<string, Batch>()
   /** Which process a compaction belongs to, and what had gone wrong there by then. */
   readonly owners = new Map<string, { readonly process: Process; readonly faults: number }>()
+  /** The process that wrote to a session last. */
+  readonly writers = new Map<string, Process>()
   readonly deletions: Array<{ readonly session: string; readonly step: number; readonly process: Process }> =
     []
   readonly redactions: Array<{
@@ -156,6 +158,7 @@ export class History {
   taken({ process, session, records, batchId, rewritten, appended }: Taken): void {
     const truth = this.of(session)
     const from = truth.records.length + 1
+    this.writers.set(session, process)
     must(
       appended.fromVersion === from && appended.version === from + records.length - 1,
       "L12",

@@ -262,9 +262,15 @@ class Run {
     this.drain()
   }
 
-  /** Who compacts inline keeps no time: nothing but an append brings the next look. */
-  private get keepsTime(): boolean {
-    return this.engines.some(({ plan: { options } }) => options.compaction === "background")
+  /**
+   * Who compacts inline keeps no time: nothing but an append brings the next look. An engine in the background keeps the
+   * time of what it wrote itself, and does not hear what others write.
+   */
+  private keepsTime(session: string): boolean {
+    const writer = this.history.writers.get(session)
+    return this.engines.some(
+      ({ process, plan: { options } }) => process === writer && options.compaction === "background",
+    )
   }
 
   /** A conversation goes on at all engines at once; what comes due is looked at (law L11). */
@@ -285,7 +291,7 @@ class Run {
     world.mute = false
     this.drain()
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
-    const { keepsTime } = this
+    const keepsTime = this.keepsTime(session)
     if (keepsTime) this.pass(6 * hour)
     const tried = chosen.events.findLast(({ event }) => event._tag === "CompactionFailed")?.event
     const failed = tried?._tag === "CompactionFailed" ? history.owners.get(tried.compaction)?.process : null
