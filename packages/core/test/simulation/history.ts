@@ -377,9 +377,10 @@ export class History {
     if (strategy === undefined) throw new Violation("L10", `no strategy is called ${started.strategy}`)
     const state = truth.states[seq - 1]!
     const { failures, pausedUntil, total } = state
-    const tooEarly =
-      (failures !== null && recorded.time < failures.retryTime && total < failures.retryMessages) ||
-      total < pausedUntil
+    /** How long it should have waited. No pause is longer than an hour: beyond that, the clocks disagree. */
+    const early =
+      failures === null || total >= failures.retryMessages ? 0 : failures.retryTime - recorded.time
+    const tooEarly = (early > 0 && early <= 3_600_000) || total < pausedUntil
     must(
       started.reason === "demand" || !tooEarly,
       "L9",
