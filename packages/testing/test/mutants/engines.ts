@@ -38,7 +38,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: `if (running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")`,
+        from: `if (state.running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")`,
         to: "",
       },
     ],
@@ -77,8 +77,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "policy/decide.ts",
-        from: "    return failures.retryTime",
-        to: "    return null",
+        from: "isBackingOff(state, now)) return failures.retryTime",
+        to: "isBackingOff(state, now)) return null",
       },
     ],
   },
@@ -116,7 +116,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
       },
       {
         file: "policy/decide.ts",
-        from: `if (backingOff && !onDemand) return idle("backing-off")`,
+        from: `if (isBackingOff(state, now) && !onDemand) return idle("backing-off")`,
         to: "",
       },
     ],
