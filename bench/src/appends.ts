@@ -25,10 +25,11 @@ export interface Comparison {
 /** Measures in alternating turns and prints. Returns whether the ratios are within their bounds. */
 export const appends = ({ name, log, bare, turns, warmUp, bounds }: Comparison): Effect.Effect<boolean> =>
   Effect.gen(function* () {
-    const records = Array.from({ length: turns * perTurn }, (_, index) => ({
+    const events = Array.from({ length: turns * perTurn }, (_, index) => ({
       time: 1_800_000_000_000 + index,
-      ...EventCodec.encode(event(index)),
+      event: event(index),
     }))
+    const records = EventCodec.encodeBatch({ session: name, version: 0 }, "bench", events)
     const append = (session: string, version: number, position: number) =>
       log.append(session, [records[position]!], {
         expectedVersion: version,

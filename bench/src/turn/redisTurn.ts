@@ -17,11 +17,12 @@ const perRound = 50
 /** The records of a turn, as the engine encodes them. */
 const recordsAt = (index: number) => {
   const { user, assistant } = turnAt(index)
-  const record = (position: number, message: Message.Message, tokens: number) => ({
+  const event = (position: number, message: Message.Message, tokens: number) => ({
     time: 1_800_000_000_000 + index,
-    ...EventCodec.encode({ _tag: "MessageAppended", index: 2 * index + position, message, tokens }),
+    event: { _tag: "MessageAppended", index: 2 * index + position, message, tokens } as const,
   })
-  return [record(0, Message.user(user), 30), record(1, Message.assistant(assistant), 120)] as const
+  const said = [event(0, Message.user(user), 30), event(1, Message.assistant(assistant), 120)] as const
+  return EventCodec.encodeBatch({ session: "bare", version: 2 * index }, commitOf(index), said)
 }
 
 const against = (port: number): Promise<boolean> =>
@@ -39,7 +40,14 @@ const against = (port: number): Promise<boolean> =>
     const one = {
       bare: (index: number) => {
         const fields = records[index]!.flatMap(({ time, type, schemaVersion, checksum, data }) =>
-          Object.entries({ t: type, v: schemaVersion, a: time, c: commitOf(index), k: checksum, d: data }),
+          Object.entries({
+            t: type,
+            v: schemaVersion,
+            a: time,
+            c: commitOf(index),
+            k: checksum ?? 0,
+            d: data,
+          }),
         )
         return client.xadd("bare", `${index + 1}-0`, ...fields.flat())
       },

@@ -1,6 +1,6 @@
 /** Erases facts learned from a redacted message from a shared log. */
 import { type Event, EventCodec, type EventLog, type Session } from "@memfold/core"
-import { Clock, Effect, Stream } from "effect"
+import { Array, Clock, Effect, Stream } from "effect"
 import { origin, originOfFact } from "./identity.js"
 
 /** The event without its facts from that message; `null` if it had none. */
@@ -29,11 +29,9 @@ export const forget = (
 ): Effect.Effect<void, Session.SessionError> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(home)))]
-    const rewritten = events.flatMap(({ event, version }) => {
-      const changed = without(event, state, index)
-      if (changed === null) return []
-      const { data, checksum } = EventCodec.encode(changed)
-      return [{ version, data, checksum }]
+    const rewritten = events.flatMap((recorded) => {
+      const changed = without(recorded.event, state, index)
+      return changed === null ? [] : [EventCodec.encodeRewritten({ ...recorded, event: changed })]
     })
     const [first] = rewritten
     const last = events.at(-1)
@@ -41,17 +39,19 @@ export const forget = (
     // An earlier call may have failed to finish.
     if (first === undefined || last === undefined) return yield* finished
     const time = yield* Clock.currentTimeMillis
-    const record = EventCodec.encode({
+    const redaction: Event.MessageRedacted = {
       _tag: "MessageRedacted",
       version: first.version,
       rewritten: rewritten.map(({ version }) => version),
-    })
+    }
+    const batchId = `forgotten.${index}@${last.version}.${origin(state)}`
+    const records = EventCodec.encodeBatch(last, batchId, Array.of({ time, event: redaction }))
     yield* log
-      .rewrite(home, rewritten, [{ time, ...record }], {
+      .rewrite(home, rewritten, records, {
         expectedVersion: last.version,
         // The id of an event is its batch id, followed by a dot and its version.
         lastBatchId: last.id.slice(0, -`.${last.version}`.length),
-        batchId: `forgotten.${index}@${last.version}.${origin(state)}`,
+        batchId,
       })
       .pipe(
         // Another writer added facts meanwhile: search again.

@@ -17,18 +17,26 @@ const chat = (messages: number, extra: (index: number) => object = () => ({})) =
     ...extra(index),
   }))
 
-/** Changes a database behind the program's back. */
-const tamper = (path: string, sql: string): void => {
+interface Database {
+  exec(sql: string): void
+  prepare(sql: string): { get(): unknown }
+  close(): void
+}
+
+/** Uses a database behind the program's back. */
+const withDatabase = <A>(path: string, use: (database: Database) => A): A => {
   const storePackage = createRequire(import.meta.url).resolve("@memfold/store-sqlite/package.json")
   const client = createRequire(storePackage).resolve("@effect/sql-sqlite-node")
-  const Driver = createRequire(client)("better-sqlite3") as new (file: string) => {
-    exec(sql: string): void
-    close(): void
-  }
+  const Driver = createRequire(client)("better-sqlite3") as new (file: string) => Database
   const database = new Driver(path)
-  database.exec(sql)
-  database.close()
+  try {
+    return use(database)
+  } finally {
+    database.close()
+  }
 }
+
+const tamper = (path: string, sql: string): void => withDatabase(path, (database) => database.exec(sql))
 
 describe("replay --json", () => {
   it("prints compactions, the context and the totals, and nothing else", async () => {
@@ -244,6 +252,27 @@ describe("a store", () => {
       expect({ code, err }).toEqual({ code: 1, err: "" })
       expect(out).toMatch(/^(readable|left) +session "broken": the log cannot be read: .*damaged/)
     }
+  })
+
+  it("whose files are damaged beside its records is a finding", async () => {
+    const path = join(folder, "index.db")
+    await memfold("replay", file("index.json", chat(3)), "--store", `sqlite:${path}`)
+    expect((await memfold("verify", "--store", `sqlite:${path}`)).code).toBe(0)
+    // The last bytes of an index's page are an entry of it.
+    const end =
+      "SELECT rootpage * page_size AS end FROM sqlite_schema, pragma_page_size WHERE name = 'events_by_batch'"
+    const place = withDatabase(path, (database) => database.prepare(end).get()) as { readonly end: number }
+    const bytes = readFileSync(path)
+    bytes[place.end - 1]! ^= 1
+    writeFileSync(path, bytes)
+    const { code, out } = await memfold("verify", "--store", `sqlite:${path}`, "--json")
+    expect(code).toBe(1)
+    expect(JSON.parse(out.split("\n")[0]!)).toMatchObject({
+      type: "finding",
+      rule: "integrity",
+      session: null,
+    })
+    expect((await memfold("verify", "--store", `sqlite:${path}`)).out).toContain("integrity  the store: ")
   })
 
   it("whose sessions cannot be listed is an error, not a finding", async () => {

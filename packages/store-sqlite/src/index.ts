@@ -278,7 +278,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 `SELECT version, batch_id, time, types.name, schema_version, data, checksum
                  FROM sessions
                    JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
-                   JOIN types ON types.id = events.type
+                   LEFT JOIN types ON types.id = events.type
                  WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
                 [Math.max(range.from, 1), Math.max(Math.min(range.to, mostVersions), 0), session],
               )
@@ -287,6 +287,13 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 named(session),
               ),
           (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
+        ),
+      integrity: database
+        .query("integrity", "PRAGMA integrity_check(20)", [])
+        .pipe(
+          Effect.map((rows) =>
+            rows.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok"),
+          ),
         ),
       head: (session) =>
         database

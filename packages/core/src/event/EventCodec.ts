@@ -2,8 +2,8 @@
  * Encodes events to stored records and decodes them. Decoding upcasts old schema versions with pure functions, skips
  * events of a newer memfold, and reports the session and version of an event that it cannot read.
  */
-import { Either, ParseResult, Schema } from "effect"
-import type { LogRecord } from "../log/EventLog.js"
+import { Array, Either, ParseResult, Schema } from "effect"
+import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
 import { count, exactly, isExactBound, isExactMessage } from "../message/exact.js"
 import { checksumOf } from "./checksum.js"
 import { Event, type MessageAppended, schemaVersions } from "./Event.js"
@@ -111,7 +111,8 @@ const dataOf = (event: Event): object => {
 }
 
 /**
- * Encodes an event: its type, its schema version, its data as JSON text, and a checksum over the three.
+ * Encodes an event: its type, its schema version, and its data as JSON text. {@link encodeBatch} adds what the place in
+ * the log decides.
  *
  * @example
  * ```ts
@@ -121,12 +122,60 @@ const dataOf = (event: Event): object => {
  * console.log(stored.type, stored.data) // SessionCleared {}
  * ```
  */
-export const encode = (
-  event: Event,
-): Required<Pick<LogRecord, "type" | "schemaVersion" | "data" | "checksum">> => {
+export const encode = (event: Event): Pick<LogRecord, "type" | "schemaVersion" | "data"> => {
   const { _tag } = event
-  const stored = { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(dataOf(event)) }
-  return { ...stored, checksum: checksumOf(stored) }
+  return { type: _tag, schemaVersion: schemaVersions[_tag], data: JSON.stringify(dataOf(event)) }
+}
+
+/**
+ * Encodes the events of a batch for a session, with their checksums.
+ *
+ * @param place the session, and its version before the events
+ * @param batchId the batch id that they will be appended with
+ * @param events the events with their times, in order
+ *
+ * @example
+ * ```ts
+ * import { EventCodec } from "@memfold/core"
+ *
+ * const cleared = { time: 0, event: { _tag: "SessionCleared" } } as const
+ * const [record] = EventCodec.encodeBatch({ session: "chat-1", version: 8 }, "batch-3", [cleared])
+ * console.log(record?.checksum)
+ * ```
+ */
+export const encodeBatch = <Events extends ReadonlyArray<{ readonly time: number; readonly event: Event }>>(
+  { session, version }: Pick<RecordedEvent, "session" | "version">,
+  batchId: string,
+  events: Events,
+): Array.ReadonlyArray.With<Events, NewRecord> =>
+  Array.map(events, ({ time, event }, position): NewRecord => {
+    const { type, schemaVersion, data } = encode(event)
+    const place = { session, version: version + 1 + position, batchId, time }
+    return { time, type, schemaVersion, data, checksum: checksumOf({ ...place, type, schemaVersion, data }) }
+  })
+
+/** Encodes the new content of an event that is in the log already. */
+export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord => {
+  const { session, version, time, event } = recorded
+  const stored = encode(event)
+  const checksum = checksumOf({ session, version, batchId: batchIdOf(recorded), time, ...stored })
+  return { version, data: stored.data, checksum }
+}
+
+/**
+ * A record for another place in the log. A damaged one stays damaged, because nobody knows its content.
+ *
+ * @param record the record in its place
+ * @param place where the copy will be
+ */
+export const movedTo = (
+  record: LogRecord,
+  place: Pick<LogRecord, "session" | "version" | "batchId">,
+): NewRecord => {
+  const { time, type, schemaVersion, data, checksum } = record
+  const copy = { time, type, schemaVersion, data }
+  if (checksum === undefined) return copy
+  return { ...copy, checksum: checksum === checksumOf(record) ? checksumOf({ ...copy, ...place }) : checksum }
 }
 
 /**
@@ -146,7 +195,7 @@ export const decodeWith =
         ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
         : Either.left(new DamagedEvent({ session, version, detail }))
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
-      return damaged("its data was changed after it was written: the checksum does not match")
+      return damaged("it is not as it was written, or not in its place: the checksum does not match")
     }
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
     if (known === undefined || record.schemaVersion > known) {

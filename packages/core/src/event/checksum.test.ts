@@ -17,34 +17,50 @@ describe("the checksum", () => {
     expect(crc32("")).toBe(0)
   })
 
-  it("finds every change of a single character, in the data, the type and the version", () => {
+  it("finds every change of a single character, and every move to another place", () => {
     fc.assert(
       fc.property(event, fc.nat(), (event, at) => {
-        const stored = EventCodec.encode(event)
-        const record = { session: "s", version: 7, batchId: "c", time: 0, ...stored }
+        const [stored] = EventCodec.encodeBatch({ session: "s", version: 6 }, "c", [{ time: 0, event }])
+        const record = { session: "s", version: 7, batchId: "c", ...stored! }
         expect(Either.isRight(EventCodec.decode(record))).toBe(true)
-        const position = at % stored.data.length
-        const other = stored.data[position] === "1" ? "2" : "1"
-        const data = stored.data.slice(0, position) + other + stored.data.slice(position + 1)
+        const position = at % record.data.length
+        const other = record.data[position] === "1" ? "2" : "1"
+        const data = record.data.slice(0, position) + other + record.data.slice(position + 1)
         for (const changed of [
           { data },
-          { schemaVersion: stored.schemaVersion + 1 },
-          { type: `${stored.type}s` },
+          { schemaVersion: record.schemaVersion + 1 },
+          { type: `${record.type}s` },
+          { session: "t" },
+          { version: 8 },
+          { batchId: "d" },
+          { time: 1 },
         ]) {
-          expect(checksumOf({ ...stored, ...changed })).not.toBe(stored.checksum)
+          expect(checksumOf({ ...record, ...changed })).not.toBe(record.checksum)
           const decoded = EventCodec.decode({ ...record, ...changed })
           expect(Either.isRight(decoded) && decoded.right.event._tag).toBe(
-            stored.type === "SummaryCommitted" && !("type" in changed) && "DamagedSummary",
+            record.type === "SummaryCommitted" && !("type" in changed) && "DamagedSummary",
           )
         }
       }),
     )
   })
 
+  it("of a copy is that of its new place, unless the record is damaged", () => {
+    const place = { session: "t", version: 2, batchId: "d" }
+    const [stored] = EventCodec.encodeBatch({ session: "s", version: 6 }, "c", [
+      { time: 0, event: { _tag: "SessionCleared" } },
+    ])
+    const record = { session: "s", version: 7, batchId: "c", ...stored! }
+    const decoded = (changed: object) =>
+      EventCodec.decode({ ...place, ...EventCodec.movedTo({ ...record, ...changed }, place) })
+    expect(Either.isRight(decoded({}))).toBe(true)
+    expect(Either.isLeft(decoded({ data: "{} " }))).toBe(true)
+  })
+
   it("is not asked of what was written without one", () => {
-    const { checksum: _checksum, ...stored } = EventCodec.encode({ _tag: "SessionCleared" })
-    expect(
-      Either.isRight(EventCodec.decode({ session: "s", version: 1, batchId: "c", time: 0, ...stored })),
-    ).toBe(true)
+    const record = { session: "s", version: 1, batchId: "c", time: 0 }
+    const stored = EventCodec.encode({ _tag: "SessionCleared" })
+    expect(Either.isRight(EventCodec.decode({ ...record, ...stored }))).toBe(true)
+    expect(EventCodec.movedTo({ ...record, ...stored }, record)).not.toHaveProperty("checksum")
   })
 })

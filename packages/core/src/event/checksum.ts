@@ -44,16 +44,16 @@ export const crc32 = (text: string, start = 0): number => {
   return ~value >>> 0
 }
 
-/** The CRC-32 of what stands before the data. Most records of a log have the type and the version of the one before. */
-let before = { type: "", version: 0, crc: crc32("\n0\n") }
+/** The CRC-32 of what stands in front. Most records that are read or written have it in common with the one before. */
+let front = { session: "", type: "", schemaVersion: 0, crc: crc32("\n\n0\n") }
 
-/** The checksum of a record: the CRC-32 of its type, schema version and data, which are all that the fold uses. */
-export const checksumOf = ({
-  type,
-  schemaVersion: version,
-  data,
-}: Pick<LogRecord, "type" | "schemaVersion" | "data">): number => {
-  if (before.type !== type || before.version !== version)
-    before = { type, version, crc: crc32(`${type}\n${version}\n`) }
-  return crc32(data, before.crc)
+/**
+ * The checksum of a record: the CRC-32 of all of it. The session, version, batch id and time are in it, so that a record is
+ * damaged in any other place than its own, too.
+ */
+export const checksumOf = (record: Omit<LogRecord, "checksum">): number => {
+  const { session, type, schemaVersion, version, batchId, time, data } = record
+  if (front.type !== type || front.session !== session || front.schemaVersion !== schemaVersion)
+    front = { session, type, schemaVersion, crc: crc32(`${session}\n${type}\n${schemaVersion}\n`) }
+  return crc32(data, crc32(`${version}\n${batchId}\n${time}\n`, front.crc))
 }

@@ -1,7 +1,7 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
 import { after, breather } from "../event/breathe.js"
-import { type DamagedEvent, decode, encode, type RecordedEvent } from "../event/EventCodec.js"
+import { type DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
@@ -25,25 +25,15 @@ const upTo = (records: ReadonlyArray<LogRecord>, at: number | undefined): Readon
   return records.filter((record) => record.version <= at || record.batchId === batchId)
 }
 
-const copyOf = ({ time, type, schemaVersion: version, data, checksum }: LogRecord): NewRecord => ({
-  time,
-  type,
-  schemaVersion: version,
-  data,
-  ...(checksum === undefined ? {} : { checksum }),
-})
-
 /**
  * The invalidations that later redactions added for summaries up to a version. A copy up to that version contains the
  * redacted summaries, which have lost their text, so it must contain their invalidations too.
  */
-const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<NewRecord> =>
-  records.flatMap((record) => {
-    if (record.version <= to || record.type !== "SummaryInvalidated") return []
+const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): ReadonlyArray<LogRecord> =>
+  records.filter((record) => {
+    if (record.version <= to || record.type !== "SummaryInvalidated") return false
     const event = Either.getOrNull(decode(record))?.event
-    const redacted =
-      event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
-    return redacted ? [copyOf(record)] : []
+    return event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
   })
 
 /** Decodes records as they will be read from the new session. */
@@ -108,27 +98,18 @@ export const fork = (
     const { description } = yield* sessions.load(session)
     const described = describe(then.description, description)
     const now = yield* Clock.currentTimeMillis
-    const copies = records.map(copyOf)
-    const released: ReadonlyArray<NewRecord> =
-      running === null
-        ? []
-        : [
-            {
-              time: now,
-              ...encode({
-                _tag: "CompactionReleased",
-                compaction: running.compaction,
-              } satisfies CompactionReleased),
-            },
-          ]
+    const batchId = `fork-${last.batchId}-${last.version}`
+    const copies = [...records, ...laterInvalidations(all, last.version)].map((record, position) =>
+      movedTo(record, { session: to, version: position + 1, batchId }),
+    )
+    const released: ReadonlyArray<CompactionReleased> =
+      running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+    const added = [...released, ...described].map((event) => ({ time: now, event }))
     const [first, ...rest] = [
       ...copies,
-      ...laterInvalidations(all, last.version),
-      ...released,
-      ...described.map((event): NewRecord => ({ time: now, ...encode(event) })),
+      ...encodeBatch({ session: to, version: copies.length }, batchId, added),
     ]
     if (first === undefined) return 0
-    const batchId = `fork-${last.batchId}-${last.version}`
     const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
     if (yield* redactedAfter(log, session, before))
       return yield* fork(log, sessions, session, { to, atVersion })

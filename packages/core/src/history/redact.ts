@@ -2,7 +2,7 @@
  * Redaction: erases a message's text from its event, from the summaries that cover it, and from the facts learned from
  * it. Afterwards the text is nowhere in the log (law L15), and the log still passes verification.
  */
-import { Clock, Effect, Schema, Stream } from "effect"
+import { Array, Clock, Effect, Schema, Stream } from "effect"
 import type {
   Event,
   FactsLearned,
@@ -12,8 +12,14 @@ import type {
 } from "../event/Event.js"
 import { after, breather } from "../event/breathe.js"
 import { makeId } from "../event/id.js"
-import { batchIdOf, encode, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
-import type { NewRecord, RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
+import {
+  batchIdOf,
+  encodeBatch,
+  encodeRewritten,
+  recordedAfter,
+  type RecordedEvent,
+} from "../event/EventCodec.js"
+import type { RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
@@ -213,13 +219,13 @@ const changesFor = (
         ...recorded,
         event: changed.get(recorded.version) ?? recorded.event,
       })),
-      rewritten: current.flatMap(({ event, version }) => {
+      rewritten: current.flatMap((recorded) => {
+        const { event, version } = recorded
         // Damaged data can hold anything, the message's text included.
         if (event._tag === "DamagedSummary") return [{ version, data: "{}" }]
         const redactedEvent = changed.get(version)
         if (redactedEvent === undefined) return []
-        const { data, checksum } = encode(redactedEvent)
-        return [{ version, data, checksum }]
+        return [encodeRewritten({ ...recorded, event: redactedEvent })]
       }),
       // The summaries before a clear ended with it: no context has them any more.
       invalidated: (isLast ? current : []).flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
@@ -273,13 +279,13 @@ export const redact = (
       // A summarizer that runs now has read the text.
       const released: ReadonlyArray<Event> =
         running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
-      const rest = [...released, ...invalidated]
-      const timed = [redaction, ...rest].map((event) => ({ time, event }))
+      const list: Array.NonEmptyReadonlyArray<Event> = [redaction, ...released, ...invalidated]
+      const timed = Array.map(list, (event) => ({ time, event }))
       const added = recordedAfter({ session, version }, batchId, timed)
       const summaries = yield* summaryRows(session, breathing([...changes.events, ...added]))
-      const recordOf = (event: Event): NewRecord => ({ time, ...encode(event) })
+      const records = encodeBatch({ session, version }, batchId, timed)
       const done = yield* retryTransient(
-        log.rewrite(session, changes.rewritten, [recordOf(redaction), ...rest.map(recordOf)], {
+        log.rewrite(session, changes.rewritten, records, {
           expectedVersion: changes.version,
           lastBatchId: changes.lastBatchId,
           batchId,

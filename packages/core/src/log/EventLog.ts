@@ -22,7 +22,7 @@ export interface LogRecord {
   /** The schema version that `data` was written in. */
   readonly schemaVersion: number
   readonly data: string
-  /** The CRC-32 of type, schema version and data (see `EventCodec.checksumOf`); absent on imported records without one. */
+  /** The CRC-32 of the record (see `EventCodec.checksumOf`); absent on imported records without one. */
   readonly checksum?: number
 }
 
@@ -331,6 +331,11 @@ export interface Service {
   ) => Effect.Effect<void, VersionConflict | LogError>
   /** Deletes a session with its records, snapshot and summary rows; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, LogError>
+  /**
+   * Checks the files of the store itself, and returns what is wrong in words: damage of an index, for instance, which the
+   * records of a session do not show. It may read the whole store. A store without such a check leaves it out.
+   */
+  readonly integrity?: Effect.Effect<ReadonlyArray<string>, LogError>
   /**
    * Emits when any process has written to a session, and once at the start; it may emit once for several writes. A store
    * without notifications leaves it out, and subscribers poll instead.

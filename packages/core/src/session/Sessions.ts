@@ -10,7 +10,7 @@ import type { Event } from "../event/Event.js"
 import {
   batchIdOf,
   type DamagedEvent,
-  encode,
+  encodeBatch,
   recordedAfter,
   type RecordedEvent,
 } from "../event/EventCodec.js"
@@ -18,7 +18,6 @@ import { makeId } from "../event/id.js"
 import type {
   AppendResult,
   LogRecord,
-  NewRecord,
   ReadOptions,
   Service as EventLog,
   VersionConflict,
@@ -437,9 +436,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   ) =>
     Effect.gen(function* () {
       const { session } = state
-      const [first, ...rest] = list.map((event): NewRecord => ({ time, ...encode(event) }))
-      if (first === undefined) return null
       const timed = list.map((event) => ({ time, event }))
+      const [first, ...rest] = encodeBatch(state, batchId, timed)
+      if (first === undefined) return null
       const recorded = recordedAfter(state, batchId, timed)
       const { next, summaries } = invalidates(state, recorded)
         ? yield* replacedRows(state, recorded)

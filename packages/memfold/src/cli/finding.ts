@@ -2,9 +2,15 @@
 import type { EventLog, Verify } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
-/** A finding of a check, or a session whose log cannot be read at all (without a version). */
+/** A finding of a check, a session whose log cannot be read at all (without a version), or damage of the store's files. */
 export type Finding =
   | Verify.Finding
+  | {
+      readonly session: null
+      readonly version: null
+      readonly rule: "integrity"
+      readonly detail: string
+    }
   | {
       readonly session: string
       readonly version: null
@@ -27,6 +33,15 @@ export const unreadable = (
     Effect.as({ session, version: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),
   )
 
+/** What the store finds wrong with its own files. */
+export const integrity = (log: EventLog.Service): Effect.Effect<ReadonlyArray<Finding>> =>
+  (log.integrity ?? Effect.succeed([])).pipe(
+    Effect.catchAll(({ reason }) => Effect.succeed([reason])),
+    Effect.map((lines) =>
+      lines.map((detail) => ({ session: null, version: null, rule: "integrity" as const, detail })),
+    ),
+  )
+
 /** The place of a finding, for a message. */
 export const place = ({ session, version }: Finding): string =>
-  `session "${session}"${version === null ? "" : `, event ${version}`}`
+  session === null ? "the store" : `session "${session}"${version === null ? "" : `, event ${version}`}`

@@ -3,7 +3,7 @@ import { Command } from "@effect/cli"
 import { EventLog, Verify } from "@memfold/core"
 import { Console, Effect, Layer, Stream } from "effect"
 import { Found } from "./failure.js"
-import { type Finding, place, unreadable } from "./finding.js"
+import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
 import { clean, color, progress, progressDone, several, json as toJson } from "./terminal.js"
 
@@ -14,6 +14,20 @@ export const command = Command.make(
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
       const sums = { sessions: 0, events: 0, findings: 0 }
+      const report = (found: ReadonlyArray<Finding>) => {
+        sums.findings += found.length
+        return Effect.forEach(found, (finding) =>
+          Console.log(
+            json
+              ? toJson({ type: "finding", ...finding })
+              : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
+          ),
+        )
+      }
+      progress("the files of the store")
+      const damage = yield* integrity(log)
+      progressDone()
+      yield* report(damage)
       yield* Stream.runForEach(log.sessions, (info) =>
         Effect.gen(function* () {
           sums.sessions++
@@ -25,14 +39,7 @@ export const command = Command.make(
             (error) => Effect.map(unreadable(log, info.session, error), (finding) => [finding]),
           )
           progressDone()
-          sums.findings += found.length
-          yield* Effect.forEach(found, (finding) =>
-            Console.log(
-              json
-                ? toJson({ type: "finding", ...finding })
-                : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
-            ),
-          )
+          yield* report(found)
         }),
       )
       yield* Console.log(

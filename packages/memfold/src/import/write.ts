@@ -31,7 +31,7 @@ export const write = (
   events: ReadonlyArray<TimedEvent>,
 ): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
-    const [first, ...rest] = events.map(({ time, event }) => ({ time, ...EventCodec.encode(event) }))
+    const [first, ...rest] = EventCodec.encodeBatch({ session, version: 0 }, batchId, events)
     if (first === undefined) return false
     const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
     const summaries = yield* Session.summaryRows(session, Stream.fromIterable(recorded))
