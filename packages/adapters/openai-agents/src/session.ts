@@ -319,8 +319,12 @@ const isResult = ({ type }: AgentInputItem): boolean => /_(result|output)$/.test
 
 /** The items from a position on, without those of a group of tool calls that begins before it. */
 const wholeGroups = (items: ReadonlyArray<AgentInputItem>, from: number): Array<AgentInputItem> => {
-  const cut = new Set(items.slice(0, from).flatMap((item) => (isResult(item) ? [] : (idOf(item) ?? []))))
-  for (const item of items.slice(0, from)) if (isResult(item)) cut.delete(idOf(item) ?? "")
-  const last = items.findLastIndex((item, at) => at >= from && isResult(item) && cut.has(idOf(item) ?? ""))
-  return items.slice(Math.max(last + 1, from))
+  const open = new Set<string | undefined>()
+  for (const item of items.slice(0, from)) {
+    if (isResult(item)) open.delete(idOf(item))
+    else if (idOf(item) !== undefined) open.add(idOf(item))
+  }
+  const last = items.findLastIndex((item, at) => at >= from && isResult(item) && open.has(idOf(item)))
+  // What is left out may have the calls of further results.
+  return last === -1 ? items.slice(from) : wholeGroups(items, last + 1)
 }
