@@ -17,7 +17,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, expectTypeOf, it } from "vitest"
 import { createMemory } from "../../../memfold/src/index.js"
-import { apis, callsThenSays, clerk, serving, textOf } from "../test/agents.js"
+import { apis, callsThenSays, clerk, readAll, serving, textOf } from "../test/agents.js"
 import { HistoryChanged, MemfoldSession } from "./index.js"
 
 const small = () =>
@@ -72,11 +72,7 @@ describe("a run", () => {
         const options = { session }
         if (n % 2 === 0) await run(agent, `Question ${n}`, options)
         else {
-          const streamed = await run(agent, `Question ${n}`, { ...options, stream: true })
-          for await (const _event of streamed) {
-            // The events are of no interest here.
-          }
-          await streamed.completed
+          await readAll(await run(agent, `Question ${n}`, { ...options, stream: true }))
         }
         added.push(...(await session.history()).slice(before))
       }
@@ -115,16 +111,9 @@ describe("a run", () => {
     })
     await using memory = small()
     const session = () => new MemfoldSession(memory, "chat")
-    await expect(run(clerk(server), "one", { session: session() })).rejects.toThrow()
+    await expect(run(clerk(server), "one", { session: session() })).rejects.toThrow("Connection error")
     const streamed = await run(clerk(server), "two", { session: session(), stream: true })
-    await expect(
-      (async () => {
-        for await (const _event of streamed) {
-          // It breaks in the second answer.
-        }
-        await streamed.completed
-      })(),
-    ).rejects.toThrow()
+    await expect(readAll(streamed)).rejects.toThrow("terminated")
     const stop = new AbortController()
     const slow = clerk(server, {
       execute: (request) => {

@@ -88,3 +88,12 @@ export const textOf = (item: AgentInputItem): string => {
   if (typeof item.content === "string") return item.content
   return item.content.map((part) => ("text" in part ? part.text : "")).join("")
 }
+
+/** Reads a stream to its end. */
+export const readAll = async (
+  streamed: AsyncIterable<unknown> & { readonly completed: Promise<void> },
+): Promise<void> => {
+  const events = streamed[Symbol.asyncIterator]()
+  while ((await events.next()).done !== true);
+  await streamed.completed
+}
