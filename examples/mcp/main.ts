@@ -11,6 +11,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { OpenAI } from "openai"
+import { show } from "../restart.js"
 import { answer, type Call, type Use } from "./agent.js"
 
 const turns = 100
@@ -31,8 +32,6 @@ const start = async (store: string) => {
   await client.connect(transport)
   return { client, pid: transport.pid }
 }
-
-const show = (name: string, value: unknown) => console.log(`${name.padEnd(36)}${String(value)}`)
 
 const main = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-example-"))
