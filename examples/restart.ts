@@ -15,6 +15,18 @@ interface Report {
   readonly messages?: number
 }
 
+/** What a worker does. */
+export interface Work {
+  /** The address of the local server; empty for the API itself. */
+  readonly address: string
+  /** The file of the sessions. */
+  readonly file: string
+  /** The turn to begin with. */
+  readonly from: number
+  /** Tools wait for the end of the process from this turn on. */
+  readonly killIn: number
+}
+
 /** How the talk went. */
 export interface Talk {
   readonly answered: number
@@ -26,13 +38,14 @@ export interface Talk {
 }
 
 /** Runs a worker until it ends, or until it reports the tool of a turn; then it is killed. */
-const run = async (program: string, args: ReadonlyArray<string>, killIn: number | null) => {
-  const child = spawn(process.execPath, [program, "work", ...args], { stdio: ["ignore", "pipe", "inherit"] })
+const run = async (program: string, args: ReadonlyArray<string>, killIn: number) => {
+  const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"]
+  const child = spawn(process.execPath, [program, "work", ...args, String(killIn)], { stdio })
   const reports: Array<Report> = []
   for await (const line of createInterface({ input: child.stdout })) {
     const report = JSON.parse(line) as Report
     reports.push(report)
-    if (report.tool !== undefined && killIn !== null && report.tool >= killIn) {
+    if (report.tool !== undefined && report.tool >= killIn) {
       child.kill("SIGKILL")
       break
     }
@@ -42,6 +55,9 @@ const run = async (program: string, args: ReadonlyArray<string>, killIn: number 
   return reports
 }
 
+/** What a tool waits for in the turn in which its process is to be killed. */
+export const kill = (): Promise<never> => new Promise(() => setInterval(() => {}, 1_000))
+
 /** Lets a worker talk from turn 1 on, kills it in a tool of turn `killIn` or later, and lets another one go on. */
 export const talk = async (
   program: string,
@@ -49,7 +65,7 @@ export const talk = async (
 ): Promise<Talk> => {
   const first = await run(program, [address, file, "1"], killIn)
   const killed = first.at(-1)
-  const second = await run(program, [address, file, String(killed?.tool ?? 0)], null)
+  const second = await run(program, [address, file, String(killed?.tool ?? 0)], Infinity)
   const done = [...first, ...second].filter(({ turn }) => turn !== undefined)
   const last = done.at(-1)
   return {

@@ -40,6 +40,6 @@ const main = async (): Promise<boolean> => {
   }
 }
 
-const [, , task, address = "", file = "", from = "1"] = process.argv
-if (task === "work") await work(address, file, Number(from))
+const [, , task, address = "", file = "", from = "1", killIn = ""] = process.argv
+if (task === "work") await work({ address, file, from: Number(from), killIn: Number(killIn) })
 else process.exitCode = (await main()) ? 0 : 1
