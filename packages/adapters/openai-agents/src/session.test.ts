@@ -1,5 +1,14 @@
 /** Sessions in runs of the real library, against a server as strict as OpenAI's API. */
-import { Keep, Memory, Strategy, SummaryMode, Trigger, InMemoryEventLog } from "@memfold/core"
+import {
+  EventLog,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Strategy,
+  SummaryMode,
+  Trigger,
+  Verify,
+} from "@memfold/core"
 import { seeded } from "@memfold/testing/provider"
 import {
   type AgentInputItem,
@@ -15,8 +24,12 @@ import {
 } from "@openai/agents"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, expectTypeOf, it } from "vitest"
 import { createMemory } from "../../../memfold/src/index.js"
+import * as SqliteEventLog from "../../../store-sqlite/src/index.js"
 import { apis, callsThenSays, clerk, readAll, serving, textOf } from "../test/agents.js"
 import { HistoryChanged, MemfoldSession } from "./index.js"
 
@@ -301,6 +314,43 @@ describe("a session", () => {
     })
     expect(await session.history()).toEqual(talk.map((item) => (item === talk[2] ? replacement : item)))
   })
+})
+
+it("on a store with summaries leaves a log that is sound after items were taken back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-agents-"))
+  try {
+    const filename = join(folder, "chats.db")
+    await using server = await serving(callsThenSays())
+    const open = () =>
+      createMemory({
+        store: `sqlite:${filename}`,
+        strategy: "rounds",
+        settings: { fullContextTurns: 2, cachedContextTurns: 2 },
+        compaction: "inline",
+      })
+    const before = open()
+    for (let n = 0; n < 8; n++) {
+      await run(clerk(server), `Question ${n}`, { session: new MemfoldSession(before, "chat") })
+    }
+    expect((await before.summaries("chat")).length).toBeGreaterThan(1)
+    await new MemfoldSession(before, "chat").popItem()
+    await before.close()
+
+    const findings = await Effect.runPromise(
+      Effect.flatMap(EventLog.EventLog, (log) => Verify.session(log, "chat")).pipe(
+        Effect.provide(SqliteEventLog.layer({ filename })),
+      ),
+    )
+    expect(findings).toEqual([])
+    await using memory = open()
+    await run(clerk(server), "Again?", { session: new MemfoldSession(memory, "chat") })
+    expect(server.refused).toEqual([])
+    const texts = (await new MemfoldSession(memory, "chat").history()).map(textOf)
+    expect(texts.filter((text) => text.startsWith("Answer"))).toHaveLength(8)
+    expect((await memory.summaries("chat")).filter(({ status }) => status === "active")).toHaveLength(1)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 describe("a history transaction", () => {
