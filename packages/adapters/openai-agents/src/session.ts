@@ -38,8 +38,9 @@ interface View {
   readonly open: number
 }
 
-/** How many messages are read at a time. */
-const pageSize = 200
+/** How many messages are read first, and how many at a time if there are more to read: mostly a turn is enough. */
+const firstPage = 20
+const nextPage = 200
 
 const decoded = (items: ReadonlyArray<AgentInputItem>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeItems(items), (error) => error)
@@ -285,12 +286,12 @@ export class MemfoldSession implements Session {
   /** The messages from an index on, and how many there are. */
   private async since(index: number): Promise<{ messages: ReadonlyArray<Message.Message>; total: number }> {
     const pages: Array<ReadonlyArray<Message.Message>> = []
-    let page: Memory.MessagePage = await this.memory.messages(this.id, { limit: pageSize })
+    let page: Memory.MessagePage = await this.memory.messages(this.id, { limit: firstPage })
     const { total } = page
     for (;;) {
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
       if (page.from <= index || page.earlier === null) return { messages: pages.flat(), total }
-      page = await this.memory.messages(this.id, { limit: pageSize, before: page.earlier })
+      page = await this.memory.messages(this.id, { limit: nextPage, before: page.earlier })
     }
   }
 
@@ -300,7 +301,7 @@ export class MemfoldSession implements Session {
     let before: string | undefined
     for (;;) {
       const page: Memory.MessagePage = await this.memory.messages(this.id, {
-        limit: Math.min(Math.max(limit, 20), pageSize),
+        limit: Math.min(Math.max(limit, firstPage), nextPage),
         ...(before === undefined ? {} : { before }),
       })
       messages.unshift(...page.messages)
