@@ -9,6 +9,7 @@ import {
   Trigger,
   Verify,
 } from "@memfold/core"
+import { Fakes } from "@memfold/testing"
 import { seeded } from "@memfold/testing/provider"
 import {
   type AgentInputItem,
@@ -288,6 +289,18 @@ describe("a session", () => {
     const events = []
     for await (const { event } of memory.events("chat")) events.push(event._tag)
     expect(events.filter((tag) => tag === "MessageAppended").length).toBeGreaterThan(7)
+  })
+
+  it("takes one item back if the answer of the store is lost", async () => {
+    // The third append is the rewrite: it is stored, and fails.
+    const faults = [{ on: "append" }, { on: "append" }, { on: "append", lost: "answer" }] as const
+    const store = Fakes.faultyLogLayer(faults).pipe(Layer.provide(InMemoryEventLog.layer))
+    await using memory = createMemory({ store, compaction: "off" })
+    const session = new MemfoldSession(memory, "chat")
+    await session.addItems(talk.slice(0, 6))
+    await session.addItems(talk.slice(6))
+    expect(await session.popItem()).toEqual(talk.at(-1))
+    expect(await session.history()).toEqual(talk.slice(0, -1))
   })
 
   it("starts over when it is cleared", async () => {

@@ -5,11 +5,12 @@
 import { Effect, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import { makeId } from "../event/id.js"
 import type { Message } from "../message/Message.js"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageEvents } from "../policy/messageEvents.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import { retryTransient, type SessionError, type Sessions } from "../session/Sessions.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { checkMessages, type InvalidInput } from "./input.js"
@@ -98,10 +99,13 @@ export const rewriteMessages = (
         Effect.sync(() => rewrite(messages)),
         (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
       )
+    // A batch of this call is known again if only the answer of the store was lost.
+    const batchId = idempotencyKey ?? (yield* makeId)
+    let tried = false
     for (;;) {
       const events = Array.from(yield* Stream.runCollect(sessions.events(session)))
       const state = yield* sessions.load(session)
-      const own = events.filter((recorded) => batchIdOf(recorded) === idempotencyKey)
+      const own = events.filter((recorded) => batchIdOf(recorded) === batchId)
       const [first] = own
       const last = own.at(-1)
       if (first !== undefined && last !== undefined) {
@@ -111,7 +115,7 @@ export const rewriteMessages = (
         const stored = after.map((message) => ({ message }))
         if (wanted === null || !isStored(wanted, stored)) return yield* new IdempotencyKeyReused({ session })
         const kept = inCommon(wanted, before)
-        return { rewritten: { applied: true, duplicate: true, kept, total: after.length }, state }
+        return { rewritten: { applied: true, duplicate: !tried, kept, total: after.length }, state }
       }
       const messages = conversationBefore(events, events.length + 1)
       const wanted = yield* wantedFrom(messages)
@@ -120,13 +124,16 @@ export const rewriteMessages = (
         return { rewritten: { applied: false, duplicate: false, kept: total, total }, state }
       }
       const kept = inCommon(wanted, messages)
-      const done = yield* sessions.transact(
-        session,
-        (now) =>
-          now.version === events.length
-            ? { events: eventsOf({ counter, strategy }, now, wanted, kept), answer: true }
-            : { events: [], answer: false },
-        idempotencyKey === undefined ? {} : { batchId: idempotencyKey },
+      tried = true
+      const done = yield* retryTransient(
+        sessions.transact(
+          session,
+          (now) =>
+            now.version === events.length
+              ? { events: eventsOf({ counter, strategy }, now, wanted, kept), answer: true }
+              : { events: [], answer: false },
+          { batchId },
+        ),
       )
       // Another writer was first, or an earlier try was stored and only its answer was lost: look again.
       if (!done.answer || done.appended?.duplicate === true) continue
