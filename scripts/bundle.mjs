@@ -18,7 +18,7 @@ export const bundleAll = async (modules, { outDir, plugins = [], external = {} }
     logLevel: "warn",
     plugins,
     resolve: { alias: external },
-    ssr: { noExternal: true, resolve: { conditions: ["@memfold/source"] } },
+    ssr: { noExternal: true, resolve: { conditions: ["@memfold/source", "node"] } },
     build: {
       ssr: true,
       outDir,

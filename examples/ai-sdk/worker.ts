@@ -5,6 +5,7 @@ import { tool } from "ai"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
 import { z } from "zod"
+import { kill, type Work } from "../restart.js"
 import { answer } from "./agent.js"
 
 export const turns = 100
@@ -12,7 +13,7 @@ export const turns = 100
 const report = (what: object) => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
 /** Talks from a turn on; the first one has been asked already if it is not turn 1. */
-export const work = async (address: string, file: string, from: number): Promise<void> => {
+export const work = async ({ address, file, from, killIn }: Work): Promise<void> => {
   await using memory = createMemory({
     store: `sqlite:${file}`,
     strategy: "rounds",
@@ -33,6 +34,7 @@ export const work = async (address: string, file: string, from: number): Promise
     inputSchema: z.object({ request: z.string(), depth: z.number() }),
     execute: async ({ request, depth }) => {
       report({ tool: turn, context: await digest() })
+      if (turn >= killIn) await kill()
       return { request, found: `${depth} entries about ${request}`, order: `KX-${4_000 + turn}` }
     },
   })

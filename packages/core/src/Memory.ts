@@ -35,6 +35,7 @@ import { type AtVersionOptions, Memory, type Options, type Service } from "./mem
 import { ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState, timeOf } from "./memory/readState.js"
+import { rewriteMessages } from "./memory/rewriteMessages.js"
 import { FullTextIndex } from "./recall/FullTextIndex.js"
 import { inProcess } from "./recall/inProcess.js"
 import { recalledSection } from "./recall/recalledSection.js"
@@ -60,6 +61,7 @@ export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
+export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
 export { checkOptions, InvalidOption } from "./memory/options.js"
 
@@ -270,6 +272,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           answer: undefined,
         }))
       }),
+
+    rewrite: (session, rewrite, { idempotencyKey, ...request } = {}) =>
+      Effect.gen(function* () {
+        yield* checkSession(session)
+        const strategy = yield* strategyOf(session, request)
+        if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
+        const { rewritten, state } = yield* rewriteMessages({ sessions, counter }, session, rewrite, {
+          strategy,
+          idempotencyKey,
+        })
+        const checked = schedule.check(state, strategy)
+        yield* mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+        return rewritten
+      }).pipe(underWay.finished, span("memfold.rewrite", session)),
 
     clear: (session) =>
       Effect.gen(function* () {

@@ -249,6 +249,9 @@ export const createMemory = <
         run((memory) => memory.append(session, messages, given), { finishes: true }),
       context: (session) => run((memory) => memory.context(session)),
       messages: (session, page) => run((memory) => memory.messages(session, page)),
+      rewrite: (session, rewrite, given) =>
+        run((memory) => memory.rewrite(session, rewrite, given), { finishes: true }),
+      clear: (session) => run((memory) => memory.clear(session)),
     },
     sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
     close,

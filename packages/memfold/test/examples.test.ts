@@ -48,7 +48,18 @@ it("every example compiles", async () => {
   for (const name of readdirSync(shown).filter((file) => !file.endsWith(".test.ts"))) {
     copyFileSync(join(shown, name), join(folder, name))
   }
-  const config = { extends: "../../../tsconfig.base.json", include: ["*.ts"] }
+  // It depends on this package, so this package cannot depend on it.
+  const paths = {
+    "@memfold/mcp": ["../../adapters/mcp/src/index.ts"],
+    "@modelcontextprotocol/server/stdio": [
+      "../../adapters/mcp/node_modules/@modelcontextprotocol/server/dist/stdio.d.mts",
+    ],
+  }
+  const config = {
+    extends: "../../../tsconfig.base.json",
+    compilerOptions: { paths },
+    include: ["*.ts"],
+  }
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
   const tsc = join(root, "node_modules/.bin/tsc")
   const printed = await new Promise<string>((resolve) => {

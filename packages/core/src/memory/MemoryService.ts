@@ -24,6 +24,7 @@ import type { IdempotencyKeyReused } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
 import type { MessagePage, PageOptions } from "./readMessages.js"
+import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 
 /** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
@@ -261,6 +262,20 @@ export interface Service {
    * `redact` does not erase them. A session that does not exist begins with that.
    */
   readonly describe: (session: string, change: DescriptionChange) => Effect.Effect<void, MemoryError>
+  /**
+   * Changes what the conversation consists of, all or nothing: for libraries that take messages back or replace them.
+   * `rewrite` gets the messages since the last clear and returns those that there are to be, or `null` to change nothing; it
+   * must be pure, because it runs again if another writer was first. The log keeps what was said before. Messages at the
+   * end only are appended. Otherwise the session starts over with all its messages in one batch: it costs as much as the
+   * conversation is long, summaries are written again when they are due, and signed reasoning is left out from then on.
+   *
+   * With an `idempotencyKey`, a retry is applied once; for another rewrite, it fails with `IdempotencyKeyReused`.
+   */
+  readonly rewrite: (
+    session: string,
+    rewrite: Rewrite,
+    options?: StrategyOptions & { readonly idempotencyKey?: string },
+  ) => Effect.Effect<Rewritten, MemoryError | IdempotencyKeyReused>
   /** Starts the session over, without messages. The log keeps the earlier events, and the session its owner and title. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
   /** Deletes the session with its log; `false` if there was none. */

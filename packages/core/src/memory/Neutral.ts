@@ -6,9 +6,10 @@ import type { Context } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"
 import type { AppendedMessages, Service } from "./MemoryService.js"
 import type { MessagePage, PageOptions } from "./readMessages.js"
+import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 
 /**
- * Appends, contexts and pages of a memory in messages of `@memfold/core`, whatever its format is. A memory of
+ * Appends, contexts, pages and changes of a memory in messages of `@memfold/core`, whatever its format is. A memory of
  * `createMemory` has them in `neutral`. The promises reject with the errors of {@link Service}.
  */
 export interface Neutral {
@@ -22,6 +23,14 @@ export interface Neutral {
   context(session: string): Promise<Context & { readonly budget?: BudgetOutcome }>
   /** The conversation as it was said, page by page from its end. */
   messages(session: string, options?: PageOptions): Promise<MessagePage>
+  /** Takes messages back or replaces them, all or nothing, as `rewrite` of {@link Service} does. */
+  rewrite(
+    session: string,
+    rewrite: Rewrite,
+    options?: { readonly idempotencyKey?: string },
+  ): Promise<Rewritten>
+  /** Starts the session over, without messages. The log keeps the earlier ones. */
+  clear(session: string): Promise<void>
 }
 
 /** A memory: of `createMemory`, or the service for programs with Effect. */
@@ -44,5 +53,7 @@ export const neutralOf = (memory: AnyMemory): Neutral => {
     append: (session, messages, options) => Effect.runPromise(memory.append(session, messages, options)),
     context: (session) => Effect.runPromise(memory.context(session)),
     messages: (session, options) => Effect.runPromise(memory.messages(session, options)),
+    rewrite: (session, rewrite, options) => Effect.runPromise(memory.rewrite(session, rewrite, options)),
+    clear: (session) => Effect.runPromise(memory.clear(session)),
   }
 }

@@ -125,7 +125,7 @@ const written = ({ pinned: _pinned, ...message }: Message): string =>
   )
 
 /** Whether messages are those that were stored. A stored one may have been redacted since. */
-const isStored = (
+export const isStored = (
   given: ReadonlyArray<Message>,
   stored: ReadonlyArray<Pick<MessageAppended, "message">>,
 ): boolean =>

@@ -1,0 +1,59 @@
+/** Errors as tool errors: they say what happened and what to do, and quote no message. */
+import type { CallToolResult } from "@modelcontextprotocol/server"
+
+/** There is no session of that name in the store. */
+export class NoSuchSession extends Error {
+  readonly _tag = "NoSuchSession"
+
+  constructor(session: string) {
+    super(`There is no session "${session}" in this store`)
+  }
+}
+
+/** The session has no summary with that id; without an id, none that is active. */
+export class NoSuchSummary extends Error {
+  readonly _tag = "NoSuchSummary"
+
+  constructor(session: string, summary?: string) {
+    super(
+      `Session "${session}" has ${summary === undefined ? "no active summary" : `no summary "${summary}"`}`,
+    )
+  }
+}
+
+/** What a client does next, by the `_tag` of the error. */
+const next: Readonly<Record<string, string>> = {
+  NoSuchSession: "list_sessions names those that exist; append_messages starts a new one.",
+  OpenAIDecodeError: "Nothing was stored. Correct the message and call again.",
+  InvalidInput: "Nothing was stored. Correct the argument and call again.",
+  IdempotencyKeyReused: "Nothing was stored. Take another idempotency_key for other messages.",
+  NoSuchSummary: "list_summaries names the summaries of a session.",
+  UnknownSummary: "The tool list_summaries names the summaries of a session.",
+  LogError:
+    "Call again. An append with the same idempotency_key is stored once, whether this one was stored or not.",
+  DamagedEvent: "Nothing was changed. `npx memfold verify` shows what is damaged in the store.",
+  Closed: "The server is shutting down. Start it again.",
+}
+
+const tagOf = (error: unknown): string =>
+  error instanceof Error && "_tag" in error && typeof error._tag === "string" ? error._tag : ""
+
+/**
+ * The tool error for what a call failed with. An error that is none of the memory's own is only named: its text may quote
+ * what was said.
+ */
+export const failure = (error: unknown): CallToolResult => {
+  const step = next[tagOf(error)]
+  const text =
+    step === undefined
+      ? `The call failed (${nameOf(error)}). Nothing is known about its effect; look at the session before you call again.`
+      : `${(error as Error).message}. ${step}`
+  return { isError: true, content: [{ type: "text", text }] }
+}
+
+/** What a log may say of an error: its name and its code, never its text. */
+export const nameOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown error"
+  const code = "code" in error && typeof error.code !== "object" ? ` ${String(error.code)}` : ""
+  return `${tagOf(error) || error.name}${code}`
+}

@@ -1,0 +1,101 @@
+/** The server over HTTP, for this machine only unless asked otherwise. */
+import {
+  hostHeaderValidation,
+  type NodeIncomingMessageLike,
+  originValidation,
+  toNodeHandler,
+} from "@modelcontextprotocol/node"
+import { createMcpHandler } from "@modelcontextprotocol/server"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { type MemoryServerOptions, memoryServer } from "./server.js"
+import type { ServedMemory } from "./tool.js"
+
+/** Options of {@link serveHttp}. */
+export interface HttpOptions extends MemoryServerOptions {
+  /** The port; 0 (default) takes one that is free. */
+  readonly port?: number
+  /** The address to listen on; `127.0.0.1` by default. Any other than this machine's own needs `allowedHosts`. */
+  readonly host?: string
+  /**
+   * Names, besides `localhost`, `127.0.0.1` and `[::1]`, that requests may have as their host and origin. Requests under
+   * other names are refused, so that no web page reaches the server through a browser.
+   */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Gets errors that no client is told about. Their texts may quote a request; log their names only. */
+  readonly onError?: (error: Error) => void
+}
+
+/** A server that is listening. */
+export interface HttpServing {
+  /** The address for clients, such as `http://127.0.0.1:8811/mcp`. */
+  readonly url: string
+  /** Ends the connections and stops listening. The memory stays open. */
+  readonly close: () => Promise<void>
+}
+
+/** The names of this machine, as a request has them. */
+const localNames = ["localhost", "127.0.0.1", "[::1]"]
+
+/** The addresses to listen on that only this machine reaches. */
+const localAddresses: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
+
+const path = "/mcp"
+
+/**
+ * Serves a memory over HTTP, at `/mcp`. There is no log-in: whoever reaches the port and names an allowed host can read
+ * and write every session. Put a server that checks who asks in front of it before you open it to a network.
+ *
+ * @param memory a memory of `createMemory` in the default format, `"openai"`
+ * @param options where to listen, and which names requests may have
+ * @returns the address, and how to stop
+ * @throws RangeError: `host` is not an address of this machine alone, and `allowedHosts` is empty
+ * @throws the error of `node:http` if the port cannot be listened on
+ *
+ * @example
+ * ```ts
+ * import { serveHttp } from "@memfold/mcp"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:memory.db" })
+ * const { url, close } = await serveHttp(memory, { port: 8811 })
+ * console.log(url)
+ * await close()
+ * await memory.close()
+ * ```
+ */
+export const serveHttp = async (
+  memory: ServedMemory,
+  { port = 0, host = "127.0.0.1", allowedHosts = [], onError = () => {}, ...options }: HttpOptions = {},
+): Promise<HttpServing> => {
+  if (!localAddresses.has(host) && allowedHosts.length === 0) {
+    throw new RangeError(
+      `${host} can be reached from other machines: say in allowedHosts (--allow-host) which host names requests may have`,
+    )
+  }
+  const names = [...localNames, ...allowedHosts]
+  const validHost = hostHeaderValidation(names)
+  const validOrigin = originValidation(names)
+  const handler = createMcpHandler(() => memoryServer(memory, options), { onerror: onError })
+  const serve = toNodeHandler(handler, { onerror: onError })
+  const server = createServer((request, response) => {
+    if (!validHost(request, response) || !validOrigin(request, response)) return
+    if (new URL(request.url ?? "/", "http://localhost").pathname === path) {
+      // The SDK's type has no place for a field that is undefined.
+      void serve(request as NodeIncomingMessageLike, response)
+    } else response.writeHead(404, { "content-type": "text/plain" }).end(`The MCP server is at ${path}\n`)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, host, resolve)
+  })
+  const { address, port: taken } = server.address() as AddressInfo
+  return {
+    url: `http://${address.includes(":") ? `[${address}]` : address}:${taken}${path}`,
+    close: async () => {
+      await handler.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

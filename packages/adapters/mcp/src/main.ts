@@ -1,0 +1,109 @@
+/** The command `memfold-mcp`: opens a store and serves it. Standard output carries the protocol, and nothing else. */
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import { createMemory } from "memfold"
+import { readFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { nameOf } from "./failure.js"
+import { serveHttp } from "./http.js"
+import { memoryServer } from "./server.js"
+
+const help = `memfold-mcp STORE [options]
+
+Serves the conversations of a store to MCP clients, over stdio.
+
+  STORE              sqlite:PATH, redis://HOST, rediss://HOST, or memory: (lost at the end)
+  --strategy NAME    when to compact, and what stays: sliding-window (default), rounds, …
+  --read-only        only the tools that change nothing
+  --http PORT        over HTTP instead, at http://127.0.0.1:PORT/mcp
+  --host ADDRESS     the address to listen on; there is no log-in
+  --allow-host NAME  a host name that requests may have; may be repeated
+  --help, --version
+
+Settings of the strategy are environment variables, such as MEMFOLD_FULL_CONTEXT_TURNS.
+`
+
+const say = (text: string): void => void process.stderr.write(`memfold-mcp: ${text}\n`)
+
+const onError = (error: Error): void => say(`a request was not served: ${nameOf(error)}`)
+
+const versionOf = (): string =>
+  (
+    JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+      readonly version: string
+    }
+  ).version
+
+const portOf = (text: string): number => {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) {
+    throw new RangeError("--http takes a port, a number from 0 to 65535")
+  }
+  return port
+}
+
+const parsed = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      strategy: { type: "string" },
+      "read-only": { type: "boolean", default: false },
+      http: { type: "string" },
+      host: { type: "string" },
+      "allow-host": { type: "string", multiple: true, default: [] },
+      help: { type: "boolean", default: false },
+      version: { type: "boolean", default: false },
+    },
+  })
+
+/** Resolves when the client has gone, or the process is asked to end. */
+const ended = (stdio: boolean): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve())
+    if (stdio) process.stdin.once("close", () => resolve()).once("end", () => resolve())
+  })
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parsed()
+  if (values.help) return void process.stdout.write(help)
+  if (values.version) return void process.stdout.write(`${versionOf()}\n`)
+  const [store, ...others] = positionals
+  if (store === undefined || others.length > 0) {
+    throw new RangeError("name one store, such as sqlite:memory.db; --help says more")
+  }
+  const { strategy, http, host, "read-only": readOnly, "allow-host": allowedHosts } = values
+  if (http === undefined && (host !== undefined || allowedHosts.length > 0)) {
+    throw new RangeError("--host and --allow-host are for --http PORT")
+  }
+  await using memory = createMemory({
+    store,
+    logger: "warning",
+    ...(strategy === undefined ? {} : { strategy }),
+  })
+  // A store that cannot be opened is known now, and not at the first call.
+  await memory.sessions()[Symbol.asyncIterator]().next()
+  const options = { readOnly, version: versionOf() }
+  if (http === undefined) {
+    const transport = new StdioServerTransport()
+    const serving = serveStdio(() => memoryServer(memory, options), { transport, onerror: onError })
+    await ended(true)
+    await serving.close()
+    return
+  }
+  const serving = await serveHttp(memory, {
+    ...options,
+    port: portOf(http),
+    ...(host === undefined ? {} : { host }),
+    allowedHosts,
+    onError,
+  })
+  say(`listening at ${serving.url}`)
+  await ended(false)
+  await serving.close()
+}
+
+try {
+  await main()
+} catch (error) {
+  say(error instanceof Error ? error.message : nameOf(error))
+  process.exitCode = 2
+}

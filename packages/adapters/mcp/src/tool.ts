@@ -1,0 +1,69 @@
+/** A tool: its description, the schemas of what goes in and out, and what it does with a memory. */
+import type { McpServer } from "@modelcontextprotocol/server"
+import type { PromiseMemory } from "memfold"
+import type * as z from "zod"
+import { failure } from "./failure.js"
+
+/** The memory that the tools use: their messages are those of Chat Completions. */
+export type ServedMemory = PromiseMemory<"openai">
+
+/**
+ * What a tool may change.
+ *
+ * - `nothing`: it only reads
+ * - `adds`: it adds to the session, and takes nothing away
+ * - `takes-back`: contexts lose something that they showed; the log keeps it
+ */
+export type Changes = "nothing" | "adds" | "takes-back"
+
+interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly changes: Changes
+  readonly input: Input
+  readonly output: Output
+  readonly run: (memory: ServedMemory, input: z.output<Input>) => Promise<z.input<Output>>
+}
+
+/** A tool that can be registered with a server. */
+export interface Tool {
+  readonly name: string
+  readonly changes: Changes
+  readonly register: (server: McpServer, memory: ServedMemory) => void
+}
+
+/** Makes a tool of its definition. The result is sent as structured content, and as JSON text for clients without it. */
+export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>({
+  name,
+  title,
+  description,
+  changes,
+  input,
+  output,
+  run,
+}: Definition<Input, Output>): Tool => ({
+  name,
+  changes,
+  register: (server, memory) => {
+    const annotations = {
+      readOnlyHint: changes === "nothing",
+      destructiveHint: changes === "takes-back",
+      idempotentHint: changes === "nothing",
+      openWorldHint: false,
+    }
+    server.registerTool<Output, Input>(
+      name,
+      { title, description, inputSchema: input, outputSchema: output, annotations },
+      // The generic callback type does not resolve for a schema that is not known yet.
+      (async (given: z.output<Input>) => {
+        try {
+          const structuredContent = (await run(memory, given)) as Record<string, unknown>
+          return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
+        } catch (error) {
+          return failure(error)
+        }
+      }) as never,
+    )
+  },
+})

@@ -1,0 +1,83 @@
+/** The server over HTTP: real clients, and requests that it refuses. */
+import { createMemory, type PromiseMemory } from "memfold"
+import { request } from "node:http"
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
+import type { McpServer } from "@modelcontextprotocol/server"
+import { type HttpServing, memoryServer, serveHttp, type ServedMemory } from "../src/index.js"
+import { overHttp, turn } from "./clients.js"
+
+/** The status of a request with these headers; `fetch` does not let its caller choose the host. */
+const statusOf = (url: string, headers: Readonly<Record<string, string>>, path = "/mcp"): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const accept = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+    const sent = request(
+      new URL(path, url),
+      { method: "POST", headers: { ...accept, ...headers } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      },
+    )
+    sent.on("error", reject)
+    sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }))
+  })
+
+describe("the server over HTTP", () => {
+  const memory = createMemory({ store: "memory:" })
+  let serving: HttpServing
+  beforeAll(async () => {
+    serving = await serveHttp(memory, { allowedHosts: ["memory.internal"] })
+  })
+  afterAll(async () => {
+    await serving.close()
+    await memory.close()
+  })
+
+  it("listens on this machine only, and serves the tools", async () => {
+    expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
+    const { call, client, close } = await overHttp(serving.url)
+    expect((await client.listTools()).tools).toHaveLength(9)
+    await call("append_messages", { session: "one", messages: turn(1) })
+    expect(await call("get_context", { session: "one" })).toMatchObject({ messages: turn(1) })
+    expect(await call("search_memory", { session: "two", query: "x" })).toMatchObject({
+      error: expect.stringContaining("list_sessions"),
+    })
+    await close()
+  })
+
+  it("orders two clients at one session, and loses no message of either", async () => {
+    const clients = await Promise.all([overHttp(serving.url), overHttp(serving.url)])
+    await Promise.all(
+      clients.flatMap(({ call }, who) =>
+        Array.from({ length: 20 }, (_, n) =>
+          call("append_messages", { session: "both", messages: [{ role: "user", content: `${who}:${n}` }] }),
+        ),
+      ),
+    )
+    const { messages } = await memory.messages("both", { limit: 100 })
+    const said = messages.map(({ content }) => content)
+    expect(said).toHaveLength(40)
+    expect(new Set(said).size).toBe(40)
+    await Promise.all(clients.map(({ close }) => close()))
+  })
+
+  it("refuses hosts and origins that were not allowed", async () => {
+    const { url } = serving
+    expect(await statusOf(url, {})).toBe(200)
+    expect(await statusOf(url, { host: "memory.internal:80", origin: "https://memory.internal" })).toBe(200)
+    expect(await statusOf(url, { origin: "http://localhost:3000" })).toBe(200)
+    expect(await statusOf(url, { host: "rebound.example" })).toBe(403)
+    expect(await statusOf(url, { origin: "https://page.example" })).toBe(403)
+    expect(await statusOf(url, {}, "/")).toBe(404)
+  })
+
+  it("does not listen for other machines without the names that they may use", async () => {
+    await expect(serveHttp(memory, { host: "0.0.0.0" })).rejects.toThrow("allowedHosts")
+  })
+})
+
+it("takes a memory of the default format, and gives a server of the SDK", () => {
+  expectTypeOf(memoryServer).parameter(0).toEqualTypeOf<PromiseMemory<"openai">>()
+  expectTypeOf(memoryServer).returns.toEqualTypeOf<McpServer>()
+  expectTypeOf<PromiseMemory<"anthropic">>().not.toExtend<ServedMemory>()
+})

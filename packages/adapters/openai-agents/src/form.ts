@@ -1,0 +1,83 @@
+/**
+ * How an item was written when it came from the Agents SDK, where that does not follow from its parts. Decoding leaves it in
+ * `metadata` of a message that is one item, and in `providerData` of the first part of an item of the assistant, under
+ * the name `openai-agents`.
+ */
+import * as Codec from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { Schema } from "effect"
+
+/** The name of the provider data of this format. */
+export const provider = "openai-agents"
+
+const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * - `fields`: further fields of the item
+ * - `absent`: fields that the item did not have, although it is usual
+ * - `item`: the whole item, if it cannot be written otherwise
+ */
+export const Form = Schema.Struct({
+  fields: Schema.optional(FieldsSchema),
+  absent: Schema.optional(Schema.Array(Schema.String)),
+  item: Schema.optional(FieldsSchema),
+})
+export type Form = typeof Form.Type
+
+const isForm = Schema.is(Form)
+
+/** The form in the provider data of a part, or in the metadata of a message. */
+export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
+  const form = data?.[provider]
+  return isForm(form) ? form : undefined
+}
+
+/** A value as text, the same for every order of its fields. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, one: unknown) =>
+    Codec.isFields(one)
+      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : one,
+  )
+
+/** Whether two values are the same in JSON, whatever the order of their fields. */
+export const same = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other)
+
+/** Whether `item` has every field of `known`, with the same value. */
+const agrees = (item: Codec.Fields, known: Codec.Fields): boolean =>
+  Object.entries(known).every(([key, value]) => {
+    if (!Object.hasOwn(item, key)) return false
+    const there = item[key]
+    return Codec.isFields(value) ? Codec.isFields(there) && agrees(there, value) : same(there, value)
+  })
+
+/** The form of an item that is written as `known` by itself; none if that is the item. */
+export const formOf = (item: Codec.Fields, known: Codec.Fields): Form | undefined => {
+  const absent = Object.keys(known).filter((key) => !Object.hasOwn(item, key))
+  const common = Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key)))
+  if (!agrees(item, common)) return { item }
+  const fields = Codec.rest(item, common)
+  const form: Form = {
+    ...(fields === undefined ? {} : { fields }),
+    ...(absent.length === 0 ? {} : { absent }),
+  }
+  // An empty object or list beside a known one leaves nothing over, and would be lost.
+  if (!same(item, written(known, form))) return { item }
+  return Object.keys(form).length === 0 ? undefined : form
+}
+
+/** The item with what its form says. A whole item is the caller's to judge: its text may have been changed since. */
+export const written = (known: Codec.Fields, { fields, absent = [] }: Form): Codec.Fields =>
+  Codec.restore(Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key))), fields)
+
+/** The part with a form. */
+export const withForm = <P extends Message.Part>(part: P, form: Form | undefined): P =>
+  form === undefined ? part : { ...part, providerData: { ...part.providerData, [provider]: form } }
+
+/** A part without its form. */
+export const withoutForm = <P extends Message.Part>(part: P): P => {
+  if (part.providerData?.[provider] === undefined) return part
+  const { [provider]: _form, ...others } = part.providerData
+  const { providerData: _data, ...rest } = part
+  return (Object.keys(others).length === 0 ? rest : { ...rest, providerData: others }) as P
+}

@@ -1,0 +1,28 @@
+/** Names of fields: `camelCase` in the Agents SDK, `snake_case` in the Responses API. */
+import { type Fields, isFields } from "@memfold/codec"
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const camel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+
+const renamed = (value: unknown, rename: (name: string) => string): unknown => {
+  if (Array.isArray(value)) return value.map((one) => renamed(one, rename))
+  if (!isFields(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [rename(name), renamed(one, rename)]))
+}
+
+/** The value with its fields, and those within them, named as the Responses API does. */
+export const toSnake = (value: unknown): unknown => renamed(value, snake)
+
+/** The value with its fields, and those within them, named as the Agents SDK does. */
+export const toCamel = (value: unknown): unknown => renamed(value, camel)
+
+/** The fields but for some, and for those that are undefined. */
+export const without = (fields: Fields, ...names: ReadonlyArray<string>): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== undefined && !names.includes(name)),
+  )
+
+/** The fields that have a value. */
+export const present = (fields: Fields): Fields => without(fields)
