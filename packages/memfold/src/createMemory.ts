@@ -249,6 +249,7 @@ export const createMemory = <
         run((memory) => memory.append(session, messages, given), { finishes: true }),
       context: (session) => run((memory) => memory.context(session)),
       messages: (session, page) => run((memory) => memory.messages(session, page)),
+      clear: (session) => run((memory) => memory.clear(session)),
     },
     sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),
     close,

@@ -4,7 +4,6 @@ import { Message } from "@memfold/core"
 import type { ModelMessage } from "ai"
 import { formOf, ownData, partFormOf } from "./form.js"
 import { encodePart, finished, resultPart } from "./parts.js"
-import { thaw } from "./values.js"
 
 /** A major version of `ai`. */
 export type Major = 5 | 6 | 7
@@ -251,7 +250,7 @@ class Encoder {
       first?.["type"] === "text" &&
       Object.keys(first).length === 2
     const written = Codec.restore({ role, content: asText ? first["text"] : content }, form.fields)
-    return [{ ...(thaw(written, form.special) as Written), content: written["content"] }]
+    return [{ ...(Codec.thaw(written, form.special) as Written), content: written["content"] }]
   }
 }
 

@@ -22,6 +22,8 @@ export interface Neutral {
   context(session: string): Promise<Context & { readonly budget?: BudgetOutcome }>
   /** The conversation as it was said, page by page from its end. */
   messages(session: string, options?: PageOptions): Promise<MessagePage>
+  /** Starts the session over, without messages. */
+  clear(session: string): Promise<void>
 }
 
 /** A memory: of `createMemory`, or the service for programs with Effect. */
@@ -44,5 +46,6 @@ export const neutralOf = (memory: AnyMemory): Neutral => {
     append: (session, messages, options) => Effect.runPromise(memory.append(session, messages, options)),
     context: (session) => Effect.runPromise(memory.context(session)),
     messages: (session, options) => Effect.runPromise(memory.messages(session, options)),
+    clear: (session) => Effect.runPromise(memory.clear(session)),
   }
 }
