@@ -274,28 +274,6 @@ const joined = (messages: ReadonlyArray<Written>): ReadonlyArray<Written> => {
   return out
 }
 
-/**
- * A system message in the midst of the conversation is sent in front of it. That changes what stands before all that was
- * said earlier: bound parts from before it are left out.
- */
-const withoutEarlierThoughts = (
-  messages: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
-  const begin = messages.findIndex(({ role }) => role !== "system")
-  const last = messages.findLastIndex(({ role }) => role === "system")
-  if (begin === -1 || last < begin) return { messages, omitted: [] }
-  const omitted: Array<Codec.Omitted> = []
-  return {
-    messages: messages.map((message, position) => {
-      if (position > last || !message.parts.some(Message.isBound)) return message
-      for (const part of message.parts)
-        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
-      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-    }),
-    omitted,
-  }
-}
-
 /** The parts of system messages that are no text of theirs. */
 const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.Omitted> =>
   messages.flatMap((message, position) => {
@@ -338,7 +316,7 @@ export const encodeContext = (
   const encoder = new Encoder(options)
   const read = Message.forReader(messages)
   const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
-  const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
+  const thoughts = Codec.withoutEarlierThoughts(read.map(({ message }) => message))
   const placed = Codec.withoutMisplacedCalls(thoughts.messages)
   const system = placed.messages
     .filter(({ role }) => role === "system")

@@ -1,0 +1,307 @@
+/** From memfold messages to messages of LangChain. */
+import type { BaseMessage } from "@langchain/core/messages"
+import {
+  CallIds,
+  type Fields,
+  isFields,
+  type Omitted,
+  wellFormed,
+  withoutEarlierThoughts,
+  withoutMisplacedCalls,
+} from "@memfold/codec"
+import { Message } from "@memfold/core"
+import { argsOf, isCallBlock, sentCallBlock, sentReasoning, sentText } from "./blocks.js"
+import { exactWires } from "./exact.js"
+import { sentFile } from "./files.js"
+import { formOf, ownData, partFormOf } from "./form.js"
+import { makeMessage, type WireMessage } from "./wire.js"
+
+/**
+ * Options of {@link encodeMessages} and {@link encodeContext}.
+ *
+ * - `provider`: who gets the messages, as LangChain names it (`anthropic`, `openai`, …). Parts that another provider wrote
+ *   and that only it reads are left out. Without it, every part is sent
+ * - `exact`: `true` writes decoded messages exactly as they came, with what a model refuses: empty texts, ids that come
+ *   again, invalid calls. The default, `false`, writes what models accept
+ */
+export interface EncodeOptions {
+  readonly provider?: string | undefined
+  readonly exact?: boolean
+}
+
+/** A context for a model: system messages are apart. */
+export interface LangChainContext {
+  /** The system messages as one text, or as content blocks if one of them has more than text, such as a cache mark. */
+  system?: string | Array<{ type: "text"; text: string }>
+  messages: Array<BaseMessage>
+}
+
+/** A context, and what it leaves out. */
+export interface EncodedContext extends LangChainContext {
+  readonly omitted: ReadonlyArray<Omitted>
+}
+
+/** Fields that name items of the Responses API, which refuses them without the reasoning they belong to. */
+const itemFields = ["reasoning", "__openai_function_call_ids__", "__openai_custom_tool_call_ids__"]
+
+/** Calls of OpenAI in its own form, which stand beside the parsed ones: invalid ones among them. */
+const rawCalls = ["tool_calls", "function_call"]
+
+const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
+  Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
+
+/** Encodes one conversation for a model, and collects what it leaves out. */
+class Encoder {
+  readonly omitted: Array<Omitted> = []
+  private readonly ids = new CallIds({ pattern: /^[\w-]{1,64}$/, reuse: false })
+  private readonly names = new Map<string, string>()
+  private position = 0
+
+  constructor(private readonly provider: string | undefined) {}
+
+  private omit(part: string): ReadonlyArray<never> {
+    this.omitted.push({ message: this.position, part })
+    return []
+  }
+
+  /** Whether another provider wrote the message, so that its own blocks say nothing to this one. */
+  private isForeign(message: Message.Message): boolean {
+    const metadata = formOf(message).fields?.["response_metadata"]
+    const from = isFields(metadata) ? metadata["model_provider"] : undefined
+    return this.provider !== undefined && typeof from === "string" && from !== this.provider
+  }
+
+  private opaque(part: Message.Opaque, foreign: boolean): ReadonlyArray<unknown> {
+    const { data } = part
+    if (part.provider === "anthropic" && isFields(data) && data["type"] === "redacted_thinking") {
+      return this.provider === undefined || this.provider === "anthropic" ? [data] : this.omit("opaque")
+    }
+    const own = ownData(part)
+    if (!isFields(own) || foreign) return this.omit("opaque")
+    // The text of the arguments, as it was streamed; the call has it.
+    if (own["type"] === "input_json_delta") return []
+    return isCallBlock(own) ? this.omit("invalid-tool-call") : [own]
+  }
+
+  private block(part: Message.Part, foreign: boolean): ReadonlyArray<unknown> {
+    switch (part.type) {
+      case "text":
+        return part.text === "" ? [] : [sentText(part)]
+      case "reasoning": {
+        const isSent = part.signature !== undefined || partFormOf(part).block === "reasoning"
+        return isSent && !foreign ? [sentReasoning(part)] : this.omit("reasoning")
+      }
+      case "file":
+        return [sentFile(part, this.provider)]
+      case "opaque":
+        return this.opaque(part, foreign)
+      case "tool-call":
+      case "tool-result":
+        return this.omit(part.type)
+    }
+  }
+
+  /** The message, or nothing if nothing is left of it. */
+  private written(
+    message: Message.Message,
+    blocks: ReadonlyArray<unknown>,
+    more: WireMessage,
+  ): ReadonlyArray<WireMessage> {
+    const [first] = blocks
+    if (blocks.length === 0 && more["tool_calls"] === undefined) {
+      if (message.parts.some(({ type }) => type === "text")) this.omit("text")
+      return []
+    }
+    const isText =
+      formOf(message).content !== "blocks" &&
+      blocks.length === 1 &&
+      isFields(first) &&
+      first["type"] === "text" &&
+      Object.keys(first).length === 2
+    const { id, fields } = formOf(message)
+    const named = {
+      ...(id === undefined ? {} : { id }),
+      ...(message.name === undefined ? {} : { name: message.name }),
+    }
+    return [
+      { ...fields, ...named, ...more, content: blocks.length === 0 ? "" : isText ? first["text"] : blocks },
+    ]
+  }
+
+  private answer(message: Message.Message): ReadonlyArray<WireMessage> {
+    const form = formOf(message)
+    const foreign = this.isForeign(message)
+    const left = message.parts.filter(Message.isBound)
+    const calls: Array<Fields> = []
+    let renamed = false
+    const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
+      if (partFormOf(part).block === "kwargs") return foreign ? this.omit("opaque") : []
+      if (part.type !== "tool-call") return this.block(part, foreign)
+      const id = this.ids.call(part.id)
+      this.names.set(part.id, part.name)
+      renamed ||= id !== part.id
+      calls.push({ ...partFormOf(part).call, type: "tool_call", id, name: part.name, args: argsOf(part) })
+      const block = sentCallBlock(part, id)
+      return block === undefined ? [] : [block]
+    })
+    const item = foreign ? undefined : message.parts.find((part) => partFormOf(part).block === "kwargs")
+    // OpenAI refuses an item whose reasoning is missing, but takes what it says.
+    const strip = foreign || left.length < (form.bound ?? 0)
+    const kwargs = {
+      ...without(form.fields?.["additional_kwargs"], [...rawCalls, ...(strip ? itemFields : [])]),
+      ...(item === undefined ? {} : { reasoning: ownData(item) }),
+    }
+    const metadata = without(form.fields?.["response_metadata"], strip || renamed ? ["output"] : [])
+    const { fields } = form
+    const [wire] = this.written(message, blocks, {
+      type: "ai",
+      content: "",
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      additional_kwargs: kwargs,
+      response_metadata: metadata,
+      invalid_tool_calls: [],
+    })
+    if (wire === undefined) return []
+    if (Array.isArray(fields?.["invalid_tool_calls"]) && fields["invalid_tool_calls"].length > 0) {
+      this.omit("invalid-tool-call")
+    }
+    const { id, ...rest } = wire as WireMessage & { readonly id?: unknown }
+    return [strip && typeof id === "string" && id.startsWith("msg_") ? rest : wire]
+  }
+
+  private result(message: Message.Message, result: Message.ToolResult): WireMessage {
+    const { id, fields } = formOf(message)
+    const blocks = result.content?.flatMap((part) => this.block(part, false))
+    return {
+      ...fields,
+      ...(id === undefined ? {} : { id }),
+      type: "tool",
+      tool_call_id: this.ids.result(result.id),
+      name: result.name ?? this.names.get(result.id) ?? "tool",
+      ...(result.isError === undefined ? {} : { status: result.isError ? "error" : "success" }),
+      content: blocks === undefined || blocks.length === 0 ? result.output : blocks,
+    }
+  }
+
+  encode(message: Message.Message, position: number): ReadonlyArray<WireMessage> {
+    this.position = position
+    switch (message.role) {
+      case "assistant":
+        return this.answer(message)
+      case "tool":
+        return message.parts.flatMap((part): ReadonlyArray<WireMessage> =>
+          part.type === "tool-result"
+            ? [this.result(message, part)]
+            : part.type === "text" && part.text === ""
+              ? []
+              : this.omit(part.type),
+        )
+      case "user":
+        this.ids.close()
+        return this.written(
+          message,
+          message.parts.flatMap((part) => this.block(part, false)),
+          {
+            type: "human",
+            content: "",
+          },
+        )
+      case "system":
+        return this.written(message, this.system(message), { type: "system", content: "" })
+    }
+  }
+
+  private system({ parts }: Message.Message): ReadonlyArray<Fields> {
+    return parts.flatMap((part): ReadonlyArray<Fields> =>
+      part.type !== "text" ? this.omit(part.type) : part.text === "" ? [] : [sentText(part)],
+    )
+  }
+
+  /** The text of all system messages; as blocks if one of them says more than its text. */
+  systemOf(messages: ReadonlyArray<Message.Message>): LangChainContext["system"] {
+    const blocks = messages.flatMap((message, position) => {
+      this.position = position
+      return message.role === "system" ? this.system(message) : []
+    })
+    if (blocks.length === 0) return undefined
+    return blocks.every((block) => Object.keys(block).length === 2)
+      ? wellFormed(blocks.map(({ text }) => String(text)).join("\n\n"))
+      : (wellFormed(blocks) as ReadonlyArray<unknown> as Array<{ type: "text"; text: string }>)
+  }
+}
+
+/** The message without half emojis, which providers refuse; artifacts go to no provider. */
+const sent = (wire: WireMessage): BaseMessage => {
+  const { artifact, ...rest } = wire
+  return makeMessage({
+    ...(wellFormed(rest) as WireMessage),
+    ...(artifact === undefined ? {} : { artifact }),
+  })
+}
+
+/**
+ * Encodes the messages of a context for a chat model. All system messages, the summary among them, are apart in `system`,
+ * because some providers of LangChain take one only, and only in front. `omitted` names what cannot be sent.
+ *
+ * - reasoning that is bound to its prefix is left out where a system message came later
+ * - ids of calls that a provider refuses, or that come again, are replaced, in a call and its result alike
+ * - calls that the model wrote wrongly have no result, so they are left out
+ *
+ * @param messages the messages of a context, in order
+ * @param options the provider
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { encodeContext } from "@memfold/langchain"
+ *
+ * const { system, messages } = encodeContext([Message.system("Be brief."), Message.user("What is a fold?")])
+ * console.log(system, messages.length) // "Be brief." 1
+ * ```
+ */
+export const encodeContext = (
+  messages: ReadonlyArray<Message.Message>,
+  { provider }: Pick<EncodeOptions, "provider"> = {},
+): EncodedContext => {
+  const encoder = new Encoder(provider)
+  const read = Message.forReader(messages)
+  const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
+  const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
+  const placed = withoutMisplacedCalls(thoughts.messages)
+  const system = encoder.systemOf(placed.messages)
+  const written = placed.messages.flatMap((message, position) =>
+    message.role === "system" ? [] : encoder.encode(message, position),
+  )
+  return {
+    ...(system === undefined ? {} : { system }),
+    messages: written.map(sent),
+    omitted: [...summarized, ...thoughts.omitted, ...placed.omitted, ...encoder.omitted],
+  }
+}
+
+/**
+ * Encodes messages as messages of LangChain, system messages among them. With `exact`, `decodeMessages` gives the same
+ * messages back (L16: codecs lose nothing). For a request, use {@link encodeContext}.
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { encodeMessages } from "@memfold/langchain"
+ *
+ * console.log(encodeMessages([Message.user("What is a fold?")])[0]?.text) // "What is a fold?"
+ * ```
+ */
+export const encodeMessages = (
+  messages: ReadonlyArray<Message.Message>,
+  { exact = false, provider }: EncodeOptions = {},
+): Array<BaseMessage> => {
+  if (exact) {
+    return messages.flatMap((message) =>
+      exactWires(message).map((wire) => makeMessage(wire, formOf(message).special)),
+    )
+  }
+  const encoder = new Encoder(provider)
+  return withoutMisplacedCalls(messages).messages.flatMap((message, position) =>
+    encoder.encode(message, position).map(sent),
+  )
+}
