@@ -50,6 +50,9 @@ const rawCalls = ["tool_calls", "function_call"]
 const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(isFields(fields) ? fields : {}).filter(([name]) => !names.includes(name)))
 
+/** Who wrote a message, as seen by the provider that gets it. */
+type Author = "own" | "openai" | "other"
+
 /** Encodes one conversation for a model, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Omitted> = []
@@ -64,37 +67,42 @@ class Encoder {
     return []
   }
 
-  /** Whether another provider wrote the message, so that its own blocks say nothing to this one. */
-  private isForeign(message: Message.Message): boolean {
+  /**
+   * Who wrote the blocks of a message. Those of another provider say nothing to this one. OpenAI has two APIs with blocks of
+   * their own, and what its texts have beside them, it reads in `response_metadata`.
+   */
+  private authorOf(message: Message.Message): Author {
     const metadata = formOf(message).fields?.["response_metadata"]
     const from = isFields(metadata) ? metadata["model_provider"] : undefined
-    return this.provider !== undefined && typeof from === "string" && from !== this.provider
+    if (this.provider !== undefined && typeof from === "string" && from !== this.provider) return "other"
+    return from === "openai" ? "openai" : "own"
   }
 
-  private opaque(part: Message.Opaque, foreign: boolean): ReadonlyArray<unknown> {
+  private opaque(part: Message.Opaque, author: Author): ReadonlyArray<unknown> {
     const { data } = part
     if (part.provider === "anthropic" && isFields(data) && data["type"] === "redacted_thinking") {
       return this.provider === undefined || this.provider === "anthropic" ? [data] : this.omit("opaque")
     }
     const own = ownData(part)
-    if (!isFields(own) || foreign) return this.omit("opaque")
+    if (!isFields(own) || author === "other") return this.omit("opaque")
     // The text of the arguments, as it was streamed; the call has it.
     if (own["type"] === "input_json_delta") return []
     return isCallBlock(own) ? this.omit("invalid-tool-call") : [own]
   }
 
-  private block(part: Message.Part, foreign: boolean): ReadonlyArray<unknown> {
+  private block(part: Message.Part, author: Author = "own"): ReadonlyArray<unknown> {
     switch (part.type) {
       case "text":
-        return part.text === "" ? [] : [sentText(part)]
+        if (part.text === "" || author === "own") return part.text === "" ? [] : [sentText(part)]
+        return [{ type: "text", text: part.text }]
       case "reasoning": {
         const isSent = part.signature !== undefined || partFormOf(part).block === "reasoning"
-        return isSent && !foreign ? [sentReasoning(part)] : this.omit("reasoning")
+        return isSent && author !== "other" ? [sentReasoning(part)] : this.omit("reasoning")
       }
       case "file":
         return [sentFile(part, this.provider)]
       case "opaque":
-        return this.opaque(part, foreign)
+        return this.opaque(part, author)
       case "tool-call":
       case "tool-result":
         return this.omit(part.type)
@@ -130,18 +138,19 @@ class Encoder {
 
   private answer(message: Message.Message): ReadonlyArray<WireMessage> {
     const form = formOf(message)
-    const foreign = this.isForeign(message)
+    const author = this.authorOf(message)
+    const foreign = author === "other"
     const left = message.parts.filter(Message.isBound)
     const calls: Array<Fields> = []
     let renamed = false
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
       if (partFormOf(part).block === "kwargs") return foreign ? this.omit("opaque") : []
-      if (part.type !== "tool-call") return this.block(part, foreign)
+      if (part.type !== "tool-call") return this.block(part, author)
       const id = this.ids.call(part.id)
       this.names.set(part.id, part.name)
       renamed ||= id !== part.id
       calls.push({ ...partFormOf(part).call, type: "tool_call", id, name: part.name, args: argsOf(part) })
-      const block = sentCallBlock(part, id)
+      const block = foreign ? undefined : sentCallBlock(part, id)
       return block === undefined ? [] : [block]
     })
     const item = foreign ? undefined : message.parts.find((part) => partFormOf(part).block === "kwargs")
@@ -171,7 +180,7 @@ class Encoder {
 
   private result(message: Message.Message, result: Message.ToolResult): WireMessage {
     const { id, fields } = formOf(message)
-    const blocks = result.content?.flatMap((part) => this.block(part, false))
+    const blocks = result.content?.flatMap((part) => this.block(part))
     return {
       ...fields,
       ...(id === undefined ? {} : { id }),
@@ -200,7 +209,7 @@ class Encoder {
         this.ids.close()
         return this.written(
           message,
-          message.parts.flatMap((part) => this.block(part, false)),
+          message.parts.flatMap((part) => this.block(part)),
           {
             type: "human",
             content: "",

@@ -8,4 +8,9 @@ export {
   type EncodeOptions,
   type LangChainContext,
 } from "./encode.js"
+export { type AddOptions, type HistoryOptions, MemfoldChatMessageHistory } from "./history.js"
 export { LangChainDecodeError } from "./LangChainDecodeError.js"
+export { type AgentRuntime, memfold, type MemfoldOptions } from "./middleware.js"
+export { NoSession } from "./NoSession.js"
+export type { RenderedContext } from "./session.js"
+export { summarizer, type SummarizerOptions } from "./summarizer.js"

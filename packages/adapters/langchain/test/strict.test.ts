@@ -1,0 +1,106 @@
+/** Agents with the real models of LangChain, against a server that is as strict as the providers (law L17). */
+import { ChatAnthropic } from "@langchain/anthropic"
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
+import { ChatOpenAI } from "@langchain/openai"
+import { type Answering, type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
+import { createAgent, HumanMessage, tool } from "langchain"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { createMemory } from "../../../memfold/src/index.js"
+import { memfold, MemfoldChatMessageHistory } from "../src/index.js"
+
+const lookUp = tool(
+  async ({ request, depth }) => (depth === 6 ? `only ${request}` : JSON.stringify({ request, depth })),
+  {
+    name: "lookUp",
+    description: "Looks up what is known about a request.",
+    schema: z.object({ request: z.string(), depth: z.number() }),
+  },
+)
+
+const anthropic = ({ anthropicURL }: ProviderServer) =>
+  new ChatAnthropic({
+    model: "claude-sonnet-5-5",
+    apiKey: "local",
+    anthropicApiUrl: anthropicURL,
+    maxTokens: 4_000,
+    maxRetries: 0,
+  })
+
+const openai =
+  (useResponsesApi: boolean) =>
+  ({ openaiURL }: ProviderServer) =>
+    new ChatOpenAI({
+      model: "gpt-6.2-sol",
+      apiKey: "local",
+      configuration: { baseURL: openaiURL },
+      useResponsesApi,
+      maxRetries: 0,
+    })
+
+const providers: ReadonlyArray<{
+  readonly name: string
+  readonly model: (server: ProviderServer) => BaseChatModel
+}> = [
+  { name: "Anthropic", model: anthropic },
+  { name: "OpenAI Chat Completions", model: openai(false) },
+  { name: "OpenAI Responses", model: openai(true) },
+]
+
+const connected = async (answer: Answering, model: (server: ProviderServer) => BaseChatModel) => {
+  const server = await providerServer({ answer })
+  return { server, model: model(server) }
+}
+
+const short = { strategy: "rounds", settings: { fullContextTurns: 2, cachedContextTurns: 2 } } as const
+const thread = { configurable: { thread_id: "chat" } }
+
+describe("an agent on one session", () => {
+  for (const { name, model: make } of providers) {
+    for (const compaction of ["inline", "background"] as const) {
+      it(`is never refused: ${name}, compaction ${compaction}, reverts and a redaction`, async () => {
+        const { server, model } = await connected(seeded(7), make)
+        await using memory = createMemory({ store: "memory:", ...short, compaction })
+        const agent = createAgent({
+          model,
+          tools: [lookUp],
+          systemPrompt: "Be brief.",
+          middleware: [memfold({ memory })],
+        })
+        for (let turn = 1; turn <= 40; turn++) {
+          const given = { messages: [new HumanMessage(`Question ${turn}?`)] }
+          if (turn % 2 === 0) await agent.invoke(given, thread)
+          else for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
+          if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
+          if (turn === 25) await memory.redact("chat", 3)
+        }
+        await server.close()
+        expect(server.refused.map(({ violations }) => violations)).toEqual([])
+        expect((await memory.summaries("chat")).length).toBeGreaterThan(3)
+        const sent = JSON.stringify(server.received.at(-1)?.body)
+        expect(sent.split("Be brief.")).toHaveLength(2)
+        if (name === "Anthropic") {
+          const signed = server.received.filter(({ body }) => JSON.stringify(body).includes('"signature"'))
+          expect(signed.length).toBeGreaterThan(10)
+        }
+        const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
+        expect(all.filter(({ type }) => type === "human")).toHaveLength(40)
+      })
+    }
+  }
+})
+
+describe("a session", () => {
+  it("goes from one provider to the next and back", async () => {
+    const server = await providerServer({ answer: seeded(5) })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: "inline" })
+    for (let turn = 1; turn <= 18; turn++) {
+      const model = providers[turn % providers.length]!.model(server)
+      const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+      await agent.invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    expect(new Set(server.received.map(({ api }) => api)).size).toBe(3)
+  })
+})
