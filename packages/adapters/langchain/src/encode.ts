@@ -68,14 +68,16 @@ class Encoder {
   }
 
   /**
-   * Who wrote the blocks of a message. Those of another provider say nothing to this one. OpenAI has two APIs with blocks of
-   * their own, and what its texts have beside them, it reads in `response_metadata`.
+   * Who wrote the blocks of a message. Those of another provider say nothing to this one. OpenAI has two APIs, and Chat
+   * Completions refuses blocks of Responses; Responses itself reads what they say in `response_metadata`, or beside the
+   * content, unless they are standard blocks (`output_version: "v1"`).
    */
   private authorOf(message: Message.Message): Author {
     const metadata = formOf(message).fields?.["response_metadata"]
     const from = isFields(metadata) ? metadata["model_provider"] : undefined
     if (this.provider !== undefined && typeof from === "string" && from !== this.provider) return "other"
-    return from === "openai" ? "openai" : "own"
+    const isStandard = isFields(metadata) && metadata["output_version"] === "v1"
+    return from === "openai" && !isStandard ? "openai" : "own"
   }
 
   private opaque(part: Message.Opaque, author: Author): ReadonlyArray<unknown> {
@@ -96,6 +98,7 @@ class Encoder {
         if (part.text === "" || author === "own") return part.text === "" ? [] : [sentText(part)]
         return [{ type: "text", text: part.text }]
       case "reasoning": {
+        if (author === "openai") return []
         const isSent = part.signature !== undefined || partFormOf(part).block === "reasoning"
         return isSent && author !== "other" ? [sentReasoning(part)] : this.omit("reasoning")
       }
@@ -150,7 +153,7 @@ class Encoder {
       this.names.set(part.id, part.name)
       renamed ||= id !== part.id
       calls.push({ ...partFormOf(part).call, type: "tool_call", id, name: part.name, args: argsOf(part) })
-      const block = foreign ? undefined : sentCallBlock(part, id)
+      const block = author === "own" ? sentCallBlock(part, id) : undefined
       return block === undefined ? [] : [block]
     })
     const item = foreign ? undefined : message.parts.find((part) => partFormOf(part).block === "kwargs")
@@ -160,7 +163,10 @@ class Encoder {
       ...without(form.fields?.["additional_kwargs"], [...rawCalls, ...(strip ? itemFields : [])]),
       ...(item === undefined ? {} : { reasoning: ownData(item) }),
     }
-    const metadata = without(form.fields?.["response_metadata"], strip || renamed ? ["output"] : [])
+    const metadata = without(form.fields?.["response_metadata"], [
+      ...(strip || renamed ? ["output"] : []),
+      ...(foreign ? ["output_version", "model_provider"] : []),
+    ])
     const { fields } = form
     const [wire] = this.written(message, blocks, {
       type: "ai",
