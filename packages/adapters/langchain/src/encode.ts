@@ -12,15 +12,16 @@ import {
 import { Message } from "@memfold/core"
 import { argsOf, isCallBlock, sentCallBlock, sentReasoning, sentText } from "./blocks.js"
 import { exactWires } from "./exact.js"
-import { sentFile } from "./files.js"
+import { sentFile, takesFile } from "./files.js"
 import { formOf, ownData, partFormOf } from "./form.js"
 import { makeMessage, type WireMessage } from "./wire.js"
 
 /**
  * Options of {@link encodeMessages} and {@link encodeContext}.
  *
- * - `provider`: who gets the messages, as LangChain names it (`anthropic`, `openai`, …). Parts that another provider wrote
- *   and that only it reads are left out. Without it, every part is sent
+ * - `provider`: who gets the messages, as LangChain names it (`anthropic`, `openai`, …); `openai-responses` is the Responses API
+ *   of OpenAI, and `openai` Chat Completions. Parts that this provider does not take are left out. Without it, every part is
+ *   sent
  * - `exact`: `true` writes decoded messages exactly as they came, with what a model refuses: empty texts, ids that come
  *   again, invalid calls. The default, `false`, writes what models accept
  */
@@ -60,7 +61,11 @@ class Encoder {
   private readonly names = new Map<string, string>()
   private position = 0
 
-  constructor(private readonly provider: string | undefined) {}
+  private readonly company: string | undefined
+
+  constructor(private readonly provider: string | undefined) {
+    this.company = provider === "openai-responses" ? "openai" : provider
+  }
 
   private omit(part: string): ReadonlyArray<never> {
     this.omitted.push({ message: this.position, part })
@@ -75,7 +80,7 @@ class Encoder {
   private authorOf(message: Message.Message): Author {
     const metadata = formOf(message).fields?.["response_metadata"]
     const from = isFields(metadata) ? metadata["model_provider"] : undefined
-    if (this.provider !== undefined && typeof from === "string" && from !== this.provider) return "other"
+    if (this.provider !== undefined && typeof from === "string" && from !== this.company) return "other"
     const isStandard = isFields(metadata) && metadata["output_version"] === "v1"
     return from === "openai" && !isStandard ? "openai" : "own"
   }
@@ -92,18 +97,32 @@ class Encoder {
     return isCallBlock(own) ? this.omit("invalid-tool-call") : [own]
   }
 
-  private block(part: Message.Part, author: Author = "own"): ReadonlyArray<unknown> {
+  /** Whether a text says nothing that the provider would take: Anthropic refuses blank ones. */
+  private isEmpty(text: string): boolean {
+    return (this.provider === "anthropic" || this.provider === undefined ? text.trim() : text) === ""
+  }
+
+  private reasoning(part: Message.Reasoning, author: Author): ReadonlyArray<unknown> {
+    if (author === "openai") return []
+    const { block } = partFormOf(part)
+    const isSigned = part.signature !== undefined && block !== "reasoning"
+    const isRead = isSigned
+      ? this.provider === undefined || this.provider === "anthropic" || block !== undefined
+      : block === "reasoning"
+    return isRead && author !== "other" && this.company !== "openai"
+      ? [sentReasoning(part)]
+      : this.omit("reasoning")
+  }
+
+  private block(part: Message.Part, role: Message.Role, author: Author = "own"): ReadonlyArray<unknown> {
     switch (part.type) {
       case "text":
-        if (part.text === "" || author === "own") return part.text === "" ? [] : [sentText(part)]
-        return [{ type: "text", text: part.text }]
-      case "reasoning": {
-        if (author === "openai") return []
-        const isSent = part.signature !== undefined || partFormOf(part).block === "reasoning"
-        return isSent && author !== "other" ? [sentReasoning(part)] : this.omit("reasoning")
-      }
+        if (this.isEmpty(part.text)) return []
+        return [author === "own" ? sentText(part) : { type: "text", text: part.text }]
+      case "reasoning":
+        return this.reasoning(part, author)
       case "file":
-        return [sentFile(part, this.provider)]
+        return takesFile(part, role, this.provider) ? [sentFile(part, this.provider)] : this.omit("file")
       case "opaque":
         return this.opaque(part, author)
       case "tool-call":
@@ -148,7 +167,7 @@ class Encoder {
     let renamed = false
     const blocks = message.parts.flatMap((part): ReadonlyArray<unknown> => {
       if (partFormOf(part).block === "kwargs") return foreign ? this.omit("opaque") : []
-      if (part.type !== "tool-call") return this.block(part, author)
+      if (part.type !== "tool-call") return this.block(part, "assistant", author)
       const id = this.ids.call(part.id)
       this.names.set(part.id, part.name)
       renamed ||= id !== part.id
@@ -186,7 +205,7 @@ class Encoder {
 
   private result(message: Message.Message, result: Message.ToolResult): WireMessage {
     const { id, fields } = formOf(message)
-    const blocks = result.content?.flatMap((part) => this.block(part))
+    const blocks = result.content?.flatMap((part) => this.block(part, "tool"))
     return {
       ...fields,
       ...(id === undefined ? {} : { id }),
@@ -207,7 +226,7 @@ class Encoder {
         return message.parts.flatMap((part): ReadonlyArray<WireMessage> =>
           part.type === "tool-result"
             ? [this.result(message, part)]
-            : part.type === "text" && part.text === ""
+            : part.type === "text" && this.isEmpty(part.text)
               ? []
               : this.omit(part.type),
         )
@@ -215,7 +234,7 @@ class Encoder {
         this.ids.close()
         return this.written(
           message,
-          message.parts.flatMap((part) => this.block(part)),
+          message.parts.flatMap((part) => this.block(part, "user")),
           {
             type: "human",
             content: "",
@@ -228,7 +247,7 @@ class Encoder {
 
   private system({ parts }: Message.Message): ReadonlyArray<Fields> {
     return parts.flatMap((part): ReadonlyArray<Fields> =>
-      part.type !== "text" ? this.omit(part.type) : part.text === "" ? [] : [sentText(part)],
+      part.type !== "text" ? this.omit(part.type) : this.isEmpty(part.text) ? [] : [sentText(part)],
     )
   }
 
@@ -244,6 +263,12 @@ class Encoder {
       : (wellFormed(blocks) as ReadonlyArray<unknown> as Array<{ type: "text"; text: string }>)
   }
 }
+
+/** The user's first message, if the conversation would begin with another one: providers refuse that, except OpenAI. */
+const opening: WireMessage = { type: "human", content: "(The conversation goes on.)" }
+
+const opened = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<WireMessage> =>
+  messages.length > 0 && messages[0]?.type !== "human" ? [opening, ...messages] : messages
 
 /** The message without half emojis, which providers refuse; artifacts go to no provider. */
 const sent = (wire: WireMessage): BaseMessage => {
@@ -289,7 +314,7 @@ export const encodeContext = (
   )
   return {
     ...(system === undefined ? {} : { system }),
-    messages: written.map(sent),
+    messages: opened(written).map(sent),
     omitted: [...summarized, ...thoughts.omitted, ...placed.omitted, ...encoder.omitted],
   }
 }

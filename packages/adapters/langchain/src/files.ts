@@ -116,8 +116,40 @@ export const exactFile = (file: Message.File): Fields | undefined => {
 export const sentFile = (file: Message.File, provider: string | undefined): Fields => {
   const { block, patch } = partFormOf(file)
   const usual = file.mediaType.startsWith("image/") ? "image_url" : "tagged"
+  const isOpenAI = provider !== undefined && provider.startsWith("openai")
+  if (block === undefined && usual === "tagged" && isOpenAI) {
+    // OpenAI asks for a name.
+    return blockOf({ ...file, name: file.name ?? "file" }, usual)
+  }
   if (block === undefined || (block === "source" && provider !== undefined && provider !== "anthropic")) {
     return blockOf(file, usual)
   }
   return { ...patch, ...blockOf(file, block) }
+}
+
+const isInline = ({ uri }: Message.File): boolean => uri.startsWith("data:")
+const isAddress = ({ uri }: Message.File): boolean => /^(?:https?|data):/u.test(uri)
+const anthropicTypes = /^(?:image\/(?:jpeg|png|gif|webp)|application\/pdf)$/u
+
+/**
+ * Whether the package of a provider takes a file in a message of this role; it throws for one that it does not take, and
+ * with it the whole request fails. Nothing is known of other providers: they get every file.
+ */
+export const takesFile = (file: Message.File, role: Message.Role, provider: string | undefined): boolean => {
+  const { mediaType } = file
+  const isImage = mediaType.startsWith("image/")
+  const isSound = mediaType.startsWith("audio/") || mediaType.startsWith("video/")
+  switch (provider) {
+    case "anthropic":
+      if (role === "assistant") return false
+      if (partFormOf(file).block === "source") return true
+      return isAddress(file) && (anthropicTypes.test(mediaType) || (isImage && !isInline(file)))
+    case "openai":
+      if (role !== "user" || isImage) return role === "user" && isAddress(file)
+      return isInline(file) && (!isSound || /^audio\/(?:wav|mp3)$/u.test(mediaType))
+    case "openai-responses":
+      return role === "assistant" ? false : isAddress(file) && (isImage || (role === "user" && !isSound))
+    default:
+      return role !== "assistant" || partFormOf(file).block !== undefined
+  }
 }
