@@ -104,7 +104,7 @@ describe("an agent with the middleware", () => {
       model,
       tools: [search],
       middleware: [
-        loose(modelRetryMiddleware({ maxRetries: 2, initialDelayMs: 0, jitter: false })),
+        loose(modelRetryMiddleware, { maxRetries: 2, initialDelayMs: 0, jitter: false }),
         memfold({ memory }),
       ],
     })
@@ -151,7 +151,7 @@ describe("an agent with the middleware", () => {
       model,
       tools: [search],
       middleware: [
-        loose(modelRetryMiddleware({ maxRetries: 2, initialDelayMs: 0 })),
+        loose(modelRetryMiddleware, { maxRetries: 2, initialDelayMs: 0 }),
         memfold({ memory: unreliable }),
       ],
     })
@@ -270,7 +270,7 @@ describe("an agent with a checkpointer as well", () => {
       model,
       tools: [search],
       checkpointer,
-      middleware: [memfold({ memory }), loose(humanInTheLoopMiddleware({ interruptOn: { search: true } }))],
+      middleware: [memfold({ memory }), loose(humanInTheLoopMiddleware, { interruptOn: { search: true } })],
     })
 
   it("waits for a person, and stores the call with what came of it", async () => {
