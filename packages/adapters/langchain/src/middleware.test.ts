@@ -194,7 +194,9 @@ describe("an agent with the middleware", () => {
       tools: [waits],
       middleware: [memfold({ memory })],
     })
-    await expect(agent.invoke(asks("Question?"), { ...thread, signal: controller.signal })).rejects.toThrow()
+    await expect(agent.invoke(asks("Question?"), { ...thread, signal: controller.signal })).rejects.toThrow(
+      /abort/iu,
+    )
     expect(told(await stored(memory))).toEqual(["human: Question?"])
     const next = fakeModel().respond(new AIMessage("Hello."))
     await createAgent({ model: next, middleware: [memfold({ memory })] }).invoke(asks("Hello?"), thread)

@@ -7,6 +7,11 @@ export interface ModelNames {
   readonly model: string | undefined
 }
 
+/** A model that says what it is for traces. */
+interface Traced {
+  getLsParams(options: object): unknown
+}
+
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 
@@ -21,7 +26,7 @@ export const namesOf = (model: unknown): ModelNames => {
   if (!isFields(model)) return { provider: undefined, model: undefined }
   if (typeof model["getLsParams"] !== "function") return namesOf(model["bound"])
   try {
-    const params: unknown = model["getLsParams"].call(model, {})
+    const params: unknown = (model as unknown as Traced).getLsParams({})
     const { ls_provider: company, ls_model_name: name } = (isFields(params) ? params : {}) as Record<
       string,
       unknown
