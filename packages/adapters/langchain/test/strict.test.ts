@@ -3,10 +3,12 @@ import { ChatAnthropic } from "@langchain/anthropic"
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { ChatOpenAI } from "@langchain/openai"
 import { type Answering, type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
-import { createAgent, HumanMessage, tool } from "langchain"
+import { Command, MemorySaver } from "@langchain/langgraph"
+import { createAgent, HumanMessage, humanInTheLoopMiddleware, tool } from "langchain"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { createMemory } from "../../../memfold/src/index.js"
+import { loose } from "./loose.js"
 import { memfold, MemfoldChatMessageHistory } from "../src/index.js"
 
 const lookUp = tool(
@@ -102,5 +104,79 @@ describe("a session", () => {
     await server.close()
     expect(server.refused.map(({ violations }) => violations)).toEqual([])
     expect(new Set(server.received.map(({ api }) => api)).size).toBe(3)
+  })
+})
+
+describe("a stream that breaks", () => {
+  for (const { name, model: make } of providers) {
+    it(`leaves a session that goes on: ${name}`, async () => {
+      let cut = true
+      const { server, model } = await connected(({ turn, afterResult }) => {
+        if (!afterResult)
+          return {
+            thinking: "Hm.",
+            calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }],
+          }
+        const answer = { text: "The answer is seven.", ...(cut ? { cut: 3 } : {}) }
+        cut = false
+        return answer
+      }, make)
+      await using memory = createMemory({ store: "memory:", compaction: "off" })
+      const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+      const run = async (...texts: ReadonlyArray<string>) => {
+        const given = { messages: texts.map((text) => new HumanMessage(text)) }
+        for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
+      }
+      const roles = async () => (await memory.neutral.messages("chat")).messages.map(({ role }) => role)
+      // Some clients end a stream that was cut as if it were complete; then the half answer is stored.
+      const broken = await run("How many?").then(
+        () => false,
+        () => true,
+      )
+      expect((await roles()).slice(0, 3)).toEqual(["user", "assistant", "tool"])
+      if (broken) await run()
+      await run("And now?")
+      await server.close()
+      expect(server.refused).toEqual([])
+      expect(await roles()).toEqual([
+        ...["user", "assistant", "tool", "assistant"],
+        ...["user", "assistant", "tool", "assistant"],
+      ])
+    })
+  }
+})
+
+describe("a call that waited for a person", () => {
+  it("goes on in another process behind a compaction, without the thinking of before", async () => {
+    const { server, model } = await connected(
+      ({ turn, afterResult }) =>
+        afterResult
+          ? { text: `This is answer ${turn}.` }
+          : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }] },
+      anthropic,
+    )
+    await using memory = createMemory({ store: "memory:", ...short, compaction: "manual" })
+    const checkpointer = new MemorySaver()
+    const approve = new Command({ resume: { decisions: [{ type: "approve" }] } })
+    // Each process has a middleware of its own, and the checkpoints in common.
+    const agent = () =>
+      createAgent({
+        model,
+        tools: [lookUp],
+        checkpointer,
+        middleware: [memfold({ memory }), loose(humanInTheLoopMiddleware, { interruptOn: { lookUp: true } })],
+      })
+    for (let turn = 1; turn <= 6; turn++) {
+      await agent().invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
+      if (turn === 6) expect((await memory.compact("chat"))._tag).toBe("Committed")
+      await agent().invoke(approve, thread)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
+    expect(all.map(({ type }) => type)).toEqual(
+      Array.from({ length: 6 }, () => ["human", "ai", "tool", "ai"]).flat(),
+    )
+    expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain('"signature"')
   })
 })
