@@ -24,9 +24,6 @@ export interface ReadContext extends RenderedContext {
 /** How many stored messages are looked at besides those of the state, to find out which of the state are new. */
 const recent = 100
 
-/** A prefix that no context has: what is bound to it is never sent. */
-const unknownPrefix: Session.Prefix = { version: 0, total: 0, head: "" }
-
 export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
 
@@ -74,10 +71,11 @@ export class LangChainSession {
     const fresh = given.slice(given.findLastIndex(isStored) + 1)
     const [first] = fresh
     if (first === undefined) return
+    // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
+    const prefix = first.role === "assistant" ? prefixOf(formOf(first).id) : undefined
     await this.neutral.append(this.id, fresh, {
       idempotencyKey: `langchain/state/${named(fresh)}`,
-      // What a model answered in another process, perhaps before a compaction, has a prefix that nobody knows here.
-      ...(first.role === "assistant" ? { prefix: prefixOf(formOf(first).id) ?? unknownPrefix } : {}),
+      ...(prefix === undefined ? {} : { prefix }),
     })
   }
 

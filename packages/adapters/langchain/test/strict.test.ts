@@ -168,15 +168,24 @@ describe("a call that waited for a person", () => {
       })
     for (let turn = 1; turn <= 6; turn++) {
       await agent().invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
-      if (turn === 6) expect((await memory.compact("chat"))._tag).toBe("Committed")
+      // Up to here, nothing came in between: the thinking is sent back with the result.
+      const asked = JSON.stringify(server.received.at(-1)?.body)
+      expect(asked.includes('"signature"')).toBe(turn > 1)
+      if (turn === 6) {
+        expect((await memory.compact("chat"))._tag).toBe("Committed")
+        await memory.append("chat", { role: "user", content: "Are you there?" })
+      }
       await agent().invoke(approve, thread)
     }
     await server.close()
     expect(server.refused.map(({ violations }) => violations)).toEqual([])
     const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
-    expect(all.map(({ type }) => type)).toEqual(
-      Array.from({ length: 6 }, () => ["human", "ai", "tool", "ai"]).flat(),
-    )
+    const turn = ["human", "ai", "tool", "ai"]
+    expect(all.map(({ type }) => type)).toEqual([
+      ...Array.from({ length: 5 }, () => turn).flat(),
+      "human",
+      ...turn,
+    ])
     expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain('"signature"')
   })
 })
