@@ -54,6 +54,13 @@ const without = (fields: unknown, names: ReadonlyArray<string>): Fields =>
 /** Who wrote a message, as seen by the provider that gets it. */
 type Author = "own" | "openai" | "other"
 
+/** The providers that are surely named the same in an answer and by their models. */
+const surelyNamed = new Set(["anthropic", "openai"])
+
+/** Whether a message from one provider goes to another one, as far as their names say. */
+const isOther = (from: string, to: string | undefined): boolean =>
+  to !== undefined && from !== to && (surelyNamed.has(from) || surelyNamed.has(to))
+
 /** Encodes one conversation for a model, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Omitted> = []
@@ -80,7 +87,7 @@ class Encoder {
   private authorOf(message: Message.Message): Author {
     const metadata = formOf(message).fields?.["response_metadata"]
     const from = isFields(metadata) ? metadata["model_provider"] : undefined
-    if (this.provider !== undefined && typeof from === "string" && from !== this.company) return "other"
+    if (typeof from === "string" && isOther(from, this.company)) return "other"
     const isStandard = isFields(metadata) && metadata["output_version"] === "v1"
     return from === "openai" && !isStandard ? "openai" : "own"
   }

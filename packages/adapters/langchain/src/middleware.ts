@@ -4,7 +4,7 @@ import { isFields } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain"
 import type { LangChainContext } from "./encode.js"
-import { namesOf } from "./model.js"
+import { providerFor } from "./model.js"
 import { NoSession } from "./NoSession.js"
 import { LangChainSession } from "./session.js"
 
@@ -116,7 +116,7 @@ export const memfold = ({
     name: "memfold",
     wrapModelCall: async (request, handler) => {
       const chat = sessionOf(request.runtime)
-      const { provider } = namesOf(request.model)
+      const provider = await providerFor(request.model)
       const context = await chat.inOrder(async () => {
         await save(chat, request.state.messages)
         return chat.read(provider)
