@@ -12,6 +12,7 @@ import {
   SystemMessage,
   tool,
   ToolMessage,
+  toolStrategy,
 } from "langchain"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -296,8 +297,27 @@ describe("an agent with a checkpointer as well", () => {
   })
 })
 
-describe("structured responses and tools that answer themselves", () => {
-  it("are stored with the results that LangChain makes", async () => {
+describe("an agent that ends without a last call of the model", () => {
+  it("has a structured response with the result that LangChain makes for it", async () => {
+    await using memory = inMemory()
+    const model = fakeModel()
+      .respondWithTools([{ name: "order", args: { id: "KX-4471" }, id: "c1" }])
+      .respond(new AIMessage("Gladly."))
+    const order = z.object({ id: z.string() }).describe("An order.").meta({ title: "order" })
+    const agent = createAgent({
+      model,
+      responseFormat: toolStrategy(order),
+      middleware: [memfold({ memory })],
+    })
+    const { structuredResponse } = await agent.invoke(asks("Which one?"), thread)
+    expect(structuredResponse).toEqual({ id: "KX-4471" })
+    const said = ["human: Which one?", "ai: call", 'tool: {"id":"KX-4471"}']
+    expect(told(await stored(memory)).slice(0, 3)).toEqual(said)
+    await createAgent({ model, middleware: [memfold({ memory })] }).invoke(asks("Thank you."), thread)
+    expect(told(model.calls[1]!.messages).slice(0, 3)).toEqual(said)
+  })
+
+  it("has the result of a tool that answers itself", async () => {
     await using memory = inMemory()
     const direct = tool(async () => "42", {
       name: "search",
