@@ -49,6 +49,13 @@ describe("a context", () => {
     expect(omitted(given)).toContain("invalid-tool-call")
   })
 
+  it("names a wrong call of which nothing else is left", () => {
+    const call = { name: "search", args: '{"query', id: "c1", error: "Malformed args." }
+    const given = [new HumanMessage("Where?"), new AIMessage({ content: "", invalid_tool_calls: [call] })]
+    expect(sent(given).messages).toHaveLength(1)
+    expect(omitted(given)).toEqual(["invalid-tool-call"])
+  })
+
   it("replaces ids that come again, in the call, its block and its result", () => {
     const turn = (query: string) => [
       new HumanMessage(query),
@@ -79,11 +86,15 @@ describe("a context", () => {
       content: [
         { type: "thinking", thinking: "Hm.", signature: "EqQB" },
         { type: "server_tool_use", id: "s1" },
-        { type: "text", text: "Yes." },
+        { type: "text", text: "Yes.", citations: [{ type: "page" }] },
       ],
       response_metadata: { model_provider: "anthropic" },
     })
-    expect(omitted([new HumanMessage("Is it?"), thought], "openai")).toEqual(["reasoning", "opaque"])
+    expect(omitted([new HumanMessage("Is it?"), thought], "openai")).toEqual([
+      "reasoning",
+      "opaque",
+      "citations",
+    ])
     expect(omitted([new HumanMessage("Is it?"), thought], "anthropic")).toEqual([])
   })
 

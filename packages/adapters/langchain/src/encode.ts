@@ -64,10 +64,10 @@ const isOther = (from: string, to: string | undefined): boolean =>
 /** Encodes one conversation for a model, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Omitted> = []
-  private readonly ids = new CallIds({ pattern: /^[\w-]{1,64}$/, reuse: false })
+  private readonly ids = new CallIds({ pattern: /^[\w-]{1,40}$/, reuse: false })
   private readonly names = new Map<string, string>()
   private position = 0
-
+  /** The provider, whichever of its APIs it is. */
   private readonly company: string | undefined
 
   constructor(private readonly provider: string | undefined) {
@@ -109,6 +109,16 @@ class Encoder {
     return (this.provider === "anthropic" || this.provider === undefined ? text.trim() : text) === ""
   }
 
+  private text(part: Message.Text, author: Author): Fields {
+    if (author === "own") return sentText(part)
+    const { patch } = partFormOf(part)
+    const cites = [patch?.["citations"], patch?.["annotations"]].some(
+      (list) => Array.isArray(list) && list.length > 0,
+    )
+    if (author === "other" && cites) this.omit("citations")
+    return { type: "text", text: part.text }
+  }
+
   private reasoning(part: Message.Reasoning, author: Author): ReadonlyArray<unknown> {
     if (author === "openai") return []
     const { block } = partFormOf(part)
@@ -124,8 +134,7 @@ class Encoder {
   private block(part: Message.Part, role: Message.Role, author: Author = "own"): ReadonlyArray<unknown> {
     switch (part.type) {
       case "text":
-        if (this.isEmpty(part.text)) return []
-        return [author === "own" ? sentText(part) : { type: "text", text: part.text }]
+        return this.isEmpty(part.text) ? [] : [this.text(part, author)]
       case "reasoning":
         return this.reasoning(part, author)
       case "file":
@@ -202,10 +211,10 @@ class Encoder {
       response_metadata: metadata,
       invalid_tool_calls: [],
     })
-    if (wire === undefined) return []
     if (Array.isArray(fields?.["invalid_tool_calls"]) && fields["invalid_tool_calls"].length > 0) {
       this.omit("invalid-tool-call")
     }
+    if (wire === undefined) return []
     const { id, ...rest } = wire as WireMessage & { readonly id?: unknown }
     return [strip && typeof id === "string" && id.startsWith("msg_") ? rest : wire]
   }
