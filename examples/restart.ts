@@ -1,6 +1,11 @@
 /** What the examples have in common: a worker that is killed in the middle, and another one that goes on. */
+import { type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
 import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 
 /** What a worker reports, a line of JSON for each. */
 interface Report {
@@ -27,16 +32,6 @@ export interface Work {
   readonly killIn: number
 }
 
-/** How the talk went. */
-export interface Talk {
-  readonly answered: number
-  readonly killedIn: number
-  readonly sameContext: boolean
-  readonly messages: number
-  readonly compactions: number
-  readonly largest: number
-}
-
 /** Runs a worker until it ends, or until it reports the tool of a turn; then it is killed. */
 const run = async (program: string, args: ReadonlyArray<string>, killIn: number) => {
   const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"]
@@ -59,10 +54,7 @@ const run = async (program: string, args: ReadonlyArray<string>, killIn: number)
 export const kill = (): Promise<never> => new Promise(() => setInterval(() => {}, 1_000))
 
 /** Lets a worker talk from turn 1 on, kills it in a tool of turn `killIn` or later, and lets another one go on. */
-export const talk = async (
-  program: string,
-  { address, file, killIn }: { readonly address: string; readonly file: string; readonly killIn: number },
-): Promise<Talk> => {
+const talk = async (program: string, { address, file, killIn }: Omit<Work, "from">) => {
   const first = await run(program, [address, file, "1"], killIn)
   const killed = first.at(-1)
   const second = await run(program, [address, file, String(killed?.tool ?? 0)], Infinity)
@@ -80,3 +72,53 @@ export const talk = async (
 
 /** Prints one result. */
 export const show = (name: string, value: unknown): void => console.log(`${name.padEnd(36)}${String(value)}`)
+
+/** An example whose process is killed in the middle. */
+export interface Example {
+  readonly turns: number
+  /** The environment variable with the key of the API. Without it, a local server plays the API. */
+  readonly key: string
+  /** The address of the local server that the client takes. */
+  readonly addressOf: (server: ProviderServer) => string
+  readonly work: (work: Work) => Promise<void>
+}
+
+const talkAndShow = async (program: string, { turns, key, addressOf }: Example): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-example-"))
+  const server = process.env[key] === undefined ? await providerServer({ answer: seeded(16) }) : null
+  try {
+    const told = await talk(program, {
+      address: server === null ? "" : addressOf(server),
+      file: join(folder, "chats.db"),
+      killIn: turns / 2,
+    })
+    show("turns answered", told.answered)
+    show("killed in a tool of turn", told.killedIn)
+    show("the same context after the restart", told.sameContext ? "yes" : "no")
+    show("messages in the log", told.messages)
+    show("compactions", told.compactions)
+    show("largest context in tokens", told.largest)
+    if (server !== null) {
+      show("requests to the server", server.received.length)
+      show("requests that it refused", server.refused.length)
+      for (const { violations } of server.refused) console.log(violations)
+    }
+    const accepted = (server?.refused.length ?? 0) === 0
+    return told.answered === turns && told.sameContext && told.compactions > 3 && accepted
+  } finally {
+    await server?.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Runs an example, or its worker if the arguments of the process say so. The exit code is 1 unless all turns were answered
+ * with the same context after the restart and without a refused request.
+ *
+ * @param url the `import.meta.url` of the example
+ */
+export const restarted = async (url: string, example: Example): Promise<void> => {
+  const [, , task, address = "", file = "", from = "1", killIn = ""] = process.argv
+  if (task === "work") await example.work({ address, file, from: Number(from), killIn: Number(killIn) })
+  else if (!(await talkAndShow(fileURLToPath(url), example))) process.exitCode = 1
+}

@@ -5,7 +5,6 @@ import { Either } from "effect"
 import { AiSdkDecodeError } from "./AiSdkDecodeError.js"
 import { type Form, metadataOf, ownData } from "./form.js"
 import { decodePart } from "./parts.js"
-import { freeze } from "./values.js"
 import { decodeUI } from "./ui/decode.js"
 import { messages, uiMessages, type WireMessage, type WireUIMessage } from "./wire.js"
 
@@ -29,7 +28,7 @@ const decodeModelMessage = (raw: WireMessage): Message.Message => {
       : content.map((part) => decodePart(part, role))
   const asText = typeof content === "string" || role === "tool"
   const { content: _content, ...outside } = raw
-  const { json, special } = freeze(outside)
+  const { json, special } = Codec.freeze(outside)
   const items = itemsOf(parts)
   const form: { readonly [K in keyof Form]: Form[K] | undefined } = {
     content:

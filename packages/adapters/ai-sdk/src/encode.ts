@@ -4,7 +4,6 @@ import { Message } from "@memfold/core"
 import type { ModelMessage } from "ai"
 import { formOf, ownData, partFormOf } from "./form.js"
 import { encodePart, finished, resultPart } from "./parts.js"
-import { thaw } from "./values.js"
 
 /** A major version of `ai`. */
 export type Major = 5 | 6 | 7
@@ -251,7 +250,7 @@ class Encoder {
       first?.["type"] === "text" &&
       Object.keys(first).length === 2
     const written = Codec.restore({ role, content: asText ? first["text"] : content }, form.fields)
-    return [{ ...(thaw(written, form.special) as Written), content: written["content"] }]
+    return [{ ...(Codec.thaw(written, form.special) as Written), content: written["content"] }]
   }
 }
 
@@ -273,28 +272,6 @@ const joined = (messages: ReadonlyArray<Written>): ReadonlyArray<Written> => {
     }
   }
   return out
-}
-
-/**
- * A system message in the midst of the conversation is sent in front of it. That changes what stands before all that was
- * said earlier: bound parts from before it are left out.
- */
-const withoutEarlierThoughts = (
-  messages: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
-  const begin = messages.findIndex(({ role }) => role !== "system")
-  const last = messages.findLastIndex(({ role }) => role === "system")
-  if (begin === -1 || last < begin) return { messages, omitted: [] }
-  const omitted: Array<Codec.Omitted> = []
-  return {
-    messages: messages.map((message, position) => {
-      if (position > last || !message.parts.some(Message.isBound)) return message
-      for (const part of message.parts)
-        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
-      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-    }),
-    omitted,
-  }
 }
 
 /** The parts of system messages that are no text of theirs. */
@@ -339,7 +316,7 @@ export const encodeContext = (
   const encoder = new Encoder(options)
   const read = Message.forReader(messages)
   const summarized = read.flatMap(({ leftOut }, message) => leftOut.map((part) => ({ message, part })))
-  const thoughts = withoutEarlierThoughts(read.map(({ message }) => message))
+  const thoughts = Codec.withoutEarlierThoughts(read.map(({ message }) => message))
   const placed = Codec.withoutMisplacedCalls(thoughts.messages)
   const system = placed.messages
     .filter(({ role }) => role === "system")

@@ -3,10 +3,9 @@
  * `metadata["ai-sdk"]` of the message and `providerData["ai-sdk"]` of its parts. Encoding reads it there, so that the
  * same message comes out again.
  */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
-import { Special } from "./values.js"
 
 /** The name of the format in `metadata`, `providerData` and opaque parts. */
 export const provider = "ai-sdk"
@@ -40,7 +39,7 @@ export const Form = Schema.Struct({
   content: Schema.optional(Schema.Literal("parts")),
   items: Schema.optional(Schema.NonNegativeInt),
   fields: Schema.optional(Fields),
-  special: Schema.optional(Schema.Array(Special)),
+  special: Schema.optional(Schema.Array(Codec.Special)),
   ui: Schema.optional(UIForm),
 })
 export type Form = typeof Form.Type
@@ -63,7 +62,7 @@ export const PartForm = Schema.Struct({
   signedBy: Schema.optional(Schema.String),
   output: Schema.optional(Schema.Literal("json", "execution-denied")),
   fields: Schema.optional(Fields),
-  special: Schema.optional(Schema.Array(Special)),
+  special: Schema.optional(Schema.Array(Codec.Special)),
   ui: Schema.optional(Fields),
   derived: Schema.optional(Schema.Boolean),
 })

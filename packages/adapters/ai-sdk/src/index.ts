@@ -10,7 +10,8 @@ export {
   type Major,
 } from "./encode.js"
 export { encodeUIMessages, type PageId } from "./ui/encode.js"
-export type { RenderedContext, UnsupportedSection } from "./rendered.js"
+export type { UnsupportedSection } from "@memfold/codec"
+export type { RenderedContext } from "./rendered.js"
 export {
   aiSdk,
   type AiSdkMemory,

@@ -4,7 +4,6 @@ import type { Message } from "@memfold/core"
 import { fromFile, toFile } from "./files.js"
 import { opaque, ownData, partFormOf, withForm } from "./form.js"
 import { fromResult, toResult } from "./outputs.js"
-import { freeze, thaw } from "./values.js"
 import type { WirePart, WireRole } from "./wire.js"
 
 const optionsOf = (part: Codec.Fields): ReadonlyArray<readonly [string, Codec.Fields]> =>
@@ -153,7 +152,7 @@ const decodeFrozen = (part: WirePart, role: WireRole): Message.Part => {
 }
 
 export const decodePart = (given: WirePart, role: WireRole): Message.Part => {
-  const { json, special } = freeze(given)
+  const { json, special } = Codec.freeze(given)
   const part = decodeFrozen(json as WirePart, role)
   if (special.length === 0) return part
   return { ...part, providerData: { "ai-sdk": { ...partFormOf(part), special } } }
@@ -187,4 +186,4 @@ export const encodePart = (part: Message.Part, exact: boolean): Codec.Fields | u
 
 /** The part with its special values, in well-formed text unless it is written exactly. */
 export const finished = (json: Codec.Fields, part: Message.Part, exact: boolean): Codec.Fields =>
-  thaw(exact ? json : Codec.wellFormed(json), partFormOf(part).special) as Codec.Fields
+  Codec.thaw(exact ? json : Codec.wellFormed(json), partFormOf(part).special) as Codec.Fields

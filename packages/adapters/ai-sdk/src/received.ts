@@ -1,10 +1,9 @@
 /** What a page sends: new messages, and answers to calls that are open. */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import type { UIMessage } from "ai"
 import { formOf, metadataOf, ownData } from "./form.js"
 import { responded, resultOf, toolOf } from "./ui/decode.js"
-import { freeze } from "./values.js"
 
 const partsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Part> =>
   messages.flatMap(({ parts }) => parts)
@@ -39,7 +38,7 @@ export const answersOf = (
   const open = openCalls(stored)
   const asked = new Set(dataOf(stored, "tool-approval-request").map(({ approvalId }) => approvalId))
   const known = new Set(dataOf(stored, "tool-approval-response").map(({ approvalId }) => approvalId))
-  const { parts: given } = freeze(page).json as { readonly parts: ReadonlyArray<Codec.Fields> }
+  const { parts: given } = Codec.freeze(page).json as { readonly parts: ReadonlyArray<Codec.Fields> }
   const parts = given.flatMap((part): ReadonlyArray<Message.Part> => {
     if (toolOf(part) === undefined) return []
     const result = resultOf(part)

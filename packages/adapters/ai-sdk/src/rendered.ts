@@ -1,18 +1,8 @@
 /** Contexts of a memory, as the AI SDK takes them. */
-import type { Fields, Omitted } from "@memfold/codec"
+import { type Fields, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
 import { Message, type Render } from "@memfold/core"
 import { type AiSdkContext, encodeContext, type Major } from "./encode.js"
 import { ownData } from "./form.js"
-
-/** The parts of a message that the AI SDK has no place for. They are left out of the context, and stay in the log. */
-export interface UnsupportedSection {
-  readonly section: "unsupported"
-  readonly from: number
-  readonly to: number
-  readonly tokens: 0
-  /** The types of the parts; `is-error` is the mark of a failed call, `providerOptions` options of a system message. */
-  readonly parts: ReadonlyArray<string>
-}
 
 /** A context, and what it consists of. */
 export interface RenderedContext extends AiSdkContext {
@@ -43,22 +33,6 @@ export const answeredGroup = (open: ReadonlyArray<Message.Message>): ReadonlyArr
   return open.flatMap(Message.calls).every(({ id }) => done.has(id)) ? open : []
 }
 
-/** One section for each message that has something left out. */
-const unsupported = (
-  omitted: ReadonlyArray<Omitted>,
-  sources: Render.Context["sources"],
-): ReadonlyArray<UnsupportedSection> => {
-  const found = new Map<number, Set<string>>()
-  for (const { message, part } of omitted) {
-    const index = sources[message]
-    // A summary or a note of the engine says in its text what there is to say.
-    if (index !== undefined && index !== null) found.set(index, (found.get(index) ?? new Set()).add(part))
-  }
-  return [...found]
-    .toSorted(([one], [other]) => one - other)
-    .map(([from, parts]) => ({ section: "unsupported", from, to: from + 1, tokens: 0, parts: [...parts] }))
-}
-
 /**
  * A context for a major version of the AI SDK.
  *
@@ -72,7 +46,7 @@ export const rendered = (
   const { omitted, ...encoded } = encodeContext([...context.messages, ...open], { major })
   return {
     ...encoded,
-    layout: [...context.layout, ...unsupported(omitted, context.sources)],
+    layout: [...context.layout, ...unsupportedSections(omitted, context.sources)],
     tokens: context.tokens,
   }
 }

@@ -1,12 +1,11 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
+import { digest, freeze, inOrder } from "@memfold/codec"
 import { Memory, type Message, type Render, type Session } from "@memfold/core"
 import type { ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
 import { decodeMessages } from "./decode.js"
-import { digest } from "./digest.js"
 import type { AiSdkContext, Major } from "./encode.js"
 import { formOf, metadataOf } from "./form.js"
-import { inOrder } from "./inOrder.js"
 import { answersOf, isOfPage, knownIds } from "./received.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
 import {
@@ -19,7 +18,6 @@ import {
   usageOf,
 } from "./steps.js"
 import { encodeUIMessages } from "./ui/encode.js"
-import { freeze } from "./values.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
 export type Given = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>

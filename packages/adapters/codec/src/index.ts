@@ -4,11 +4,16 @@
  * messages (L16: codecs lose nothing).
  */
 export { CallIds, type IdRules } from "./CallIds.js"
+export { digest } from "./digest.js"
 export { agrees, type Fields, isFields, rest, restore } from "./fields.js"
 export { describeFailure, failureOf, type RequestFailure } from "./requestFailure.js"
 export { foreignProblem, type Library } from "./foreign.js"
+export { withoutEarlierThoughts } from "./earlierThoughts.js"
+export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
 export type { Omitted } from "./Omitted.js"
 export { type Placed, placeSummaries, type SummaryOptions } from "./summaries.js"
+export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
+export { type Frozen, freeze, Special, thaw } from "./values.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
 export { wellFormed } from "./wellFormed.js"

@@ -1,6 +1,11 @@
 /** The formats of the package, each as requests to its provider, and what the provider refuses in them. */
+import { convertPromptToAnthropic } from "@langchain/anthropic"
+import { type BaseMessage, SystemMessage } from "@langchain/core/messages"
+import { ChatPromptValue } from "@langchain/core/prompt_values"
+import { convertMessagesToCompletionsMessageParams, convertMessagesToResponsesInput } from "@langchain/openai"
 import { encodeContext } from "@memfold/ai-sdk"
 import type { Message } from "@memfold/core"
+import * as LangChain from "@memfold/langchain"
 import {
   anthropicViolations,
   chatViolations,
@@ -109,5 +114,43 @@ const aiSdk: Target = {
   mismatches: () => [],
 }
 
+/** A context as LangChain hands it to the package of a provider. */
+const forLangChain = (messages: ReadonlyArray<Message.Message>, provider: string): Array<BaseMessage> => {
+  const { system, messages: given } = LangChain.encodeContext(messages, { provider })
+  return system === undefined ? given : [new SystemMessage({ content: system }), ...given]
+}
+
+/** LangChain, whose packages write the requests; an empty context is never sent. */
+const langchain: ReadonlyArray<Target> = [
+  {
+    ...providers["anthropic"]!,
+    format: "langchain, Anthropic",
+    request: (messages) =>
+      providers["anthropic"]!.body(
+        convertPromptToAnthropic(new ChatPromptValue(forLangChain(messages, "anthropic"))),
+      ),
+    // The signatures of these tests are made for the requests of our own codec.
+    mismatches: () => [],
+  },
+  {
+    ...openai,
+    format: "langchain, Chat Completions",
+    request: (messages) =>
+      openai.body(convertMessagesToCompletionsMessageParams({ messages: forLangChain(messages, "openai") })),
+  },
+  {
+    ...responses,
+    format: "langchain, Responses",
+    request: (messages) =>
+      responses.body(
+        convertMessagesToResponsesInput({
+          messages: forLangChain(messages, "openai-responses"),
+          zdrEnabled: false,
+          model: "gpt-6.2-sol",
+        }),
+      ),
+  },
+]
+
 /** Every format that goes to a provider or a library. */
-export const targets: ReadonlyArray<Target> = [...formats, aiSdk]
+export const targets: ReadonlyArray<Target> = [...formats, aiSdk, ...langchain]

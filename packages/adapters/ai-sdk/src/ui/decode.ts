@@ -5,7 +5,6 @@ import { toFile } from "../files.js"
 import { type Form, metadataOf, opaque, partFormOf, withForm } from "../form.js"
 import { toResult } from "../outputs.js"
 import { decodePart } from "../parts.js"
-import { freeze } from "../values.js"
 import type { WirePart, WireUIMessage } from "../wire.js"
 
 /** The name of the tool of a part of a page; none if it is no call of a tool. */
@@ -82,7 +81,7 @@ const requested = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
     signature,
     inputSchemaInput,
   }
-  return [opaque(freeze(request).json, { derived: true })]
+  return [opaque(Codec.freeze(request).json, { derived: true })]
 }
 
 /** The answer to a request for an approval, as a part of a tool message; none if there is none yet. */
@@ -96,7 +95,7 @@ export const responded = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
     reason: approval["reason"],
     providerExecuted: part["providerExecuted"],
   }
-  return [opaque(freeze(response).json, { derived: true })]
+  return [opaque(Codec.freeze(response).json, { derived: true })]
 }
 
 /** The states in which a call has its whole input. */
@@ -195,7 +194,7 @@ const assistantStep = ({
 
 /** The messages that one message of a page stands for. */
 export const decodeUI = (given: WireUIMessage): ReadonlyArray<Message.Message> => {
-  const { json, special } = freeze(given)
+  const { json, special } = Codec.freeze(given)
   const raw = json as WireUIMessage
   const { id, role, parts } = raw
   const fields = Codec.rest(raw, { id, role, parts })

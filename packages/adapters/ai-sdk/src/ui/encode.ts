@@ -5,7 +5,6 @@ import type { UIMessage } from "ai"
 import { formOf, ownData, partFormOf } from "../form.js"
 import { fromResult } from "../outputs.js"
 import { encodePart, inputOf } from "../parts.js"
-import { thaw } from "../values.js"
 import { pageOptions, resultField } from "./decode.js"
 
 /** The id of a message of a page that has none of its own, by the position of its first message. */
@@ -266,5 +265,5 @@ export const encodeUIMessages = (
     })
     const role = first.role === "tool" ? "assistant" : first.role
     const written = Codec.restore({ id, role, parts }, form.ui?.fields)
-    return thaw(written, form.special) as UIMessage
+    return Codec.thaw(written, form.special) as UIMessage
   })

@@ -1,9 +1,9 @@
 /**
- * Messages of the AI SDK have values that JSON has no form for: addresses as `URL` and files as bytes. A log stores them as
- * text, and beside it which of them were no text, so that they come back as they were.
+ * Messages of some libraries have values that JSON has no form for: addresses as `URL` and files as bytes. A log stores them
+ * as text, and beside it which of them were no text, so that they come back as they were.
  */
-import { isFields } from "@memfold/codec"
 import { Schema } from "effect"
+import { isFields } from "./fields.js"
 
 /** A value that was no text: where it is, and what it was. */
 export const Special = Schema.Struct({

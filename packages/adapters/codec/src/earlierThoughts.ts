@@ -1,0 +1,36 @@
+/** Reasoning that is bound to what stands before it, where a later system message is sent in front of all. */
+import { Message } from "@memfold/core"
+import type { Omitted } from "./Omitted.js"
+
+/**
+ * The messages without bound parts from before a system message in the midst of the conversation. A format that has system
+ * messages apart sends it in front, and that changes what stands before all that was said earlier.
+ *
+ * @example
+ * ```ts
+ * import { withoutEarlierThoughts } from "@memfold/codec"
+ * import { Message } from "@memfold/core"
+ *
+ * const thought = { type: "reasoning" as const, text: "It rains.", signature: "EqQB" }
+ * const answer: Message.Message = { role: "assistant", parts: [thought, { type: "text", text: "Yes." }] }
+ * const given = [Message.user("Does it rain?"), answer, Message.system("Be brief.")]
+ * console.log(withoutEarlierThoughts(given).omitted) // [{ message: 1, part: "reasoning" }]
+ * ```
+ */
+export const withoutEarlierThoughts = (
+  messages: ReadonlyArray<Message.Message>,
+): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+  const begin = messages.findIndex(({ role }) => role !== "system")
+  const last = messages.findLastIndex(({ role }) => role === "system")
+  if (begin === -1 || last < begin) return { messages, omitted: [] }
+  const omitted: Array<Omitted> = []
+  return {
+    messages: messages.map((message, position) => {
+      if (position > last || !message.parts.some(Message.isBound)) return message
+      for (const part of message.parts)
+        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
+      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
+    }),
+    omitted,
+  }
+}

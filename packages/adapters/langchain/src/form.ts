@@ -1,0 +1,114 @@
+/**
+ * How a message was written when it came from LangChain, where that does not follow from its parts. Decoding leaves it in
+ * `metadata.langchain` of the message and `providerData.langchain` of its parts. Encoding reads it there, so that the same
+ * message comes out again.
+ */
+import { type Fields, isFields, Special } from "@memfold/codec"
+import type { Message } from "@memfold/core"
+import { Schema } from "effect"
+
+/** The name of the format in `metadata`, `providerData` and opaque parts. */
+export const provider = "langchain"
+
+const JsonFields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * - `id`: the id of the message
+ * - `role`: of a `ChatMessage`, which has any role
+ * - `content`: the content was a list, where a text would be usual
+ * - `bound`: how many parts are bound to their prefix
+ * - `fields`: further fields of the message, such as `response_metadata`, and the `artifact` of a tool
+ * - `raw`: the whole message, if it does not follow from the parts, such as one whose calls have another order in its
+ *   content
+ * - `special`: the values that are no JSON
+ */
+export const Form = Schema.Struct({
+  id: Schema.optional(Schema.String),
+  role: Schema.optional(Schema.String),
+  content: Schema.optional(Schema.Literal("blocks")),
+  bound: Schema.optional(Schema.NonNegativeInt),
+  fields: Schema.optional(JsonFields),
+  raw: Schema.optional(JsonFields),
+  special: Schema.optional(Schema.Array(Special)),
+})
+export type Form = typeof Form.Type
+
+/**
+ * - `block`: the kind of the content block, where the part can have several, or none (a call that is only in `tool_calls`)
+ * - `patch`: the fields of the block that do not follow from the part
+ * - `call`: the same of the entry in `tool_calls`
+ */
+export const PartForm = Schema.Struct({
+  block: Schema.optional(
+    Schema.Literal(
+      "thinking",
+      "reasoning",
+      "tool_use",
+      "tool_call",
+      "image_url",
+      "tagged",
+      "plain",
+      "source",
+      "kwargs",
+    ),
+  ),
+  patch: Schema.optional(JsonFields),
+  call: Schema.optional(JsonFields),
+})
+export type PartForm = typeof PartForm.Type
+
+/** The kind of a content block. */
+export type Block = NonNullable<PartForm["block"]>
+
+const isForm = Schema.is(Form)
+const isPartForm = Schema.is(PartForm)
+
+/** The form left by decoding; empty for a message from anywhere else. */
+export const formOf = (message: Message.Message): Form => {
+  const form = message.metadata?.[provider]
+  return isForm(form) ? form : {}
+}
+
+/** A form without the fields that say nothing. */
+const said = <F extends object>(form: F): F =>
+  Object.fromEntries(
+    Object.entries(form).filter(([, value]) => {
+      if (Array.isArray(value)) return value.length > 0
+      return isFields(value) ? Object.keys(value).length > 0 : value !== undefined
+    }),
+  ) as F
+
+/** The metadata that carries a form: none at all for a form that says nothing. */
+export const metadataOf = (form: {
+  readonly [K in keyof Form]: Form[K] | undefined
+}): { readonly metadata?: Fields } => {
+  const all = said(form)
+  return Object.keys(all).length === 0 ? {} : { metadata: { [provider]: all } }
+}
+
+/** The form of a part left by decoding; empty for a part from anywhere else. */
+export const partFormOf = ({ providerData }: Message.Part): PartForm => {
+  const form = providerData?.[provider]
+  return isPartForm(form) ? form : {}
+}
+
+/** The part with its form: none at all for a form that says nothing. */
+export const withForm = <P extends Message.Part>(
+  part: P,
+  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined },
+): P => {
+  const all = said(form)
+  return Object.keys(all).length === 0 ? part : { ...part, providerData: { [provider]: all } }
+}
+
+/** Data that only LangChain reads. */
+export const opaque = (data: unknown, bound = false): Message.Opaque => ({
+  type: "opaque",
+  provider,
+  data,
+  ...(bound ? { bound } : {}),
+})
+
+/** The data of an opaque part of this format; `undefined` for any other part. */
+export const ownData = (part: Message.Part): unknown =>
+  part.type === "opaque" && part.provider === provider ? part.data : undefined

@@ -1,0 +1,65 @@
+/** What a chat model says of itself. */
+import { type Fields, isFields } from "@memfold/codec"
+
+/** The provider and the name of a model, as LangChain's traces have them; a model may say neither. */
+export interface ModelNames {
+  /** `openai-responses` for the Responses API of OpenAI. */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+}
+
+/** A model that says what it is for traces. */
+interface Traced {
+  getLsParams(options: object): unknown
+}
+
+/** A model that `initChatModel` makes: the model itself is made when it is called. */
+interface Configurable {
+  _getModelInstance(): Promise<unknown>
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
+
+const isConfigurable = (model: unknown): model is Configurable & Fields =>
+  isFields(model) && typeof model["_getModelInstance"] === "function"
+
+/** Whether a model of OpenAI uses the Responses API; it decides that by its settings. */
+const usesResponses = (model: Fields): boolean => {
+  const decides = model["_useResponsesApi"]
+  return typeof decides === "function" ? Boolean(decides.call(model, {})) : model["useResponsesApi"] === true
+}
+
+const providerOf = (company: unknown, model: Fields): string | undefined => {
+  const name = company === "azure" ? "openai" : text(company)
+  return name === "openai" && usesResponses(model) ? "openai-responses" : name
+}
+
+/** The names of a model; of the model inside, if it is one with settings. */
+export const namesOf = (model: unknown): ModelNames => {
+  if (!isFields(model)) return { provider: undefined, model: undefined }
+  if (isConfigurable(model)) {
+    const settings = model["_defaultConfig"]
+    return { provider: undefined, model: isFields(settings) ? text(settings["model"]) : undefined }
+  }
+  if (typeof model["getLsParams"] !== "function") return namesOf(model["bound"])
+  try {
+    const params: unknown = (model as unknown as Traced).getLsParams({})
+    const { ls_provider: company, ls_model_name: name } = (isFields(params) ? params : {}) as Fields
+    return { provider: providerOf(company, model), model: text(name) ?? text(model["model"]) }
+  } catch {
+    // A model that cannot say it is one that nothing is known of.
+    return { provider: undefined, model: text(model["model"]) }
+  }
+}
+
+/** The provider of a model, also of one that is made when it is called. */
+export const providerFor = async (model: unknown): Promise<string | undefined> => {
+  if (!isConfigurable(model)) return namesOf(model).provider
+  try {
+    return namesOf(await model["_getModelInstance"]()).provider
+  } catch {
+    // The call of the model will say what is wrong with it.
+    return undefined
+  }
+}

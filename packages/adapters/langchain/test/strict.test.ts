@@ -1,0 +1,211 @@
+/** Agents with the real models of LangChain, against a server that is as strict as the providers (law L17). */
+import { ChatAnthropic } from "@langchain/anthropic"
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
+import { ChatOpenAI } from "@langchain/openai"
+import { type Answering, type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
+import { Command, MemorySaver } from "@langchain/langgraph"
+import { createAgent, HumanMessage, humanInTheLoopMiddleware, initChatModel, tool } from "langchain"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { createMemory } from "../../../memfold/src/index.js"
+import { loose } from "./loose.js"
+import { memfold, MemfoldChatMessageHistory } from "../src/index.js"
+
+const lookUp = tool(
+  async ({ request, depth }) => (depth === 6 ? `only ${request}` : JSON.stringify({ request, depth })),
+  {
+    name: "lookUp",
+    description: "Looks up what is known about a request.",
+    schema: z.object({ request: z.string(), depth: z.number() }),
+  },
+)
+
+const anthropic = ({ anthropicURL }: ProviderServer) =>
+  new ChatAnthropic({
+    model: "claude-sonnet-5-5",
+    apiKey: "local",
+    anthropicApiUrl: anthropicURL,
+    maxTokens: 4_000,
+    maxRetries: 0,
+  })
+
+const openai =
+  (useResponsesApi: boolean) =>
+  ({ openaiURL }: ProviderServer) =>
+    new ChatOpenAI({
+      model: "gpt-6.2-sol",
+      apiKey: "local",
+      configuration: { baseURL: openaiURL },
+      useResponsesApi,
+      maxRetries: 0,
+    })
+
+const providers: ReadonlyArray<{
+  readonly name: string
+  readonly model: (server: ProviderServer) => BaseChatModel
+}> = [
+  { name: "Anthropic", model: anthropic },
+  { name: "OpenAI Chat Completions", model: openai(false) },
+  { name: "OpenAI Responses", model: openai(true) },
+]
+
+const connected = async (answer: Answering, model: (server: ProviderServer) => BaseChatModel) => {
+  const server = await providerServer({ answer })
+  return { server, model: model(server) }
+}
+
+const short = { strategy: "rounds", settings: { fullContextTurns: 2, cachedContextTurns: 2 } } as const
+const thread = { configurable: { thread_id: "chat" } }
+
+describe("an agent on one session", () => {
+  for (const { name, model: make } of providers) {
+    for (const compaction of ["inline", "background"] as const) {
+      it(`is never refused: ${name}, compaction ${compaction}, reverts and a redaction`, async () => {
+        const { server, model } = await connected(seeded(7), make)
+        await using memory = createMemory({ store: "memory:", ...short, compaction })
+        const agent = createAgent({
+          model,
+          tools: [lookUp],
+          systemPrompt: "Be brief.",
+          middleware: [memfold({ memory })],
+        })
+        for (let turn = 1; turn <= 40; turn++) {
+          const given = { messages: [new HumanMessage(`Question ${turn}?`)] }
+          if (turn % 2 === 0) await agent.invoke(given, thread)
+          else for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
+          if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
+          if (turn === 25) await memory.redact("chat", 3)
+        }
+        await server.close()
+        expect(server.refused.map(({ violations }) => violations)).toEqual([])
+        expect((await memory.summaries("chat")).length).toBeGreaterThan(3)
+        const sent = JSON.stringify(server.received.at(-1)?.body)
+        expect(sent.split("Be brief.")).toHaveLength(2)
+        if (name === "Anthropic") {
+          const signed = server.received.filter(({ body }) => JSON.stringify(body).includes('"signature"'))
+          expect(signed.length).toBeGreaterThan(10)
+        }
+        const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
+        expect(all.filter(({ type }) => type === "human")).toHaveLength(40)
+      })
+    }
+  }
+})
+
+describe("a session", () => {
+  it("goes from one provider to the next and back", async () => {
+    const server = await providerServer({ answer: seeded(5) })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: "inline" })
+    for (let turn = 1; turn <= 18; turn++) {
+      const model = providers[turn % providers.length]!.model(server)
+      const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+      await agent.invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    expect(new Set(server.received.map(({ api }) => api)).size).toBe(3)
+  })
+})
+
+describe("a model by its name, which LangChain makes when it is called", () => {
+  it("gets its own thinking back, and none of another provider", async () => {
+    const server = await providerServer({ answer: seeded(5) })
+    const { anthropicURL: anthropicApiUrl, openaiURL: baseURL } = server
+    const local = { apiKey: "local", maxRetries: 0 }
+    const models = [
+      await initChatModel("anthropic:claude-sonnet-5-5", { ...local, anthropicApiUrl, maxTokens: 4_000 }),
+      await initChatModel("openai:gpt-6.2-sol", { ...local, configuration: { baseURL } }),
+    ]
+    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    for (let turn = 0; turn < 12; turn++) {
+      const model = models[turn < 6 ? 0 : turn % 2]!
+      const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+      await agent.invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    const signed = (api: string) =>
+      server.received.some((one) => one.api === api && JSON.stringify(one.body).includes('"signature"'))
+    expect([signed("anthropic"), signed("openai")]).toEqual([true, false])
+  })
+})
+
+describe("a stream that breaks", () => {
+  for (const { name, model: make } of providers) {
+    it(`leaves a session that goes on: ${name}`, async () => {
+      let cut = true
+      const { server, model } = await connected(({ turn, afterResult }) => {
+        if (!afterResult)
+          return {
+            thinking: "Hm.",
+            calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }],
+          }
+        const answer = { text: "The answer is seven.", ...(cut ? { cut: 3 } : {}) }
+        cut = false
+        return answer
+      }, make)
+      await using memory = createMemory({ store: "memory:", compaction: "off" })
+      const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+      const run = async (...texts: ReadonlyArray<string>) => {
+        const given = { messages: texts.map((text) => new HumanMessage(text)) }
+        for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
+      }
+      const roles = async () => (await memory.neutral.messages("chat")).messages.map(({ role }) => role)
+      // Some clients end a stream that was cut as if it were complete; then the half answer is stored.
+      const broken = await run("How many?").then(
+        () => false,
+        () => true,
+      )
+      expect((await roles()).slice(0, 3)).toEqual(["user", "assistant", "tool"])
+      if (broken) await run()
+      await run("And now?")
+      await server.close()
+      expect(server.refused).toEqual([])
+      expect(await roles()).toEqual([1, 2].flatMap(() => ["user", "assistant", "tool", "assistant"]))
+    })
+  }
+})
+
+describe("a call that waited for a person", () => {
+  it("goes on in another process behind a compaction, without the thinking of before", async () => {
+    const { server, model } = await connected(
+      ({ turn, afterResult }) =>
+        afterResult
+          ? { text: `This is answer ${turn}.` }
+          : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }] },
+      anthropic,
+    )
+    await using memory = createMemory({ store: "memory:", ...short, compaction: "manual" })
+    const checkpointer = new MemorySaver()
+    const approve = new Command({ resume: { decisions: [{ type: "approve" }] } })
+    // Each process has a middleware of its own, and the checkpoints in common.
+    const agent = () =>
+      createAgent({
+        model,
+        tools: [lookUp],
+        checkpointer,
+        middleware: [memfold({ memory }), loose(humanInTheLoopMiddleware, { interruptOn: { lookUp: true } })],
+      })
+    for (let turn = 1; turn <= 6; turn++) {
+      await agent().invoke({ messages: [new HumanMessage(`Question ${turn}?`)] }, thread)
+      // Up to here, nothing came in between: the thinking is sent back with the result.
+      const asked = JSON.stringify(server.received.at(-1)?.body)
+      expect(asked.includes('"signature"')).toBe(turn > 1)
+      if (turn === 6) {
+        expect((await memory.compact("chat"))._tag).toBe("Committed")
+        await memory.append("chat", { role: "user", content: "Are you there?" })
+      }
+      await agent().invoke(approve, thread)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
+    const turn = ["human", "ai", "tool", "ai"]
+    expect(all.map(({ type }) => type)).toEqual([
+      ...Array.from({ length: 5 }, () => turn).flat(),
+      "human",
+      ...turn,
+    ])
+    expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain('"signature"')
+  })
+})
