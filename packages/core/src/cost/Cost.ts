@@ -3,14 +3,14 @@
  * same.
  *
  * The model: a provider keeps the prompt of a call for some minutes. Of the next prompt, the leading messages that are
- * the same are read from the cache; all others are written to it. The answers of the model are not counted: they cost the
+ * the same are read from the cache, or also the start of the first one that differs; all else is written to it. The answers of the model are not counted: they cost the
  * same, whatever the prompt was.
  */
 import type { Prices } from "./Prices.js"
 
-/** A message of a prompt: messages with the same `key` have the same text. */
+/** A message of a prompt: all that is sent of it as text, and its tokens. */
 export interface Sent {
-  readonly key: string
+  readonly text: string
   readonly tokens: number
 }
 
@@ -45,10 +45,33 @@ export const nothing: Spent = {
   newest: null,
 }
 
-/** The tokens of the leading messages that two prompts share. */
-const sharedTokens = (one: ReadonlyArray<Sent>, other: ReadonlyArray<Sent>): number => {
+/** How many UTF-16 code units two texts share at their start. */
+const sharedLength = (one: string, other: string): number => {
+  const most = Math.min(one.length, other.length)
+  let length = 0
+  while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++
+  return length
+}
+
+/** The tokens that the second prompt finds in a cache that has the first. */
+const sharedTokens = (
+  cached: ReadonlyArray<Sent>,
+  prompt: ReadonlyArray<Sent>,
+  unit: Prices["cacheUnit"],
+): number => {
   let tokens = 0
-  for (let at = 0; at < one.length && one[at]!.key === other[at]?.key; at++) tokens += one[at]!.tokens
+  for (const [at, message] of prompt.entries()) {
+    const before = cached[at]
+    if (before?.text === message.text) {
+      tokens += message.tokens
+      continue
+    }
+    if (unit === "token" && before !== undefined) {
+      const share = sharedLength(before.text, message.text) / message.text.length
+      tokens += Math.floor(message.tokens * share)
+    }
+    break
+  }
   return tokens
 }
 
@@ -57,23 +80,27 @@ const sharedTokens = (one: ReadonlyArray<Sent>, other: ReadonlyArray<Sent>): num
  *
  * @param spent - What was spent before.
  * @param call - The call; it comes after all others.
- * @param prices - The lifetime of the cache; what a call costs is asked for with {@link total}.
+ * @param prices - How the cache works; what a call costs is asked for with {@link total}.
  *
  * @example
  * ```ts
  * import { Cost, Prices } from "@memfold/core"
  *
  * const prices = Prices.presets["claude-sonnet-5.5"]
- * const first = { time: 0, prompt: [{ key: "Hello", tokens: 1_000 }] }
- * const second = { time: 60_000, prompt: [...first.prompt, { key: "And?", tokens: 200 }] }
+ * const first = { time: 0, prompt: [{ text: "Hello", tokens: 1_000 }] }
+ * const second = { time: 60_000, prompt: [...first.prompt, { text: "And?", tokens: 200 }] }
  * const spent = Cost.call(Cost.call(Cost.nothing, first, prices), second, prices)
  * console.log(spent.cached, spent.written) // 1000 1200
  * ```
  */
-export const call = (spent: Spent, call: Call, { cacheMinutes }: Pick<Prices, "cacheMinutes">): Spent => {
+export const call = (
+  spent: Spent,
+  call: Call,
+  { cacheMinutes, cacheUnit }: Pick<Prices, "cacheMinutes" | "cacheUnit">,
+): Spent => {
   const { newest } = spent
   const alive = newest !== null && call.time - newest.time <= cacheMinutes * 60_000
-  const cached = alive ? sharedTokens(newest.prompt, call.prompt) : 0
+  const cached = alive ? sharedTokens(newest.prompt, call.prompt, cacheUnit) : 0
   const all = call.prompt.reduce((sum, { tokens }) => sum + tokens, 0)
   return {
     ...spent,

@@ -11,6 +11,8 @@
  * - `cacheWrite`: prompt tokens written to the cache; what `input` costs if a provider charges nothing more for it
  * - `output`: tokens that the model writes
  * - `cacheMinutes`: how long the cache lives after a call, in minutes
+ * - `cacheUnit`: what the cache keeps: whole messages, up to a mark behind one of them, or any leading tokens. Where it keeps
+ *   whole messages, a summary that grows at its end is written anew each time
  * - `asOf`: the day on which somebody looked at the source, as `2026-11-22`
  * - `source`: where the prices are from
  */
@@ -21,6 +23,7 @@ export interface Prices {
   readonly cacheWrite: number
   readonly output: number
   readonly cacheMinutes: number
+  readonly cacheUnit: "message" | "token"
   readonly asOf: string
   readonly source: string
 }
@@ -34,6 +37,7 @@ export const presets = {
     cacheWrite: 2.5,
     output: 10,
     cacheMinutes: 5,
+    cacheUnit: "message",
     asOf: "2026-10-24",
     source: "claudit 1.9.2",
   },
@@ -44,6 +48,7 @@ export const presets = {
     cacheWrite: 4,
     output: 10,
     cacheMinutes: 60,
+    cacheUnit: "message",
     asOf: "2026-10-24",
     source: "claudit 1.9.2",
   },
@@ -54,6 +59,7 @@ export const presets = {
     cacheWrite: 2.5,
     output: 10,
     cacheMinutes: 5,
+    cacheUnit: "message",
     asOf: "2026-11-22",
     source: "as Claude Sonnet 5.5, but 0.20 for a cached token",
   },
@@ -64,6 +70,7 @@ export const presets = {
     cacheWrite: 5,
     output: 20,
     cacheMinutes: 5,
+    cacheUnit: "message",
     asOf: "2026-11-22",
     source: "Anthropic's models page, an undated copy",
   },
@@ -74,6 +81,7 @@ export const presets = {
     cacheWrite: 2.5,
     output: 10,
     cacheMinutes: 5,
+    cacheUnit: "token",
     asOf: "2026-11-17",
     source: "OpenAI's model page; the lifetime of the cache is assumed",
   },
@@ -84,6 +92,7 @@ export const presets = {
     cacheWrite: 0.75,
     output: 3.75,
     cacheMinutes: 5,
+    cacheUnit: "token",
     asOf: "2026-11-22",
     source: "litellm#39357; doubles on 2027-01-01; the lifetime of the cache is assumed",
   },
