@@ -10,7 +10,7 @@ import {
   Trigger,
 } from "@memfold/core"
 import { Effect, Layer } from "effect"
-import type { Conversation } from "./locomo.js"
+import type { Conversation, Question } from "./locomo.js"
 
 const strategy = Strategy.make({
   name: "never",
@@ -62,6 +62,31 @@ const targets = [
   { tokens: 1_000, least: 72 },
   { tokens: 2_000, least: 80 },
 ]
+
+/** What searches find for the questions of a conversation, each asked when so many messages had been said. */
+export const foundIn = async (
+  { messages, questions }: Conversation,
+  asked: ReadonlyArray<number>,
+  tokens: number,
+): Promise<(question: Question, total: number) => string> => {
+  const found = new Map<Question, Map<number, string>>(questions.map((question) => [question, new Map()]))
+  const program = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    let said = 0
+    for (const total of asked) {
+      yield* memory.append("s", messages.slice(said, total))
+      said = total
+      for (const question of questions) {
+        if (question.evidence.some((at) => at >= total)) continue
+        const { text } = yield* memory.recall("s", question.text, { tokens })
+        found.get(question)?.set(total, text)
+      }
+    }
+  })
+  const live = Memory.layer({ strategy, compaction: "off" }).pipe(Layer.provide(InMemoryEventLog.layer))
+  await Effect.runPromise(program.pipe(Effect.provide(live)))
+  return (question, total) => found.get(question)?.get(total) ?? ""
+}
 
 export const recallOf = async (conversations: ReadonlyArray<Conversation>): Promise<boolean> => {
   const tallies = targets.map(({ tokens }) => ({ tokens, recalled: new Tally(), newest: new Tally() }))

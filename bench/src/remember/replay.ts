@@ -23,8 +23,8 @@ export interface ReplayOptions {
   readonly automatic: number
   /** The questions are asked after each of these numbers of messages, if their evidence has been said. */
   readonly asked: ReadonlyArray<number>
-  /** The tokens of a search on demand for each question; 0 for none. */
-  readonly onDemand: number
+  /** What a search on demand finds for a question after so many messages. */
+  readonly found?: (question: Question, total: number) => string
 }
 
 /** What a replay came to. The shares of evidence are sums over `questions`, each from 0 to 1. */
@@ -39,7 +39,6 @@ export interface Replayed {
   readonly said: number
   readonly newest: number
   readonly found: number
-  readonly foundTokens: number
 }
 
 /** A clock that shows the time of the conversation. */
@@ -109,10 +108,18 @@ export const replay = async (
   { messages, questions }: Conversation,
   strategy: Strategy.Strategy,
   prices: ReadonlyArray<Prices.Prices>,
-  { automatic, asked, onDemand }: ReplayOptions,
+  { automatic, asked, found }: ReplayOptions,
 ): Promise<Replayed> => {
   let spent = prices.map((): Cost.Spent => Cost.nothing)
-  const sums = { compactions: 0, questions: 0, tokens: 0, sent: 0, said: 0, newest: 0, found: 0, foundTokens: 0 }
+  const sums = {
+    compactions: 0,
+    questions: 0,
+    tokens: 0,
+    sent: 0,
+    said: 0,
+    newest: 0,
+    found: 0,
+  }
   const { clock, now, moveTo } = clockAt(messages[0]?.time ?? 0)
   const wantedOf = ({ evidence }: Question) =>
     evidence.flatMap((index) => sentencesOf(Message.text(messages[index]!)))
@@ -140,28 +147,18 @@ export const replay = async (
         const last = newestWithin(messages.slice(0, total), context.tokens)
         for (const question of asking) {
           const wanted = wantedOf(question)
-          const said = shareSaid(shown, wanted)
           sums.questions++
           sums.tokens += context.tokens
-          sums.said += said
+          sums.said += shareSaid(shown, wanted)
           sums.newest += shareSaid(last, wanted)
-          if (onDemand === 0) continue
-          const found = yield* memory.recall("s", question.text, {
-            tokens: onDemand,
-            messages: "outside-context",
-          })
-          sums.found += shareSaid(`${shown}\n${found.text}`, wanted)
-          sums.foundTokens += found.tokens
+          if (found !== undefined) sums.found += shareSaid(`${shown}\n${found(question, total)}`, wanted)
         }
       })
 
     for (const [index, message] of messages.entries()) {
       if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
       if (message.role === "assistant") {
-        const context = yield* memory.context(
-          "s",
-          automatic === 0 ? {} : { recall: { tokens: automatic } },
-        )
+        const context = yield* memory.context("s", automatic === 0 ? {} : { recall: { tokens: automatic } })
         const call = { time: now(), prompt: sentOf(context) }
         sums.sent += context.tokens
         spent = spent.map((before, at) => Cost.call(before, call, prices[at]!))
