@@ -55,7 +55,7 @@ const withAutomatic: ReadonlySet<Strategy.Strategy> = new Set([summarization, br
 const recalled = 1_000
 
 /** The questions are asked at the end of each of so many days on which they talked, and at the end. */
-const everyDays = 4
+const everyDays = 10
 
 const askedIn = ({ ends }: Conversation): ReadonlyArray<number> =>
   ends.filter((_, day) => (day + 1) % everyDays === 0 || day === ends.length - 1)

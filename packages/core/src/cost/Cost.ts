@@ -174,6 +174,7 @@ export const breakEven = (
   },
 ): number => {
   const { perCall, summary, kept, summarizerInput, summarizerOutput } = session
-  const once = (cacheWrite - cached) * (summary + kept) + input * summarizerInput + output * summarizerOutput
+  const written = Math.max(0, cacheWrite - cached) * (summary + kept)
+  const once = written + input * summarizerInput + output * summarizerOutput
   return cached === 0 ? Number.POSITIVE_INFINITY : Math.sqrt((2 * perCall * once) / cached)
 }

@@ -75,7 +75,7 @@ export const strategies: ReadonlyMap<string, ShippedStrategy> = new Map([
       coldBlockTokens: upTo(60),
       summaryShare: fc.constantFrom(0.1, 0.5),
       // The summaries of a rehearsal take five tokens, so these are merged now and then.
-      summaryTokens: upTo(20),
+      summaryTokens: upTo(8),
     }),
   ),
   shipped(RollingBuffer, fc.record({ bufferSize: upTo(5) })),
