@@ -2,7 +2,7 @@
 import { backlog } from "./backlog.js"
 import { fairness } from "./fairness.js"
 import { history } from "./history.js"
-import { remember } from "./remember.js"
+import { remember } from "./remember/index.js"
 import { stores } from "./stores.js"
 import { turn } from "./turn/index.js"
 import { waiting } from "./waiting.js"

@@ -17,11 +17,15 @@ export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
 
 export * as Session from "./session/index.js"
 
+export * as Prices from "./cost/Prices.js"
+export * as Cost from "./cost/Cost.js"
+
 export * as Strategy from "./policy/Strategy.js"
 export * as Trigger from "./policy/Trigger.js"
 export * as Keep from "./policy/Keep.js"
 export * as BatchSize from "./policy/BatchSize.js"
 export * as SummaryMode from "./policy/SummaryMode.js"
+export type { MergeBlocks, SummarySize } from "./policy/SummarySize.js"
 export * as Split from "./policy/Split.js"
 export * as Pin from "./policy/Pin.js"
 export * as Prune from "./policy/Prune.js"

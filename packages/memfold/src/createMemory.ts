@@ -83,7 +83,7 @@ export const createMemory = <
     ...engine
   } = options
   const format: keyof Formats = given ?? "openai"
-  const named = options.strategy ?? "sliding-window"
+  const named = options.strategy ?? "break-even"
   const strategy = strategyOf(named, { file: settings, environmentPrefix })
   /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {

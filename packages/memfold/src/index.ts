@@ -44,6 +44,7 @@ export {
 } from "@memfold/core"
 export { modelExtractor, rules } from "@memfold/layers"
 export { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
+export { BreakEven } from "@memfold/strategy-break-even"
 export { Rounds } from "@memfold/strategy-rounds"
 export { SlidingWindow } from "@memfold/strategy-sliding-window"
 export { SplitTurn } from "@memfold/strategy-split-turn"

@@ -68,10 +68,16 @@ describe("close", () => {
 
   it("resolves an append whose compactions it ends, and rejects other calls with Closed, at once", async () => {
     const never = () => new Promise<string>(() => {})
-    const inline = createMemory({ store: "memory:", summarizer: never, compaction: "inline" })
+    const inline = createMemory({
+      store: "memory:",
+      strategy: "sliding-window",
+      summarizer: never,
+      compaction: "inline",
+    })
     const append = inline.append("s", numbers(60).map(said))
     const background = createMemory({
       store: "memory:",
+      strategy: "sliding-window",
       summarizer: never,
       budget: { tokens: 10, timeout: "10 minutes" },
     })

@@ -2,6 +2,7 @@
  * The strategies and summarizers of this package by their names, for options and the command line.
  */
 import { EchoSummarizer, ExtractiveSummarizer, type Strategy, type Summarizer } from "@memfold/core"
+import { BreakEven } from "@memfold/strategy-break-even"
 import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
@@ -38,6 +39,7 @@ const shipped = {
   window: Window,
   "token-buffer": TokenBuffer,
   "summary-buffer": SummaryBuffer,
+  "break-even": BreakEven,
 } satisfies Record<string, AnyStrategy>
 
 /** The name of a shipped strategy. */
@@ -46,7 +48,8 @@ export type StrategyName = Suggested<keyof typeof shipped | "rolling">
 /** The name of a shipped summarizer. */
 export type SummarizerName = Suggested<"extractive" | "echo">
 
-/** The shipped strategies by name: four that follow published designs, and three simpler ones. */
+/** The shipped strategies by name: four that follow published designs, three simpler ones, and one that goes by
+ * prices. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(Object.entries(shipped))
 
 /** The strategies by all their names: `rolling` is the name under which the states of such a program are imported. */

@@ -162,6 +162,7 @@ describe("what a person reads", () => {
       "window",
       "token-buffer",
       "summary-buffer",
+      "break-even",
     ]
     const conversation = sample("coding-agent.jsonl")
     const { code, out } = await memfold("compare", conversation, "--set", "context_limit=16000")

@@ -111,7 +111,7 @@ describe.each(names)("the tour of %s", (name) => {
   it("reports the costs that `compare` finds", async () => {
     const { out } = toured(name)
     const compared = await json("compare", sample(`${name}.jsonl`), "--set", "context_limit=16000")
-    expect(compared.length).toBe(7)
+    expect(compared.length).toBe(8)
     for (const one of compared) {
       expect(row(out.split("\n"), String(one["strategy"]))).toEqual([
         one["strategy"],

@@ -14,14 +14,14 @@ import { unavailable } from "./failure.js"
  * - `maxInputTokens`: the maximum of conversation tokens in one call, from 1,000. Larger inputs are sent in chunks,
  *   each merged into the text before it. Leave room in the model's window for the instructions (about 600 tokens), a head line for
  *   each message (about 15) and the answer. Without it, everything is sent in one call.
- * - `maxTokens`: the length the prompt asks for, in tokens, from 32; 1,500 by default. The model may exceed it: set the
- *   output limit in the model's own settings, well above. A cut-off text is refused.
+ * - `maxTokens`: the length the prompt asks for, in tokens, from 32; what the strategy asks for by default, or else 1,500. The
+ *   model may exceed it: set the output limit in the model's own settings, well above. A cut-off text is refused.
  * - `instructions`: added to every prompt, for example what matters in your field
  */
 export const Options = Schema.Struct({
   name: Schema.optionalWith(Schema.NonEmptyTrimmedString, { default: () => "ai" }),
   maxInputTokens: Schema.optional(Schema.Int.pipe(Schema.greaterThanOrEqualTo(1_000))),
-  maxTokens: Schema.optionalWith(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32)), { default: () => 1_500 }),
+  maxTokens: Schema.optional(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32))),
   instructions: Schema.optional(Schema.String),
 })
 export type Options = typeof Options.Encoded

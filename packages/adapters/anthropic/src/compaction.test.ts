@@ -21,7 +21,7 @@ const asking = (options: Partial<Summarizer.Request> = {}): Summarizer.Request =
   messagesFrom: 0,
   replacesTokens: 1_000,
   instructions: undefined,
-  context: { pinned: [Message.system("Be kind.")], summary: null, messages: conversation(4) },
+  context: { pinned: [Message.system("Be kind.")], summary: [], messages: conversation(4) },
   ...options,
 })
 
@@ -86,7 +86,7 @@ describe("the summarizer", () => {
     const first = await Effect.runPromise(make().summarize(asking()))
     const second = await Effect.runPromise(
       make().summarize(
-        asking({ context: { pinned: [], summary: summaryOf(first), messages: conversation(2) } }),
+        asking({ context: { pinned: [], summary: [summaryOf(first)], messages: conversation(2) } }),
       ),
     )
     expect(second.text).toBe("Claude's summary of 6 turns.")
@@ -101,7 +101,7 @@ describe("the summarizer", () => {
     const first = await Effect.runPromise(make().summarize(asking()))
     const data = { ...(first.providerData?.data as object), signature: "of another organization" }
     const summary = summaryOf({ text: first.text, providerData: { provider: "anthropic", model, data } })
-    const request = asking({ context: { pinned: [], summary, messages: conversation(2) } })
+    const request = asking({ context: { pinned: [], summary: [summary], messages: conversation(2) } })
     expect(await Effect.runPromise(make().summarize(request))).toMatchObject({
       text: "Claude's summary of 2 turns.",
       finish: "stop",

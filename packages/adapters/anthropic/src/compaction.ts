@@ -151,7 +151,7 @@ export const nativeCompaction = (options: CompactionOptions): Summarizer.Service
     signal: AbortSignal,
   ): PromiseLike<unknown> => {
     const prompt = instructionsFor(given)
-    const context = [...pinned, ...(summary === null ? [] : [summary]), ...messages]
+    const context = [...pinned, ...summary, ...messages]
     return client.beta.messages.create(
       {
         ...fields,

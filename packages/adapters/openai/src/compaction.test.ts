@@ -23,7 +23,7 @@ const asking = (options: Partial<Summarizer.Request> = {}): Summarizer.Request =
   messagesFrom: 0,
   replacesTokens: 1_000,
   instructions: undefined,
-  context: { pinned: [Message.system("Be kind.")], summary: null, messages: conversation },
+  context: { pinned: [Message.system("Be kind.")], summary: [], messages: conversation },
   ...options,
 })
 
@@ -97,7 +97,7 @@ describe("the summarizer", () => {
   it("sends the earlier window with the new messages, pinned ones left out", async () => {
     const first = await Effect.runPromise(make().summarize(asking()))
     const messages = [Message.user("And in Linz?"), Message.user("Be brief.", { pinned: true })]
-    const context = { pinned: [Message.user("pinned")], summary: summaryOf(first), messages }
+    const context = { pinned: [Message.user("pinned")], summary: [summaryOf(first)], messages }
     const second = await Effect.runPromise(make().summarize(asking({ context, previous: first.text, to: 6 })))
     expect(server.requests[1]?.body.input).toEqual([
       ...((first.providerData?.data ?? []) as ReadonlyArray<unknown>),
@@ -109,7 +109,7 @@ describe("the summarizer", () => {
   it("sends the text of a window that the API cannot read", async () => {
     const data = [{ id: "cmp_9", type: "compaction", encrypted_content: "of another organization" }]
     const summary = summaryOf({ text: "[0,4)", providerData: { provider: "openai-responses", data } })
-    const context = { pinned: [], summary, messages: conversation }
+    const context = { pinned: [], summary: [summary], messages: conversation }
     const result = await Effect.runPromise(make().summarize(asking({ context })))
     expect(result.providerData?.data).toHaveLength(2)
     expect(server.requests[1]?.body.input[0]).toEqual({

@@ -45,7 +45,7 @@ export interface CompactionOptions {
  * context, and the compacted window repeats all user messages.
  */
 const conversationOf = ({ summary, messages }: Summarizer.Conversation): ReadonlyArray<Message.Message> => [
-  ...(summary === null ? [] : [summary]),
+  ...summary,
   ...messages.filter(
     ({ pinned, parts }) =>
       pinned !== true || parts.some(({ type }) => type === "tool-call" || type === "tool-result"),

@@ -20,7 +20,7 @@ import type { Decision, Plan } from "../policy/decide.js"
 import { decide, longestPause } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { noFiles } from "../summary/Summary.js"
-import { write } from "../summary/Wording.js"
+import { texts } from "../summary/Wording.js"
 import { type Leases, longestLease } from "../session/Leases.js"
 import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
@@ -370,10 +370,11 @@ const commit = (
             strategy.toolNotes.files,
           )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
-    const text = write(wording, { segments: all, files })
+    const written = texts(wording, { segments: all, files })
+    const counted = written.reduce((sum, text) => sum + counter.count(text), 0)
     // Whichever form a provider gets: the larger one, so that a trigger is never late.
-    const content = Math.max(counter.count(text), all[0]?.providerData?.tokens ?? 0)
-    const tokens = text === "" ? 0 : content + messageOverhead
+    const content = Math.max(counted, all[0]?.providerData?.tokens ?? 0)
+    const tokens = written.length === 0 ? 0 : content + written.length * messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
     const replaced = withoutPinned(before.uncovered.slice(started.from, coveredTo))

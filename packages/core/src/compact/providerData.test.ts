@@ -98,7 +98,7 @@ describe("a summary with provider data", () => {
         yield* memory.compact("s")
         expect(asked[0]?.context).toEqual({
           pinned: [Message.system("be kind")],
-          summary: null,
+          summary: [],
           messages: said(3),
         })
         yield* memory.append("s", [
@@ -108,10 +108,10 @@ describe("a summary with provider data", () => {
         ])
         const shown = unmarked((yield* memory.context("s")).messages)
         yield* memory.compact("s")
-        const { pinned = [], summary = null, messages = [] } = asked[1]?.context ?? {}
-        expect(summary?.parts[1]).toEqual(opaque("[0,4)"))
+        const { pinned = [], summary = [], messages = [] } = asked[1]?.context ?? {}
+        expect(summary[0]?.parts[1]).toEqual(opaque("[0,4)"))
         expect(messages.map(({ role }) => role)).toContain("tool")
-        expect([...pinned, ...(summary === null ? [] : [summary]), ...messages]).toEqual(shown.slice(0, -2))
+        expect([...pinned, ...summary, ...messages]).toEqual(shown.slice(0, -2))
       }).pipe(Effect.provide(withMemory(manual, service)))
     },
   )
@@ -125,7 +125,7 @@ describe("a summary with provider data", () => {
       const [first, second] = asked
       expect(asked.length).toBeGreaterThan(3)
       expect(first?.context?.messages).toHaveLength(first?.to ?? 0)
-      expect(second?.context?.summary?.parts[1]).toEqual(opaque(`[0,${first?.to})`))
+      expect(second?.context?.summary[0]?.parts[1]).toEqual(opaque(`[0,${first?.to})`))
       expect(asked.filter(({ context }) => context === undefined).length).toBeGreaterThan(1)
       const { summary } = yield* memory.state("s")
       expect(summary?.segments[0]?.providerData?.data).toEqual({

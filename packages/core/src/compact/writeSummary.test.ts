@@ -143,3 +143,36 @@ describe("what was finished before a failure", () => {
     }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
   })
 })
+
+describe("the size that a strategy asks for", () => {
+  it.effect("comes with each request, and merged blocks have their own", () => {
+    const summarySize = { share: 0.25, maxTokens: 400 }
+    const { asked, service } = failingFrom(9)
+    const strategy = Strategy.make({
+      ...pairs,
+      summaryMode: SummaryMode.blocks,
+      summarySize,
+      // Two blocks of the echo summarizer take more.
+      mergeBlocks: { above: 10, maxTokens: 100 },
+    })
+    return Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (let round = 0; round < 4; round++) {
+        yield* memory.append("s", said(22))
+        yield* memory.compact("s")
+      }
+      expect(asked.map(({ kind, size }) => [kind, size])).toEqual([
+        ["block", summarySize],
+        ["block", summarySize],
+        ["history", { share: 0.25, maxTokens: 100 }],
+        ["block", summarySize],
+      ])
+      const { summary, coveredTo } = yield* memory.state("s")
+      expect(summary?.segments.map(({ kind, from }) => [kind, from])).toEqual([
+        ["history", 0],
+        ["block", summary?.segments[0]?.to],
+      ])
+      expect(summary?.segments.at(-1)?.to).toBe(coveredTo)
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+  })
+})

@@ -7,7 +7,7 @@ import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "../message/Message.js"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { pairResults } from "../render/pairResults.js"
-import { preambleEnd, summaryMessage } from "../render/Render.js"
+import { preambleEnd, summaryMessages } from "../render/Render.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { marginOf, messageOverhead } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
@@ -202,7 +202,7 @@ const ask = (
       const earlier = whole ?? asSummary(writers, { part, from, text, providerData })
       return {
         pinned: paired([...before.pinned, ...before.uncovered.slice(before.coveredTo, preambleTo)]),
-        summary: earlier === null ? null : summaryMessage(earlier),
+        summary: earlier === null ? [] : summaryMessages(earlier),
         messages: paired(before.uncovered.slice(Math.max(since, preambleTo), to)),
       }
     }
@@ -235,6 +235,7 @@ const ask = (
           messages: taken.map(({ message }) => message),
           messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
           replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
+          ...sizeOf(writers.strategy, part.kind),
           instructions,
           ...(context === null ? {} : { context }),
         }),
@@ -247,11 +248,21 @@ const ask = (
     return { finished: { text, providerData, to: part.to }, calls, failure: null }
   })
 
+/** The size that the strategy asks for: merged blocks have one of their own. */
+const sizeOf = (
+  { summaryMode, summarySize, mergeBlocks }: Strategy,
+  kind: Segment["kind"],
+): Pick<Request, "size"> => {
+  if (summarySize === undefined) return {}
+  const merges = summaryMode === "blocks" && kind === "history" && mergeBlocks !== undefined
+  return { size: merges ? { ...summarySize, maxTokens: mergeBlocks.maxTokens } : summarySize }
+}
+
 /** The text written so far as a summary; `null` if there is none. */
 const asSummary = (
   { strategy }: Writers,
   written: Pick<Assignment, "part" | "from"> & Pick<Text, "text" | "providerData">,
-): Parameters<typeof summaryMessage>[0] | null => {
+): Parameters<typeof summaryMessages>[0] | null => {
   const { part, from, text, providerData } = written
   if (text === undefined) return null
   const data = providerData === undefined ? {} : { providerData }

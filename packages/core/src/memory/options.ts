@@ -29,6 +29,8 @@ const hasFunction = (value: unknown, name: string): boolean => isObject(value) &
 
 const isWording = Schema.is(Wording)
 
+const isShare = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= 0.9
+
 const isPositive = (value: unknown): boolean => isCount(value, 1)
 
 /** A duration in milliseconds; `NaN` if it is none. */
@@ -48,7 +50,7 @@ const isDuration = (value: unknown): boolean => millisOf(value) >= 0
  */
 export const isStrategy = (value: unknown): value is Strategy => {
   if (!isObject(value) || typeof value["name"] !== "string") return false
-  const { summaryMode, context, pin, prune } = value
+  const { summaryMode, context, pin, prune, summarySize, mergeBlocks } = value
   return (
     hasFunction(value["when"], "due") &&
     hasFunction(value["keep"], "from") &&
@@ -58,7 +60,11 @@ export const isStrategy = (value: unknown): value is Strategy => {
     isWording(context["wording"]) &&
     (context["maxMessages"] === undefined || isPositive(context["maxMessages"])) &&
     (pin === undefined || hasFunction(pin, "pins")) &&
-    (prune === undefined || Array.isArray(prune))
+    (prune === undefined || Array.isArray(prune)) &&
+    (summarySize === undefined ||
+      (isObject(summarySize) && isShare(summarySize["share"]) && isPositive(summarySize["maxTokens"]))) &&
+    (mergeBlocks === undefined ||
+      (isObject(mergeBlocks) && isPositive(mergeBlocks["above"]) && isPositive(mergeBlocks["maxTokens"])))
   )
 }
 

@@ -124,6 +124,16 @@ describe("a view", () => {
     expect(make(stateOf([]), now)).toMatchObject({ lastCompactionTime: now, lastMessageTime: now })
   })
 
+  it("counts the calls of the model, and knows when the newest one was", () => {
+    const messages = [user("q", { time: 17 }), assistant("a", { time: 99 }), user("q", { time: 500 })]
+    const input = { modelCalls: 1, lastModelCallTime: 99, appendedTokens: 30 }
+    expect(make(stateOf(messages), now)).toMatchObject(input)
+    // A compaction forgets neither.
+    expect(make(stateOf(messages, 2), now)).toMatchObject(input)
+    expect(make(stateOf(messages.slice(0, 1)), now)).toMatchObject({ modelCalls: 0, lastModelCallTime: 17 })
+    expect(make(stateOf([]), now)).toMatchObject({ lastModelCallTime: now, appendedTokens: 0 })
+  })
+
   it("counts pinned messages into the context, covered or not", () => {
     const messages = [user("q", { pinned: true }), ...chat(5, 1)]
     expect(make(stateOf(messages), now).contextTokens).toBe(60)

@@ -18,6 +18,12 @@ export interface PolicyInput {
   readonly lastCompactionTime: number
   /** When the newest message was appended, in milliseconds since the epoch. */
   readonly lastMessageTime: number
+  /** How many calls of a model the session has had: the messages from the assistant. */
+  readonly modelCalls: number
+  /** When the newest of them was appended; before the first one, when the first message was. In milliseconds. */
+  readonly lastModelCallTime: number
+  /** The tokens of all messages so far, as they were appended. */
+  readonly appendedTokens: number
   /** The tokens that the next context takes. */
   readonly contextTokens: number
   /** How many of `contextTokens` a provider reported; the others are counted. */
@@ -56,6 +62,9 @@ export const make = (state: SessionState, now: number): PolicyInput => {
     now,
     lastCompactionTime: state.lastCompactionTime ?? state.startTime ?? now,
     lastMessageTime: state.lastMessageTime ?? now,
+    modelCalls: state.modelCalls,
+    lastModelCallTime: state.lastModelCallTime ?? state.startTime ?? now,
+    appendedTokens: state.appendedTokens,
     contextTokens: contextTokens(state),
     reportedTokens: state.reported?.tokens ?? 0,
     tokens: (from, to) => tokensBetween(state, from, to),

@@ -6,6 +6,7 @@ import { Either, ParseResult, Schema } from "effect"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary } from "../summary/Wording.js"
 import type { SummaryMode } from "./SummaryMode.js"
+import type { MergeBlocks, SummarySize } from "./SummarySize.js"
 import type { Keep } from "./Keep.js"
 import type { ToolNotes } from "./ToolNotes.js"
 import type { Pin } from "./Pin.js"
@@ -39,6 +40,10 @@ export interface Strategy {
   readonly batchSize: BatchSize
   /** How the summary is written. */
   readonly summaryMode: SummaryMode
+  /** How long the segments are that a compaction writes. Without it, summarizers have sizes of their own. */
+  readonly summarySize?: SummarySize
+  /** When blocks are merged; only for the summary mode `blocks`. Without it, blocks are kept for ever. */
+  readonly mergeBlocks?: MergeBlocks
   /** When and where a tail that is too large is split. Without it, the tail is never split. */
   readonly split?: Split
   /** Which messages are pinned when they are appended. */

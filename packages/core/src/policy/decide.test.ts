@@ -594,3 +594,40 @@ describe("a strategy that folds nothing", () => {
     }
   })
 })
+
+describe("blocks that have outgrown their room", () => {
+  const blocks = { summaryMode: SummaryMode.blocks, mergeBlocks: { above: 100, maxTokens: 25 } }
+  /** Ten messages, of which two blocks cover four, in a summary of so many tokens. */
+  const covered = (tokens: number, segments = 2) => {
+    const state = stateOf(chat(10), 4)
+    const block = { kind: "block" as const, text: "b" }
+    return {
+      ...state,
+      summary: {
+        ...state.summary!,
+        tokens,
+        segments: Array.from({ length: segments }, (_, at) => ({
+          ...block,
+          from: (4 / segments) * at,
+          to: (4 / segments) * (at + 1),
+        })),
+      },
+    }
+  }
+  const kinds = (state: Session.SessionState, options = blocks) => {
+    const plan = planned(state, options)
+    return typeof plan === "string" ? plan : plan.parts
+  }
+
+  it("are merged with the new messages into one history", () => {
+    expect(kinds(covered(101))).toEqual([{ kind: "history", from: 4, to: 6 }])
+  })
+
+  it("are kept while there is room, if there is only one, and without the rule", () => {
+    const block = [{ kind: "block", from: 4, to: 6 }]
+    expect(kinds(covered(100))).toEqual(block)
+    expect(kinds(covered(101, 1))).toEqual(block)
+    const { mergeBlocks: _without, ...kept } = blocks
+    expect(kinds(covered(101), kept as typeof blocks)).toEqual(block)
+  })
+})

@@ -115,7 +115,7 @@ export const decide = (
       ? idle("nothing-to-take")
       : { _tag: "Due", plan: { reason, from, to: from, tailFrom, parts: [], prune } }
   }
-  const kind = strategy.summaryMode === "blocks" ? "block" : "history"
+  const kind = strategy.summaryMode === "blocks" && !mergesBlocks(strategy, state) ? "block" : "history"
   const parts = partsOf(kind, { from, to, tailFrom, words })
   return { _tag: "Due", plan: { reason, from, to, tailFrom, parts, prune } }
 }
@@ -167,6 +167,12 @@ export const nextCheck = (
   const at = when.dueTime({ ...input, tailFrom: clampToBoundary(state, strategy.keep.from(input)) })
   return at !== null && at > now ? at : null
 }
+
+/** Whether the blocks of the summary have outgrown the room that the strategy gives them. */
+const mergesBlocks = ({ mergeBlocks }: Strategy, { summary }: SessionState): boolean =>
+  mergeBlocks !== undefined &&
+  (summary?.segments.length ?? 0) > 1 &&
+  (summary?.tokens ?? 0) > mergeBlocks.above
 
 /** The first uncovered message before a position that is not pinned; the position if there is none. */
 const firstWords = (state: SessionState, before: number): number => {

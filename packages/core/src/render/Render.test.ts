@@ -342,3 +342,35 @@ it("shows the newest group however small the cap is", () => {
     { section: "uncovered", from: 1, to: 5 },
   ])
 })
+
+describe("a summary of separate messages", () => {
+  const block = (from: number, text: string) => ({ kind: "block" as const, from, to: from + 2, text })
+  const wording = Wording.separately(Wording.conversationSummary)
+  const context = (segments: ReadonlyArray<ReturnType<typeof block>>) => {
+    const to = segments.at(-1)!.to
+    const files = { read: ["a.ts"], modified: [] }
+    return Render.render(
+      after(...appended(chat(8)), started(to), committed(to, { segments, wording, files })),
+    )
+  }
+
+  it("has one message for each block, and one for the files behind them", () => {
+    const { messages, sources, layout } = context([block(0, "first"), block(2, "second")])
+    expect(messages.slice(0, 4).map(Message.text)).toEqual([
+      "[Conversation Summary]\nfirst",
+      "[Conversation Summary]\nsecond",
+      "[Conversation Summary]\n<read-files>\na.ts\n</read-files>",
+      Message.text(chat(8)[4]!),
+    ])
+    expect(sources).toEqual([null, null, null, 4, 5, 6, 7])
+    expect(layout.map(({ section, from, to }) => [section, from, to])).toEqual([
+      ["summary", 0, 4],
+      ["uncovered", 4, 8],
+    ])
+  })
+
+  it("leaves the older blocks as they are when another one comes", () => {
+    const [before, later] = [context([block(0, "first")]), context([block(0, "first"), block(2, "second")])]
+    expect(later.messages[0]).toEqual(before.messages[0])
+  })
+})

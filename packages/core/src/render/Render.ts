@@ -104,31 +104,31 @@ export const preambleEnd = (state: SessionState): number => {
 }
 
 /**
- * The summary as a message; `null` if it has no text, as with summary mode `drop`. If its history has provider data, an
- * opaque part replaces the text of the history for that provider; what else the summary says follows in a text of its
- * own. For everyone else the texts are one (see `Message.partsFor`).
+ * The summary as messages: none if it has no text, as with summary mode `drop`; more than one if its wording is
+ * `separate`. If its history has provider data, an opaque part replaces the text of the history for that provider; what
+ * else the message says follows in a text of its own. For everyone else the texts are one (see `Message.partsFor`).
  */
-export const summaryMessage = (
+export const summaryMessages = (
   summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "files" | "wording">,
-): Message | null => {
+): ReadonlyArray<Message> => {
   const { wording, segments } = summary
-  const text = Wording.write(wording, summary)
-  if (text === "") return null
+  const { role } = wording
+  const [text, ...others] = Wording.texts(wording, summary)
+  if (text === undefined) return []
+  const rest = others.map((other): Message => ({ role, parts: [{ type: "text", text: other }] }))
   const [first] = segments
   const { providerData } = first ?? {}
   if (first === undefined || providerData === undefined)
-    return { role: wording.role, parts: [{ type: "text", text }] }
+    return [{ role, parts: [{ type: "text", text }] }, ...rest]
   const { provider, model, data } = providerData
   const history = wording.heading + first.text
   const alone = text === history + (wording.footer ?? "")
-  return {
-    role: wording.role,
-    parts: [
-      { type: "text", text: alone ? text : history },
-      { type: "opaque", provider, data, replaces: "text-before", ...(model === undefined ? {} : { model }) },
-      ...(alone ? [] : [{ type: "text" as const, text: text.slice(history.length) }]),
-    ],
-  }
+  const parts: Message["parts"] = [
+    { type: "text", text: alone ? text : history },
+    { type: "opaque", provider, data, replaces: "text-before", ...(model === undefined ? {} : { model }) },
+    ...(alone ? [] : [{ type: "text" as const, text: text.slice(history.length) }]),
+  ]
+  return [{ role, parts }, ...rest]
 }
 
 /** Facts that a memory layer recalled, as one message of the context. */
@@ -272,7 +272,7 @@ export const render = (
   const last = shown.at(-1)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
-  const summarized = summary === null ? null : summaryMessage(summary)
+  const summarized = summary === null ? [] : summaryMessages(summary)
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
@@ -284,7 +284,7 @@ export const render = (
             section: "summary" as const,
             from: 0,
             to: coveredTo,
-            tokens: summarized === null ? 0 : summary.tokens,
+            tokens: summarized.length === 0 ? 0 : summary.tokens,
           },
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
@@ -305,9 +305,7 @@ export const render = (
   ]
   const sent: ReadonlyArray<Sent> = [
     ...pairResults(pinned.filter(bound.hasRest)),
-    ...[...memory.map(({ message }) => message), ...(summarized === null ? [] : [summarized])].map(
-      (message) => ({ message, source: null }),
-    ),
+    ...[...memory.map(({ message }) => message), ...summarized].map((message) => ({ message, source: null })),
     ...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),
   ]
   return {

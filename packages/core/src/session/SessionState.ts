@@ -96,6 +96,10 @@ export interface SessionState {
   /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
   readonly startTime: number | null
   readonly lastMessageTime: number | null
+  /** How many messages are from the assistant: each one stands for a call of a model. */
+  readonly modelCalls: number
+  /** The time of the newest message from the assistant, in milliseconds since the epoch; `null` if there is none. */
+  readonly lastModelCallTime: number | null
   /** When the last compaction committed a summary, in milliseconds since the epoch; `null` if none did. */
   readonly lastCompactionTime: number | null
   /** The uncovered messages, `[coveredTo, total)`. */
@@ -164,6 +168,8 @@ export const empty = (session: string): SessionState => ({
   compressedThroughRound: 0,
   startTime: null,
   lastMessageTime: null,
+  modelCalls: 0,
+  lastModelCallTime: null,
   lastCompactionTime: null,
   uncovered: Sequence.of(),
   turnStarts: Sequence.of(),

@@ -14,7 +14,7 @@ import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 5
+export const foldVersion = 6
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -59,6 +59,8 @@ const Stored = Schema.Struct({
   compressedThroughRound: Count,
   startTime: Time,
   lastMessageTime: Time,
+  modelCalls: Count,
+  lastModelCallTime: Time,
   lastCompactionTime: Time,
   uncovered: sequenceOf(Entry),
   turnStarts: sequenceOf(Count),

@@ -188,7 +188,8 @@ const messageAppended = (
     ...(bound === undefined ? {} : { bound }),
   }
   const time = message.time ?? recorded.time
-  const lastPromptIndex = message.role === "assistant" ? state.lastPromptIndex : index
+  const isAnswer = message.role === "assistant"
+  const lastPromptIndex = isAnswer ? state.lastPromptIndex : index
   const { usage } = message
   const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
   return {
@@ -198,6 +199,8 @@ const messageAppended = (
     total: index + 1,
     startTime: state.startTime ?? time,
     lastMessageTime: time,
+    modelCalls: isAnswer ? state.modelCalls + 1 : state.modelCalls,
+    lastModelCallTime: isAnswer ? time : state.lastModelCallTime,
     uncovered: state.uncovered.append(entry),
     turnStarts: startsTurn ? state.turnStarts.append(index) : state.turnStarts,
     structure,

@@ -547,3 +547,16 @@ describe("options", () => {
     expect(() => make(options)).toThrow(/maxTokens|share/)
   })
 })
+
+describe("the size that a strategy asks for", () => {
+  const size = { maxTokens: 240, share: 0.5 }
+  const tokens = (options: Options, given: Partial<Request>) =>
+    estimate(summarize(chatter(3, 200), undefined, options, given))
+
+  it("is that of the summary, unless the summarizer has one of its own", () => {
+    expect(tokens({}, { size })).toBeLessThanOrEqual(240)
+    expect(tokens({}, { size })).toBeGreaterThan(240 * 0.8)
+    expect(tokens({}, { size: { ...size, maxTokens: 480 } })).toBeGreaterThan(480 * 0.8)
+    expect(tokens({ maxTokens: 60 }, { size })).toBe(tokens({ maxTokens: 60 }, {}))
+  })
+})

@@ -32,18 +32,20 @@ import { SummarizerError } from "./Summarizer.js"
 /**
  * The options of the extractive summarizer, as a schema.
  *
- * - `maxTokens`: the most tokens of a summary, estimated; at least 32, 800 by default
- * - `share`: the share of the new messages to keep, above 0 and at most 0.9; 0.3 by default. The summary so far counts
- *   in full until `maxTokens` is reached, and a few sentences may keep more than their share.
+ * - `maxTokens`: the most tokens of a summary, estimated; at least 32. By default what the strategy asks for, or 800
+ * - `share`: the share of the new messages to keep, above 0 and at most 0.9. By default what the strategy asks for, or
+ *   0.3. The summary so far counts in full until `maxTokens` is reached, and a few sentences may keep more than their
+ *   share.
  */
 export const Options = Schema.Struct({
-  maxTokens: Schema.optionalWith(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32)), { default: () => 800 }),
-  share: Schema.optionalWith(Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9)), {
-    default: () => 0.3,
-  }),
+  maxTokens: Schema.optional(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32))),
+  share: Schema.optional(Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))),
 })
 /** The options of the extractive summarizer; all have defaults. */
 export type Options = typeof Options.Encoded
+
+/** The size of a summary for which neither the options nor the strategy name another. */
+const usual: Size = { maxTokens: 800, share: 0.3 }
 
 /** Chooses more tokens than fit by this factor, since the estimate of a whole text differs from the sum of its parts. */
 const surplus = 1.2
@@ -186,12 +188,17 @@ const appended = (text: string, line: string): string => [text, line].filter((on
  * ```
  */
 export const make = (options: Options = {}): Service => {
-  const size = Schema.decodeSync(Options)(options)
+  const own = Schema.decodeSync(Options)(options)
+  /** The size of one summary. */
+  const sizeOf = ({ size = usual }: Request): Size => ({
+    maxTokens: own.maxTokens ?? size.maxTokens,
+    share: own.share ?? size.share,
+  })
   return {
     name: "extractive",
     summarize: (request) =>
       Effect.suspend(() => {
-        const text = summarize(request, size)
+        const text = summarize(request, sizeOf(request))
         return text !== "" && estimate(text) < request.replacesTokens
           ? Effect.succeed({ text })
           : Effect.fail(

@@ -62,6 +62,10 @@ describe("the task", () => {
     expect(forRequest(request({ replacesTokens: 1_000 })).system).toContain("Stay under 400 tokens.")
     expect(forRequest(request({ replacesTokens: 100_000 })).system).toContain("Stay under 1500 tokens.")
     expect(forRequest(request(), { maxTokens: 99 }).system).toContain("Stay under 99 tokens.")
+    const sized = request({ size: { share: 0.25, maxTokens: 450 } })
+    expect(forRequest(sized).system).toContain("Stay under 450 tokens.")
+    expect(forRequest({ ...sized, replacesTokens: 1_000 }).system).toContain("Stay under 250 tokens.")
+    expect(forRequest(sized, { maxTokens: 99 }).system).toContain("Stay under 99 tokens.")
   })
 })
 

@@ -24,7 +24,10 @@ export interface Prompt {
 export interface Options {
   /** Instructions for every request, for instance what matters in the application's field. */
   readonly instructions?: string | undefined
-  /** The most tokens to ask the model for; 1,500 by default, and fewer for a small input. Models may exceed it. */
+  /**
+   * The most tokens to ask the model for: what the strategy asks for by default, or else 1,500; fewer for a small input.
+   * Models may exceed it.
+   */
   readonly maxTokens?: number | undefined
 }
 
@@ -173,7 +176,8 @@ export const forRequest = (request: Request, options: Options = {}): Prompt => {
   const previous = request.previous?.trim() === "" ? undefined : request.previous
   // The word must not occur in the data.
   const mark = markFor(`${previous ?? ""}\n${transcript(request.messages, "")}`)
-  const length = budget(request, { maxTokens: options.maxTokens ?? 1_500, share: 0.4 })
+  const { maxTokens = 1_500, share = 0.4 } = request.size ?? {}
+  const length = budget(request, { maxTokens: options.maxTokens ?? maxTokens, share })
   const instructions = [options.instructions, request.instructions].flatMap((given) =>
     given === undefined || given.trim() === "" ? [] : [`Instructions of the application:\n${given.trim()}`],
   )

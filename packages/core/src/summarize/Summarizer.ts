@@ -4,6 +4,7 @@
  */
 import { type Effect, Schema } from "effect"
 import type { Message } from "../message/Message.js"
+import type { SummarySize } from "../policy/SummarySize.js"
 import type { ProviderData, SegmentKind } from "../summary/Summary.js"
 
 /** A call of a summarizer: write a text that covers the messages `[from, to)`. */
@@ -23,6 +24,8 @@ export interface Request {
   readonly messagesFrom: number
   /** The tokens of `previous` and `messages` together. The result must be smaller. */
   readonly replacesTokens: number
+  /** The size that the strategy asks for; a summarizer with a size of its own keeps to that. */
+  readonly size?: SummarySize
   /** The instructions of a compaction on demand, or of a hook. */
   readonly instructions: string | undefined
   /**
@@ -36,12 +39,12 @@ export interface Request {
  * What a model was sent in contexts up to the end of a request, with calls and results paired.
  *
  * - `pinned`: the pinned messages in front: the system prompt, and those that earlier summaries cover
- * - `summary`: the summary so far as a message, with its {@link ProviderData} if it has any; `null` if there is none
+ * - `summary`: the summary so far as messages, with its {@link ProviderData} if it has any; empty if there is none
  * - `messages`: the new messages, those included that are marked as pinned
  */
 export interface Conversation {
   readonly pinned: ReadonlyArray<Message>
-  readonly summary: Message | null
+  readonly summary: ReadonlyArray<Message>
   readonly messages: ReadonlyArray<Message>
 }
 

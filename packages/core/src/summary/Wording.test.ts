@@ -59,3 +59,26 @@ describe("a summary marked as data", () => {
     expect(Wording.write(Wording.asData(Wording.conversationSummary), { segments: [] })).toBe("")
   })
 })
+
+describe("a summary of separate messages", () => {
+  const separate = Wording.asData(Wording.separately(wording))
+  const files = { read: ["a.ts"], modified: [] }
+  const texts = (segments: Wording.Written["segments"]) => Wording.texts(separate, { segments, files })
+
+  it("has a text for each segment and one for the files, each with heading and footer", () => {
+    const all = texts([history, block, prefix])
+    expect(all.map((text) => text.split("\n\n(End")[0])).toEqual([
+      "[Conversation Summary]\nso far",
+      "[Conversation Summary]\na block",
+      "[Conversation Summary]\n**Turn Context (split turn):**\n\nthis turn",
+      "[Conversation Summary]\n<read-files>\na.ts\n</read-files>",
+    ])
+    expect(all.every((text) => text.endsWith(")"))).toBe(true)
+  })
+
+  it("keeps the texts of the blocks that it had when another one comes", () => {
+    expect(texts([block, block]).slice(0, 1)).toEqual(texts([block]).slice(0, 1))
+    expect(Wording.texts(wording, { segments: [block, block] })).toHaveLength(1)
+    expect(Wording.texts(separate, { segments: [] })).toEqual([])
+  })
+})

@@ -1,5 +1,6 @@
 /** What a run is made of, drawn from its seed: engines and their settings, faults and how often they come. */
 import * as fc from "fast-check"
+import { BreakEven } from "../../../strategies/break-even/src/index.js"
 import { RollingBuffer } from "../../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../../strategies/rounds/src/index.js"
 import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
@@ -92,6 +93,17 @@ export interface Plan {
   readonly agreed: boolean
 }
 
+/** The strategy by prices, in windows so small that short conversations fill them. */
+const breakEven = (draw: Draw): Strategy.Strategy =>
+  BreakEven({
+    contextLimit: draw.between(200, 2_000),
+    keepTokens: draw.between(5, 60),
+    keepMessages: draw.between(1, 4),
+    blockTokens: draw.between(20, 200),
+    coldBlockTokens: draw.between(10, 60),
+    summaryTokens: draw.between(20, 200),
+  })
+
 /** Strategies with small numbers, so that short conversations are compacted often. */
 const shipped = (draw: Draw): Strategy.Strategy => {
   switch (draw.weighted({ sliding: 2, turns: 2, split: 3, rolling: 2, drop: 1, files: 1 })) {
@@ -115,7 +127,7 @@ const shipped = (draw: Draw): Strategy.Strategy => {
         toolFailures: draw.below(3),
       })
     case "rolling":
-      return RollingBuffer({ bufferSize: draw.between(1, 4) })
+      return draw.chance(0.5) ? RollingBuffer({ bufferSize: draw.between(1, 4) }) : breakEven(draw)
     case "drop":
       return Strategy.make({
         name: "dropping",

@@ -80,7 +80,7 @@ export interface CreateOptions<
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
    * When to compact, which messages stay verbatim, and how summaries are written: a strategy, or the name of a shipped
-   * one such as `"rounds"`. The default is `SlidingWindow()`.
+   * one such as `"rounds"`. The default is `BreakEven()`.
    */
   readonly strategy?: Strategy.Strategy | StrategyName
   /**

@@ -1,6 +1,6 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Memory, type Strategy, Wording } from "@memfold/core"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { BreakEven } from "@memfold/strategy-break-even"
 import { Effect, Either, Layer, Schema } from "effect"
 import { strategyNamed, unknownSettings } from "../parts.js"
 import { isLogger } from "./logging.js"
@@ -28,7 +28,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
 const checkStrategy = (option: string, given: unknown): void => {
   if (typeof given === "string") return
   if (typeof given === "function") {
-    throw new InvalidOption({ option, allowed: "a strategy: call the function, as in SlidingWindow()" })
+    throw new InvalidOption({ option, allowed: "a strategy: call the function, as in BreakEven()" })
   }
   const { keep } = (given ?? {}) as Partial<Strategy.Strategy>
   if (typeof keep?.from !== "function") {
@@ -133,7 +133,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   const { settings: _settings, shadow, ...engine } = options
   // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
-  const named = { strategy: SlidingWindow(), summarizer: undefined, wording: undefined, shadow: undefined }
+  const named = { strategy: BreakEven(), summarizer: undefined, wording: undefined, shadow: undefined }
   const wrong = Memory.checkOptions({
     ...engine,
     ...named,

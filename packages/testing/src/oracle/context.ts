@@ -107,10 +107,14 @@ export const contentsFinding = (
       .filter(({ section }) => names.includes(section))
       .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => known.get(from + at)))
       .filter((message) => message !== undefined)
-  const text = summary === null ? "" : Wording.write(summary.wording, summary)
-  const summaryMessage: ReadonlyArray<Message.Message> =
-    text === "" ? [] : [{ role: "system", parts: [{ type: "text", text }] }]
-  const expected = contentsOf([...within(["pinned"]), ...summaryMessage, ...within(["uncovered", "current"])])
+  const summaryMessages = (summary === null ? [] : Wording.texts(summary.wording, summary)).map(
+    (text): Message.Message => ({ role: "system", parts: [{ type: "text", text }] }),
+  )
+  const expected = contentsOf([
+    ...within(["pinned"]),
+    ...summaryMessages,
+    ...within(["uncovered", "current"]),
+  ])
   const found = contentsOf(messages)
   for (const what of ["said", "outputs"] as const) {
     if (canonical(found[what]) === canonical(expected[what])) continue

@@ -1,6 +1,7 @@
 /** The strategies that are shipped, by name, with settings that suit short conversations. */
 import type { Strategy } from "@memfold/core"
 import * as fc from "fast-check"
+import { BreakEven } from "../../../strategies/break-even/src/index.js"
 import {
   RollingBuffer,
   SummaryBuffer,
@@ -61,6 +62,20 @@ export const strategies: ReadonlyMap<string, ShippedStrategy> = new Map([
       adaptiveSplit: fc.boolean(),
       pruneToolOutputs: fc.constantFrom("off", "soft-trim", "hard-clear"),
       toolFailures: fc.nat({ max: 2 }),
+    }),
+  ),
+  shipped(
+    BreakEven,
+    fc.record({
+      contextLimit: fc.integer({ min: 20, max: 2_000 }),
+      compactionThreshold: fc.constantFrom(0.5, 1),
+      keepTokens: upTo(60),
+      keepMessages: upTo(4),
+      blockTokens: upTo(120),
+      coldBlockTokens: upTo(60),
+      summaryShare: fc.constantFrom(0.1, 0.5),
+      // The summaries of a rehearsal take five tokens, so these are merged now and then.
+      summaryTokens: upTo(8),
     }),
   ),
   shipped(RollingBuffer, fc.record({ bufferSize: upTo(5) })),

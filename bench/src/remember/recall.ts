@@ -1,9 +1,4 @@
-/**
- * `npm run bench -- remember`: what of the messages that answer a question recall finds, against the newest messages of
- * the same size. The questions are those of LoCoMo; the folder with the data comes from `MEMFOLD_DATA`.
- */
-import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+/** What of the messages that answer a question recall finds, against the newest messages of the same size. */
 import {
   InMemoryEventLog,
   Keep,
@@ -15,49 +10,7 @@ import {
   Trigger,
 } from "@memfold/core"
 import { Effect, Layer } from "effect"
-
-interface Said {
-  readonly speaker: string
-  readonly dia_id: string
-  readonly text: string
-}
-
-interface Conversation {
-  readonly conversation: Readonly<Record<string, unknown>>
-  readonly qa: ReadonlyArray<{ readonly question: string; readonly evidence?: ReadonlyArray<string> }>
-}
-
-interface Question {
-  readonly text: string
-  /** The indexes of the messages that answer it. */
-  readonly evidence: ReadonlyArray<number>
-}
-
-/** `1:56 pm on 8 May, 2023`, in milliseconds since the epoch. */
-const timeOf = (text: string): number => {
-  const [, hour, minute, half, day, month, year] =
-    /(\d+):(\d+) (am|pm) on (\d+) (\w+), (\d+)/.exec(text) ?? []
-  return Date.parse(`${day} ${month} ${year} ${(Number(hour) % 12) + (half === "pm" ? 12 : 0)}:${minute} UTC`)
-}
-
-/** The messages of a conversation, and the questions whose evidence is in it. */
-const read = ({ conversation, qa }: Conversation) => {
-  const messages: Array<Message.Message> = []
-  const at = new Map<string, number>()
-  for (let session = 1; Array.isArray(conversation[`session_${session}`]); session++) {
-    const time = timeOf(String(conversation[`session_${session}_date_time`]))
-    for (const { speaker, dia_id, text } of conversation[`session_${session}`] as ReadonlyArray<Said>) {
-      at.set(dia_id, messages.length)
-      const author = speaker === conversation["speaker_a"] ? Message.user : Message.assistant
-      messages.push(author(text, { name: speaker, time }))
-    }
-  }
-  const questions = qa.flatMap(({ question, evidence = [] }): ReadonlyArray<Question> => {
-    const found = new Set(evidence.flatMap((ids) => ids.split(/[;\s]+/)).flatMap((id) => at.get(id) ?? []))
-    return found.size === 0 ? [] : [{ text: question, evidence: [...found] }]
-  })
-  return { messages, questions }
-}
+import type { Conversation, Question } from "./locomo.js"
 
 const strategy = Strategy.make({
   name: "never",
@@ -110,13 +63,32 @@ const targets = [
   { tokens: 2_000, least: 80 },
 ]
 
-export const remember = async (): Promise<boolean> => {
-  const file = join(process.env["MEMFOLD_DATA"] ?? "../shared/data", "locomo/conversations.json")
-  if (!existsSync(file)) {
-    console.log(`\nRemember: skipped, there is no ${file}; set MEMFOLD_DATA to the folder of the data sets`)
-    return true
-  }
-  const conversations = (JSON.parse(readFileSync(file, "utf8")) as ReadonlyArray<Conversation>).map(read)
+/** What searches find for the questions of a conversation, each asked when so many messages had been said. */
+export const foundIn = async (
+  { messages, questions }: Conversation,
+  asked: ReadonlyArray<number>,
+  tokens: number,
+): Promise<(question: Question, total: number) => string> => {
+  const found = new Map<Question, Map<number, string>>(questions.map((question) => [question, new Map()]))
+  const program = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    let said = 0
+    for (const total of asked) {
+      yield* memory.append("s", messages.slice(said, total))
+      said = total
+      for (const question of questions) {
+        if (question.evidence.some((at) => at >= total)) continue
+        const { text } = yield* memory.recall("s", question.text, { tokens })
+        found.get(question)?.set(total, text)
+      }
+    }
+  })
+  const live = Memory.layer({ strategy, compaction: "off" }).pipe(Layer.provide(InMemoryEventLog.layer))
+  await Effect.runPromise(program.pipe(Effect.provide(live)))
+  return (question, total) => found.get(question)?.get(total) ?? ""
+}
+
+export const recallOf = async (conversations: ReadonlyArray<Conversation>): Promise<boolean> => {
   const tallies = targets.map(({ tokens }) => ({ tokens, recalled: new Tally(), newest: new Tally() }))
   let searches = 0
   let took = 0

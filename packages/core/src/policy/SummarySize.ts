@@ -1,0 +1,25 @@
+/** The size of summaries, and when the blocks of a summary are merged. */
+
+/**
+ * How long a strategy wants the segments that a compaction writes. Summarizers that were made with a size of their own
+ * keep to that.
+ *
+ * - `share`: the share of the new messages to keep, above 0 and at most 0.9
+ * - `maxTokens`: the most tokens of one segment, 32 or more
+ */
+export interface SummarySize {
+  readonly share: number
+  readonly maxTokens: number
+}
+
+/**
+ * When blocks are merged, so that the summary of a session without end stays bounded.
+ *
+ * - `above`: if the summary takes more than this many tokens, the next compaction merges all of its blocks, and the new
+ *   messages, into one `history` segment; blocks are appended to that again
+ * - `maxTokens`: the most tokens of that segment; less than `above`
+ */
+export interface MergeBlocks {
+  readonly above: number
+  readonly maxTokens: number
+}

@@ -1,0 +1,157 @@
+/**
+ * A strategy that goes by what a compaction costs and saves at a provider that caches prompts. It compacts when that has
+ * become worth it, or when the cache has expired and compacting costs little, and at the model's window in any case.
+ */
+import {
+  BatchSize,
+  type Keep,
+  Prices,
+  Strategy,
+  SummaryMode,
+  ToolNotes,
+  Trigger,
+  Wording,
+} from "@memfold/core"
+import { Schema } from "effect"
+import { breakEven, coldCache } from "./triggers.js"
+
+export { breakEven, coldCache } from "./triggers.js"
+
+const tokens = (fallback: number) =>
+  Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
+
+const share = (fallback: number, most: number) =>
+  Schema.optionalWith(Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(most)), {
+    default: () => fallback,
+  })
+
+const Price = Schema.Number.pipe(Schema.finite(), Schema.greaterThanOrEqualTo(0))
+
+/** Prices of your own, with the fields of `Prices.Prices` in `@memfold/core`. */
+const OwnPrices = Schema.Struct({
+  model: Schema.String,
+  input: Price,
+  cached: Price,
+  cacheWrite: Price,
+  output: Price,
+  cacheMinutes: Price,
+  cacheUnit: Schema.Literal("message", "token"),
+  asOf: Schema.String,
+  source: Schema.String,
+})
+
+const presetNames = Object.keys(Prices.presets) as [Prices.PresetName, ...ReadonlyArray<Prices.PresetName>]
+
+const Settings = Schema.Struct({
+  prices: Schema.optionalWith(Schema.Union(Schema.Literal(...presetNames), OwnPrices), {
+    default: () => "claude-sonnet-5.5" as const,
+  }),
+  contextLimit: tokens(200_000),
+  compactionThreshold: share(0.7, 1),
+  keepTokens: tokens(2_000),
+  keepMessages: tokens(12),
+  blockTokens: tokens(6_000),
+  coldBlockTokens: tokens(1_500),
+  summaryShare: share(0.12, 0.9),
+  summaryTokens: tokens(8_000),
+})
+
+/**
+ * The settings of {@link BreakEven}. Tokens are integers from 1.
+ *
+ * - `prices` (`claude-sonnet-5.5`): the name of a preset in `Prices.presets`, or prices of your own. Set them to those of
+ *   your model: they say when a compaction is worth it, and how long the provider's cache lives
+ * - `contextLimit` (200,000): the model's context window
+ * - `compactionThreshold` (0.7): compact above this share of the window, whatever it costs; above 0 and at most 1
+ * - `keepTokens` (2,000) and `keepMessages` (12): what of the newest messages stays uncovered, whichever is more, but at
+ *   most a quarter of the window
+ * - `blockTokens` (6,000): how many tokens of messages become one block, at the least
+ * - `coldBlockTokens` (1,500): the same when the cache has expired
+ * - `summaryShare` (0.12): the share of these tokens that a block takes; above 0 and at most 0.9
+ * - `summaryTokens` (8,000): when all blocks together take more, they are merged into one of a quarter of that
+ */
+export type BreakEvenSettings = typeof Settings.Type
+
+/**
+ * Keeps the newest tokens, or the newest messages if that is more, within a limit. The very newest stays even if it is
+ * larger, because the model has to answer it.
+ */
+const newest = (limits: {
+  readonly tokens: number
+  readonly messages: number
+  readonly most: number
+}): Keep.Keep => ({
+  describe: `the last ${limits.tokens} tokens or ${limits.messages} messages, at most ${limits.most} tokens`,
+  from: ({ total, startOfLastTokens }) =>
+    Math.min(
+      Math.max(
+        Math.min(startOfLastTokens(limits.tokens), total - limits.messages),
+        startOfLastTokens(limits.most),
+      ),
+      Math.max(total - 1, 0),
+    ),
+})
+
+/** What a window has room for: a quarter each for the kept messages, the summary and a new block. */
+const partOfWindow = 1 / 4
+
+/** Above the threshold, at least this part of it is compacted at once: not a message at a time. */
+const leastAtWindow = 1 / 16
+
+/** The part of the room for summaries that merged blocks may take. */
+const mergedShare = 1 / 4
+
+/** The shortest text that summarizers are asked for, in tokens. */
+const shortest = 32
+
+/**
+ * Compacts when it pays. The newest messages stay verbatim; older ones become blocks, each a message of its own, so that a
+ * new block leaves the older ones in the provider's cache. A compaction is due
+ *
+ * - when the backlog has reached the break-even point, and `blockTokens` (`break-even`)
+ * - when the provider's cache has expired since the last call, and the backlog has `coldBlockTokens` (`cold-cache`)
+ * - when the context is above the threshold of the window, whatever it costs (`window+backlog`)
+ *
+ * The files that tools read and changed are listed with the summary. In a small window, the other sizes are at most a
+ * quarter of it.
+ *
+ * `BreakEven(settings)` returns the strategy and throws a `SettingsError` on a setting out of range.
+ *
+ * @example
+ * ```ts
+ * import { BreakEven } from "@memfold/strategy-break-even"
+ *
+ * const strategy = BreakEven({ prices: "gpt-6.2-sol", contextLimit: 272_000 })
+ * console.log(strategy.name)
+ * ```
+ */
+export const BreakEven = Strategy.define({
+  name: "break-even",
+  settings: Settings,
+  aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
+  make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
+    const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices
+    const window = Math.max(1, Math.floor(contextLimit * compactionThreshold))
+    const most = Math.max(1, Math.floor(window * partOfWindow))
+    const summaryTokens = Math.min(settings.summaryTokens, most)
+    const mergedTokens = Math.max(shortest, Math.floor(summaryTokens * mergedShare))
+    return Strategy.make({
+      name: "break-even",
+      when: Trigger.any(
+        Trigger.all(
+          Trigger.contextAbove(window, "window"),
+          Trigger.backlog({ tokens: Math.max(1, Math.floor(window * leastAtWindow)) }, "backlog"),
+        ),
+        coldCache(prices, Math.min(settings.coldBlockTokens, most)),
+        breakEven(prices, { least: Math.min(settings.blockTokens, most), summaryShare }),
+      ),
+      keep: newest({ tokens: Math.min(settings.keepTokens, most), messages: keepMessages, most }),
+      batchSize: BatchSize.all,
+      summaryMode: SummaryMode.blocks,
+      summarySize: { share: summaryShare, maxTokens: mergedTokens },
+      mergeBlocks: { above: summaryTokens, maxTokens: mergedTokens },
+      toolNotes: { files: ToolNotes.commonFileTools },
+      context: { wording: Wording.separately(Wording.conversationSummary) },
+    })
+  },
+})
