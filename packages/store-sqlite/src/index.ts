@@ -11,6 +11,7 @@ import * as Changes from "./changes.js"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
 import { integer, type Run, type RunNow, text } from "./Row.js"
+import { integrity } from "./integrity.js"
 import * as Owned from "./owned.js"
 import { replacing } from "./replacing.js"
 import { lastVersion, ofSession } from "./schema.js"
@@ -288,13 +289,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               ),
           (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
         ),
-      integrity: database
-        .query("integrity", "PRAGMA integrity_check(20)", [])
-        .pipe(
-          Effect.map((rows) =>
-            rows.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok"),
-          ),
-        ),
+      integrity: integrity(database),
       head: (session) =>
         database
           .query(
