@@ -24,10 +24,6 @@ export const command = Command.make(
           ),
         )
       }
-      progress("the files of the store")
-      const damage = yield* integrity(log)
-      progressDone()
-      yield* report(damage)
       yield* Stream.runForEach(log.sessions, (info) =>
         Effect.gen(function* () {
           sums.sessions++
@@ -42,6 +38,10 @@ export const command = Command.make(
           yield* report(found)
         }),
       )
+      progress("the files of the store")
+      const damage = yield* integrity(log)
+      progressDone()
+      yield* report(damage)
       yield* Console.log(
         json
           ? toJson({ type: "verified", ...sums })
