@@ -24,7 +24,8 @@ const [name, ...args] = process.argv.slice(2)
 if (name === undefined || !names.includes(name)) {
   if (name !== undefined) console.error(`There is no example "${name}".`)
   console.log("npm run example -- NAME\n")
-  for (const one of names) console.log(`  ${one.padEnd(12)}${about(one)}`)
+  const width = Math.max(...names.map(({ length }) => length)) + 2
+  for (const one of names) console.log(`  ${one.padEnd(width)}${about(one)}`)
   process.exitCode = name === undefined ? 0 : 1
 } else {
   await setup()

@@ -5,7 +5,7 @@ import { tool } from "ai"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
 import { z } from "zod"
-import { kill, type Work } from "../restart.js"
+import { kill, type Work } from "../shared/restart.js"
 import { answer } from "./agent.js"
 
 export const turns = 100

@@ -3,7 +3,7 @@
  * while a tool runs, and another one goes on. Offline, against a local server that is as strict as Anthropic's API; with
  * `ANTHROPIC_API_KEY` set, against the API itself.
  */
-import { restarted } from "../restart.js"
+import { restarted } from "../shared/restart.js"
 import { turns, work } from "./worker.js"
 
 await restarted(import.meta.url, {

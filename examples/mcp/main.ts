@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { OpenAI } from "openai"
-import { show } from "../restart.js"
+import { show } from "../shared/restart.js"
 import { answer, type Call, type Use } from "./agent.js"
 
 const turns = 100

@@ -3,7 +3,7 @@
  * killed while a tool runs, and another one goes on. Offline, against a local server that is as strict as OpenAI's API; with
  * `OPENAI_API_KEY` set, against the API itself.
  */
-import { restarted } from "../restart.js"
+import { restarted } from "../shared/restart.js"
 import { turns, work } from "./worker.js"
 
 await restarted(import.meta.url, {

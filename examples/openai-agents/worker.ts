@@ -5,7 +5,7 @@ import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
 import { OpenAI } from "openai"
 import { z } from "zod"
-import { kill, type Work } from "../restart.js"
+import { kill, type Work } from "../shared/restart.js"
 import { answer } from "./agent.js"
 
 export const turns = 100

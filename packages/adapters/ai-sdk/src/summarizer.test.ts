@@ -52,6 +52,7 @@ describe("a summarizer from a model", () => {
     const { model } = seven!.model(() => ({ text: "They count." }))
     await using memory = createMemory({
       store: "memory:",
+      strategy: "sliding-window",
       compaction: "manual",
       summarizer: summarizer({ model }),
     })

@@ -58,7 +58,7 @@ describe("the tools", () => {
   })
 
   it("append, show, search, compact, explain and take back", async () => {
-    const { call, close, log } = await overStdio(store("all"))
+    const { call, close, log } = await overStdio(store("all"), "--strategy", "sliding-window")
     const first = { session: "chat", messages: turn(0), owner: "ann", title: "Orders" }
     expect(await call("append_messages", first)).toEqual({ from: 0, to: 4, version: 5, duplicate: false })
     for (let n = 1; n < 12; n++) await call("append_messages", { session: "chat", messages: turn(n) })

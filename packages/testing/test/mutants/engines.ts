@@ -134,7 +134,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
   },
   {
     name: "appends whatever the version",
-    law: "L12",
+    law: "decodable",
     changes: [
       {
         file: "log/InMemoryEventLog.ts",
