@@ -27,6 +27,8 @@ export const bundleAll = async (modules, { outDir, plugins = [], external = {} }
       rolldownOptions: {
         input: modules,
         external: Object.values(external),
+        // Libraries that are bundled have their reasons.
+        checks: { eval: false },
         output: { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
       },
     },

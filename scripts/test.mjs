@@ -1,6 +1,6 @@
 /**
- * `npm test`: sets up what is missing and runs the tests; further arguments go to Vitest. `--deep` runs them as often
- * as continuous integration does, and `--corpus DIR` runs those over the real transcripts in a folder.
+ * `npm test`: sets up what is missing and runs the tests; further arguments go to Vitest. `--deep` runs them with the full
+ * counts, and `--corpus DIR` runs those over the real transcripts in a folder.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"

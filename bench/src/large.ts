@@ -11,7 +11,11 @@ export type OpenLog = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.S
  * Writes one session of `size` messages, compacted as it grew, with the snapshots of the engine. It writes to the log
  * directly, in large batches.
  */
-export const fillSession = (open: OpenLog, size: number): Promise<void> =>
+export const fillSession = (
+  open: OpenLog,
+  size: number,
+  eventAt: (index: number) => Event.MessageAppended = event,
+): Promise<void> =>
   Effect.gen(function* () {
     const log = yield* open
     const sessions = Session.make(log)
@@ -19,7 +23,7 @@ export const fillSession = (open: OpenLog, size: number): Promise<void> =>
     for (let from = 0; from < size; from += batch) {
       const add = (events: ReadonlyArray<Event.Event>) =>
         sessions.transact("s", () => ({ events, answer: undefined }))
-      yield* add(Array.from({ length: batch }, (_, position) => event(from + position)))
+      yield* add(Array.from({ length: batch }, (_, position) => eventAt(from + position)))
       const to = from + batch - 40
       const coveredTo = from === 0 ? 0 : from - 40
       const names = { compaction: `k${from}`, summary: `m${from}` }

@@ -3,6 +3,7 @@ import { backlog } from "./backlog.js"
 import { fairness } from "./fairness.js"
 import { history } from "./history.js"
 import { remember } from "./remember/index.js"
+import { search } from "./search.js"
 import { stores } from "./stores.js"
 import { turn } from "./turn/index.js"
 import { waiting } from "./waiting.js"
@@ -15,6 +16,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["waiting", () => waiting()],
   ["fairness", () => fairness(5)],
   ["remember", () => remember()],
+  ["search", () => search()],
 ])
 
 const asked = process.argv.slice(2)

@@ -17,10 +17,14 @@ const codeSplitting = {
 }
 
 const cli = {
-  ssr: "src/cli/main.ts",
+  ssr: true,
   // As deep in the package as `src/cli`, whose modules name files of the package by relative paths.
   outDir: "dist/bin",
-  rolldownOptions: { output: { entryFileNames: "memfold.js", chunkFileNames, codeSplitting } },
+  rolldownOptions: {
+    // The threads of `memfold lab` load a module of their own.
+    input: { memfold: "src/cli/main.ts", labWorker: "src/cli/lab/worker.ts" },
+    output: { entryFileNames: "[name].js", chunkFileNames, codeSplitting },
+  },
 }
 
 const library = {

@@ -2,15 +2,22 @@
  * What a conversation costs under each strategy, and what of the evidence stands in its contexts. Costs are those of all
  * calls at a provider that caches prompts, summaries paid, as a share of what they cost with the full history.
  */
-import { Cost, Keep, Prices, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { Keep, Prices, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  type Conversation,
+  costOf,
+  evidenceOf,
+  fullHistory,
+  prepare,
+  type Prepared,
+  replay,
+  type Replayed,
+} from "@memfold/lab"
 import { BreakEven } from "@memfold/strategy-break-even"
 import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
-import type { Conversation } from "./locomo.js"
-import { foundIn } from "./recall.js"
-import { replay, type Replayed, type ReplayOptions } from "./replay.js"
 
 /** The prices of the table; the first ones are those that the benchmark holds the strategies to. */
 const prices = [
@@ -18,13 +25,6 @@ const prices = [
   Prices.presets["claude-sonnet-5.5"],
   Prices.presets["gemini-3.8-flash"],
 ]
-
-const fullHistory = Strategy.make({
-  name: "full history",
-  when: Trigger.never,
-  keep: Keep.lastMessages(1),
-  summaryMode: SummaryMode.drop,
-})
 
 /** As the summarization of other libraries: above 4,000 tokens, all but 20 messages into one summary. */
 const summarization = Strategy.make({
@@ -54,15 +54,6 @@ const withAutomatic: ReadonlySet<Strategy.Strategy> = new Set([summarization, br
 /** The tokens of a recall, on demand or by itself. */
 const recalled = 1_000
 
-/** The questions are asked at the end of each of so many days on which they talked, and at the end. */
-const everyDays = 10
-
-const askedIn = ({ ends }: Conversation): ReadonlyArray<number> =>
-  ends.filter((_, day) => (day + 1) % everyDays === 0 || day === ends.length - 1)
-
-const sumOf = (replays: ReadonlyArray<Replayed>, of: (one: Replayed) => number): number =>
-  replays.reduce((sum, one) => sum + of(one), 0)
-
 /** A strategy, measured on all conversations. Costs and shares are in percent. */
 interface Measured {
   readonly name: string
@@ -79,51 +70,43 @@ const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`)
 }
 
-/** A conversation, when its questions are asked, what a search finds for them, and the replay of its full history. */
+/** A conversation, what every strategy is measured with on it, and the replay of its full history. */
 interface Subject {
   readonly conversation: Conversation
-  readonly asked: ReadonlyArray<number>
-  readonly found: ReplayOptions["found"]
+  readonly prepared: Prepared
   readonly full: Replayed
 }
+
+/** The tokens of all calls. */
+const sentIn = (replays: ReadonlyArray<Replayed>): number =>
+  replays.flatMap(({ contexts }) => contexts).reduce((sum, tokens) => sum + tokens, 0)
 
 const measure = async (all: ReadonlyArray<Subject>, strategy: Strategy.Strategy): Promise<Measured> => {
   const plain: Array<Replayed> = []
   const automatic: Array<Replayed> = []
-  for (const [position, { conversation, asked, found }] of all.entries()) {
+  for (const [position, { conversation, prepared }] of all.entries()) {
     progress(`  ${strategy.name}: conversation ${position + 1} of ${all.length}`)
-    plain.push(
-      await replay(conversation, strategy, prices, {
-        asked,
-        automatic: 0,
-        ...(found === undefined ? {} : { found }),
-      }),
-    )
+    plain.push(await replay(conversation, strategy, { prices, prepared }))
     if (withAutomatic.has(strategy))
-      automatic.push(await replay(conversation, strategy, prices, { asked: [], automatic: recalled }))
+      automatic.push(await replay(conversation, strategy, { prices, automatic: recalled }))
   }
   progress("")
+  const full = all.map((subject) => subject.full)
   /** Each conversation counts the same, however long it is. */
-  const costOf = (replays: ReadonlyArray<Replayed>, at: number): number =>
-    replays.reduce((sum, { spent }, position) => {
-      const dollars = (one: Replayed["spent"]) => Cost.total(one[at]!, prices[at]!).total
-      return sum + (100 * dollars(spent)) / dollars(all[position]!.full.spent)
-    }, 0) / replays.length
-  const questions = sumOf(plain, (one) => one.questions)
+  const costAt = (replays: ReadonlyArray<Replayed>, at: number): number =>
+    costOf(replays, full, prices[at]!, at).share?.total ?? Number.NaN
+  const { tokens, raw, inSummaries, newest, withRecall } = evidenceOf(plain)!
   return {
     name: strategy.name,
-    tokens: sumOf(plain, (one) => one.tokens) / questions,
-    said: (100 * sumOf(plain, (one) => one.said)) / questions,
-    newest: (100 * sumOf(plain, (one) => one.newest)) / questions,
-    found: (100 * sumOf(plain, (one) => one.found)) / questions,
-    costs: prices.map((_, at) => costOf(plain, at)),
+    tokens,
+    said: 100 * (raw + inSummaries),
+    newest: 100 * newest,
+    found: 100 * withRecall,
+    costs: prices.map((_, at) => costAt(plain, at)),
     automatic:
       automatic.length === 0
         ? null
-        : {
-            cost: costOf(automatic, 0),
-            tokens: sumOf(automatic, (one) => one.sent) / sumOf(plain, (one) => one.sent),
-          },
+        : { cost: costAt(automatic, 0), tokens: sentIn(automatic) / sentIn(plain) },
   }
 }
 
@@ -138,13 +121,12 @@ export const costs = async (all: ReadonlyArray<Conversation>): Promise<boolean> 
   const subjects: Array<Subject> = []
   for (const [position, conversation] of all.entries()) {
     progress(`  full history: conversation ${position + 1} of ${all.length}`)
-    const asked = askedIn(conversation)
-    const full = await replay(conversation, fullHistory, prices, { asked, automatic: 0 })
-    subjects.push({ conversation, asked, found: await foundIn(conversation, asked, recalled), full })
+    const prepared = await prepare(conversation, { recallTokens: recalled })
+    const full = await replay(conversation, fullHistory, { prices, prepared })
+    subjects.push({ conversation, prepared, full })
   }
   progress("")
-  const full = subjects.map((subject) => subject.full)
-  const questions = sumOf(full, (one) => one.questions)
+  const { asked: questions, tokens } = evidenceOf(subjects.map(({ full }) => full))!
   console.log(
     `\nCost: ${all.length} conversations, summaries paid, full history = 100; ${questions} questions asked on the way`,
   )
@@ -154,7 +136,6 @@ export const costs = async (all: ReadonlyArray<Conversation>): Promise<boolean> 
   console.log(
     "                                                   say   on demand  a tenth   5.5  Gemini   in each context",
   )
-  const tokens = sumOf(full, (one) => one.tokens) / questions
   console.log(
     `  full history                    ${cell(tokens, 6)}    100     100         100      100    100     100`,
   )

@@ -1,23 +1,7 @@
 /** What of the messages that answer a question recall finds, against the newest messages of the same size. */
-import {
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  TokenCounter,
-  Trigger,
-} from "@memfold/core"
+import { InMemoryEventLog, Memory, Message, TokenCounter } from "@memfold/core"
+import { type Conversation, fullHistory } from "@memfold/lab"
 import { Effect, Layer } from "effect"
-import type { Conversation, Question } from "./locomo.js"
-
-const strategy = Strategy.make({
-  name: "never",
-  when: Trigger.never,
-  keep: Keep.lastMessages(1),
-  summaryMode: SummaryMode.drop,
-})
 
 /** The newest messages that fit into a budget, as recall counts them. */
 const newest = (messages: ReadonlyArray<Message.Message>, budget: number): string => {
@@ -63,31 +47,6 @@ const targets = [
   { tokens: 2_000, least: 80 },
 ]
 
-/** What searches find for the questions of a conversation, each asked when so many messages had been said. */
-export const foundIn = async (
-  { messages, questions }: Conversation,
-  asked: ReadonlyArray<number>,
-  tokens: number,
-): Promise<(question: Question, total: number) => string> => {
-  const found = new Map<Question, Map<number, string>>(questions.map((question) => [question, new Map()]))
-  const program = Effect.gen(function* () {
-    const memory = yield* Memory.Memory
-    let said = 0
-    for (const total of asked) {
-      yield* memory.append("s", messages.slice(said, total))
-      said = total
-      for (const question of questions) {
-        if (question.evidence.some((at) => at >= total)) continue
-        const { text } = yield* memory.recall("s", question.text, { tokens })
-        found.get(question)?.set(total, text)
-      }
-    }
-  })
-  const live = Memory.layer({ strategy, compaction: "off" }).pipe(Layer.provide(InMemoryEventLog.layer))
-  await Effect.runPromise(program.pipe(Effect.provide(live)))
-  return (question, total) => found.get(question)?.get(total) ?? ""
-}
-
 export const recallOf = async (conversations: ReadonlyArray<Conversation>): Promise<boolean> => {
   const tallies = targets.map(({ tokens }) => ({ tokens, recalled: new Tally(), newest: new Tally() }))
   let searches = 0
@@ -109,7 +68,9 @@ export const recallOf = async (conversations: ReadonlyArray<Conversation>): Prom
         }
       }
     })
-    const live = Memory.layer({ strategy, compaction: "off" }).pipe(Layer.provide(InMemoryEventLog.layer))
+    const live = Memory.layer({ strategy: fullHistory, compaction: "off" }).pipe(
+      Layer.provide(InMemoryEventLog.layer),
+    )
     await Effect.runPromise(program.pipe(Effect.provide(live)))
   }
   const percent = (share: number) => `${share.toFixed(1)} %`.padStart(8)

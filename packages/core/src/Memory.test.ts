@@ -52,6 +52,16 @@ describe("append", () => {
     }).pipe(Effect.provide(manual)),
   )
 
+  it.effect("compacts inline in a region that cannot be interrupted, too", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      for (let turn = 0; turn < 8; turn++) {
+        yield* Effect.uninterruptible(memory.append("s", [Message.user("one"), Message.assistant("two")]))
+      }
+      expect((yield* memory.summaries("s")).length).toBeGreaterThan(0)
+    }).pipe(Effect.provide(withMemory({ strategy: small, compaction: "inline" }))),
+  )
+
   it.effect("applies an idempotency key once, and answers as the first time did (L12)", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

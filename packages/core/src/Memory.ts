@@ -21,6 +21,7 @@ import {
   checkIdempotencyKey,
   checkMessageName,
   checkMessages,
+  checkOwner,
   checkPrefix,
   checkRange,
   checkRecall,
@@ -29,17 +30,20 @@ import {
   checkSubscription,
   checkSummary,
   checkText,
+  checkWithout,
 } from "./memory/input.js"
 import { checkOptions } from "./memory/options.js"
 import { type AtVersionOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
-import { ownedSessions } from "./memory/ownedSessions.js"
+import { namesOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState, timeOf } from "./memory/readState.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
 import { FullTextIndex } from "./recall/FullTextIndex.js"
 import { inProcess } from "./recall/inProcess.js"
+import { inStore } from "./recall/inStore.js"
 import { recalledSection } from "./recall/recalledSection.js"
 import { readRange, recallMessages } from "./recall/recallMessages.js"
+import { recallOwned } from "./recall/recallOwned.js"
 import { answerCall } from "./recall/tools.js"
 import * as UnderWay from "./memory/UnderWay.js"
 import { requestStrategy } from "./memory/requestStrategy.js"
@@ -49,7 +53,7 @@ import { span } from "./observe/spans.js"
 import { contextStyle } from "./policy/contextStyle.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { subscribe } from "./observe/subscribe.js"
-import { headOf, type RecalledSection, render, shownIndexes } from "./render/Render.js"
+import { type Additions, headOf, noAdditions, render, shownIndexes } from "./render/Render.js"
 import { withMargin } from "./policy/withMargin.js"
 import * as CompactionSchedule from "./schedule/CompactionSchedule.js"
 import { describe } from "./session/description.js"
@@ -100,7 +104,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   if (wrong !== null) return yield* Effect.die(wrong)
   const counter = guarded(tokenCounter)
   const layers = yield* MemoryLayers
-  const fullText = (yield* FullTextIndex) ?? inProcess()
+  const stored = options.fullTextIndex === "process" ? undefined : log.fullText
+  const fullText = (yield* FullTextIndex) ?? (stored === undefined ? inProcess() : inStore(stored))
   const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
   const mode = options.compaction ?? "background"
   const boundReasoning = options.boundReasoning ?? "leave-out"
@@ -191,19 +196,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           request.atVersion === undefined ? yield* schedule.waitForBudget(session, strategy) : undefined
         const state = yield* load(session, request)
         const then = yield* timeOf(sessions, session, request)
-        const memory = layers === null ? [] : yield* recallFacts(layers, counter, state, then)
         const now = then ?? (yield* Clock.currentTimeMillis)
-        const rendered = (recalled?: RecalledSection | null) =>
-          Effect.sync(() =>
-            render(state, { ...styleOf(strategy, state, now), boundReasoning }, memory, recalled),
-          ).pipe(span("memfold.render"))
-        const plain = yield* rendered()
+        const style = { ...styleOf(strategy, state, now), boundReasoning }
+        const facts =
+          layers === null
+            ? noAdditions
+            : yield* recallFacts(layers, counter, state, { ...strategy.context, untilTime: then })
+        const rendered = (additions: Additions) =>
+          Effect.sync(() => render(state, style, additions)).pipe(span("memfold.render"))
+        const plain = yield* rendered(facts)
         const recalled =
           recall === undefined
             ? null
             : yield* recalledSection(reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
         if (recalled !== null) recalls = true
-        const context = recalled === null ? plain : yield* rendered(recalled)
+        const context =
+          recalled === null ? plain : yield* rendered({ ...facts, behind: [...facts.behind, recalled] })
         yield* metrics.record(metrics.contextTokens, context.tokens)
         return budget === undefined ? context : { ...context, budget }
       }).pipe(span("memfold.context", session)),
@@ -314,6 +322,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
     messages: (session, page) => readMessages(sessions, session, page),
     recall,
+    recallOf: (owner, query, { tokens = 1_000, without = [] } = {}) =>
+      Effect.gen(function* () {
+        yield* checkOwner(owner)
+        yield* checkText("", "query", query)
+        yield* checkCount("", "tokens", tokens)
+        yield* checkWithout(without)
+        const left = new Set(without)
+        const names = (yield* namesOfOwned(log, owner)).filter((name) => !left.has(name))
+        return yield* recallOwned(reading, names, { owner, query, tokens })
+      }).pipe(Effect.withSpan("memfold.recallOf")),
     answerToolCall: (session, call, { tokens = 1_000, ...request } = {}) =>
       Effect.gen(function* () {
         const state = yield* load(session)

@@ -1,5 +1,5 @@
 /**
- * How often the tests try: `quick`, before every commit, or `deep`, in continuous integration (`npm run test:deep`). The
+ * How often the tests try: `quick`, before every commit, or `deep`, after a change of the engine (`npm run test:deep`). The
  * environment variable `MEMFOLD_TEST_DEPTH` says which. Both try every law and every store; counts differ.
  */
 const depth = process.env["MEMFOLD_TEST_DEPTH"] ?? "quick"

@@ -234,31 +234,35 @@ describe("the trigger", () => {
 
 describe("what is sent", () => {
   it("2.10 the order: user memory, scope memory, session memory, all raw, the current message", async () => {
-    const { messages, layout } = await withLayers((memory) =>
+    const [compacted, later] = await withLayers((memory) =>
       Effect.gen(function* () {
         yield* memory.append("ada/1", [...introduction, ...invoice, ...list])
-        yield* memory.append("ada/1", plain(4, 7))
-        yield* memory.append("ada/1", Message.user("What was wrong with the invoice?"))
-        return yield* memory.context("ada/1")
+        yield* memory.append("ada/1", plain(4, 6))
+        yield* memory.append("ada/1", [Message.user("Is the invoice fine?"), Message.assistant("Yes.")])
+        const contexts = []
+        for (const question of ["What was wrong with the invoice?", "Where do I get an espresso?"]) {
+          yield* memory.append("ada/1", Message.user(question))
+          contexts.push(yield* memory.context("ada/1"))
+          yield* memory.append("ada/1", Message.assistant("I see."))
+        }
+        return contexts
       }),
     )
-    expect(layout.map(({ section }) => section)).toEqual([
-      "user-memory",
-      "scope-memory",
-      "summary",
-      "uncovered",
-      "current",
-    ])
-    const texts = messages.map((message) => Message.text(message))
-    expect(texts.slice(0, 3).map((text) => text.split("\n")[0])).toEqual([
-      "[User Memory]",
-      "[Scope Memory]",
-      "[Session Memory]",
-    ])
-    expect(texts.slice(3)).toEqual([
-      ...turns(4, 7).map(({ content }) => content),
-      "What was wrong with the invoice?",
-    ])
+    const sectionsOf = (context = compacted) => context?.layout.map(({ section }) => section)
+    const textsOf = (context = compacted) => context?.messages.map((message) => Message.text(message)) ?? []
+    const front = ["user-memory", "scope-memory", "summary"]
+    expect(sectionsOf()).toEqual([...front, "uncovered", "current"])
+    expect(
+      textsOf()
+        .slice(0, 3)
+        .map((text) => text.split("\n")[0]),
+    ).toEqual(["[User Memory]", "[Scope Memory]", "[Session Memory]"])
+    const raw = [...turns(4, 6).map(({ content }) => content), "Is the invoice fine?", "Yes."]
+    expect(textsOf().slice(3)).toEqual([...raw, "What was wrong with the invoice?"])
+    // Those in front stay as they are until the next compaction; what the next message needs besides is right before it.
+    expect(sectionsOf(later)).toEqual([...front, "uncovered", "user-memory", "scope-memory", "current"])
+    expect(textsOf(later).slice(0, textsOf().length)).toEqual(textsOf())
+    expect(textsOf(later).at(-3)).toContain("espresso")
   })
 
   it("2.11 [User Memory]: what is known of the user, as far as it fits the question", async () => {

@@ -3,9 +3,10 @@
  * merges, against the newest text cut to the same size. The conversations are those of the folder that MEMFOLD_CORPUS
  * names, or the shipped samples.
  *
- * Identifiers are found here by patterns of their own, not by those of the summarizer.
+ * Identifiers are found by the patterns of `@memfold/lab`, not by those of the summarizer.
  */
 import { ExtractiveSummarizer, Message, TokenCounter } from "@memfold/core"
+import { identifiersIn } from "@memfold/lab"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { corpus } from "./transcripts.js"
@@ -15,28 +16,6 @@ const { count } = TokenCounter.estimating
 /** How many messages a compaction takes, and the sizes of summaries. */
 const batch = 12
 const sizes = [400, 800]
-
-const patterns: ReadonlyArray<RegExp> = [
-  // Order and tracking numbers: letters and digits, or many digits.
-  /(?<![\w./@-])(?=[A-Z0-9-]*\d[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9]+(?:-[A-Z0-9]+)*(?![\w@-])/gu,
-  /(?<![\w.,/-])\d{6,}(?![\w.,/-]\w)/gu,
-  // E-mail addresses and links.
-  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu,
-  // Paths with a name at the end.
-  /(?<![\w/.:-])(?:[\w.-]*\/)+[\w-]+\.[a-z]{1,5}(?![\w/])/gu,
-  // Amounts and dates.
-  /[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)?\s?(?:元|€|EUR|USD)/gu,
-  /\b\d{4}-\d{2}-\d{2}\b|\d{1,2}\s?月\s?\d{1,2}\s?日/gu,
-]
-
-const identifiersIn = (text: string): ReadonlySet<string> =>
-  new Set(
-    patterns.flatMap((pattern) =>
-      [...text.matchAll(pattern)]
-        .map(([found]) => found.replace(/[.,]+$/u, ""))
-        .filter((found) => found.length >= 4),
-    ),
-  )
 
 /** What a person or a model said; outputs of tools are read, not said. */
 const said = (message: Message.Message): string =>

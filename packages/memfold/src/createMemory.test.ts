@@ -1,4 +1,6 @@
 import { Message } from "@memfold/core"
+import { dropFullTextIndex } from "@memfold/store-sqlite"
+import { Effect } from "effect"
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -140,6 +142,7 @@ describe("createMemory", () => {
       [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
       [{ store: "memory:", compaction: "later" }, "background, inline, manual, or off"],
       [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
+      [{ store: "memory:", fullTextIndex: true }, "store or process"],
       [{ store: "memory:", lease: "2 parsecs" }, "a duration"],
       [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
       [
@@ -307,6 +310,28 @@ describe("createMemory", () => {
     } finally {
       process.chdir(before)
     }
+  })
+
+  it("keeps the index of recall in the file, unless told otherwise by the URL or by its own option", async () => {
+    const text = Array.from({ length: 40 }, (_, at) => ({ role: "user" as const, content: `apples ${at}` }))
+    for (const [name, end, option, sessions] of [
+      ["in", "", {}, 1],
+      ["in-too", "?fullTextIndex=store", {}, 1],
+      ["out", "?fullTextIndex=process", {}, 0],
+      ["out-too", "", { fullTextIndex: "process" }, 0],
+    ] as const) {
+      const filename = join(folder, `index-${name}.db`)
+      const memory = createMemory({ store: `sqlite:${filename}${end}`, ...option })
+      await memory.append("s", text)
+      expect((await memory.recall("s", "apples")).messages.length).toBe(40)
+      await memory.close()
+      expect([name, await Effect.runPromise(dropFullTextIndex({ filename }))]).toEqual([name, { sessions }])
+    }
+    expect(() => createMemory({ store: "sqlite:a.db?fullTextIndex=here" })).toThrow("allowed: store, process")
+    const odd = createMemory({ store: `sqlite:${join(folder, "why?.db")}` })
+    await odd.append("s", { role: "user", content: "x" })
+    await odd.close()
+    expect(existsSync(join(folder, "why?.db"))).toBe(true)
   })
 
   it("gives the conversation as it was said, in its format, page by page", async () => {

@@ -1,5 +1,5 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import { CurrentSummarizer, Memory, Metrics, TokenCounter, Wording } from "@memfold/core"
+import { CurrentSummarizer, Memory, Metrics, type Recall, TokenCounter, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import {
   Cause,
@@ -15,7 +15,13 @@ import {
   Schema,
   Stream,
 } from "effect"
-import { codecs, formatContext, type Formats, type SystemMessages } from "./promise/formats.js"
+import {
+  codecs,
+  formatContext,
+  type Formats,
+  type SystemMessages,
+  wrongCacheControl,
+} from "./promise/formats.js"
 import { loggingOf } from "./promise/logging.js"
 import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
@@ -170,6 +176,12 @@ export const createMemory = <
     await runtime.dispose()
   }
 
+  /** A message that was found, in the format of the memory. */
+  const formatted = <Found extends Recall.RecalledMessage>({ message, ...rest }: Found) => ({
+    ...rest,
+    message: codec.encodeExact([message]) as Formats[Format]["context"],
+  })
+
   return {
     append: (session, messages, given) =>
       run(
@@ -183,13 +195,16 @@ export const createMemory = <
           ),
         { finishes: true },
       ),
-    context: async (session, { model, summaries, ...given } = {}) => {
+    context: async (session, { model, summaries, cacheControl, ...given } = {}) => {
+      const wrong = wrongCacheControl(cacheControl)
+      if (wrong !== null) throw new Memory.InvalidInput({ session, detail: wrong })
       const options = {
         ...(model === undefined ? {} : { model }),
         ...(summaries === undefined ? {} : { summaries }),
+        ...(cacheControl === undefined ? {} : { cacheControl }),
       }
       const context = await run((memory) => memory.context(session, requested(given)))
-      const { messages: _messages, sources: _sources, ...rest } = context
+      const { messages: _messages, sources: _sources, cacheMarks: _marks, ...rest } = context
       return { ...rest, ...formatContext(format, context, systemMessages, options) } as FormattedContext<
         Format,
         System
@@ -201,13 +216,11 @@ export const createMemory = <
     },
     recall: async (session, query, given) => {
       const found = await run((memory) => memory.recall(session, query, requested(given)))
-      return {
-        ...found,
-        messages: found.messages.map(({ message, ...rest }) => ({
-          ...rest,
-          message: codec.encodeExact([message]) as Formats[Format]["context"],
-        })),
-      }
+      return { ...found, messages: found.messages.map(formatted) }
+    },
+    recallOf: async (owner, query, given) => {
+      const found = await run((memory) => memory.recallOf(owner, query, given))
+      return { ...found, messages: found.messages.map(formatted) }
     },
     tools: (session, { tokens, ...given } = {}) =>
       toolsOf<Format>(

@@ -12,6 +12,8 @@ export type {
   CreateOptions,
   FormattedContext,
   FormattedPage,
+  FormattedOwnedRecall,
+  FormattedOwnedRecalledMessage,
   FormattedRecall,
   FormattedRecalledMessage,
   PromiseMemory,

@@ -1,5 +1,6 @@
 /**
- * Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS).
+ * Stores by URL: `memory:`, `sqlite:PATH` (and `sqlite:PATH?fullTextIndex=process`), and `redis://HOST` (`rediss://HOST` for
+ * TLS).
  */
 import { type EventLog, InMemoryEventLog } from "@memfold/core"
 import type * as SqliteEventLog from "@memfold/store-sqlite"
@@ -15,7 +16,7 @@ export type StoreUrl =
   | (string & {})
 
 /** How a store is opened. */
-export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
+export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly" | "fullTextIndex"> {
   /** How long to wait for a server that does not answer; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput
 }
@@ -32,11 +33,14 @@ const lazy = <Store>(
   open: (store: Store) => ReturnType<Open>,
 ): ReturnType<Open> => Layer.unwrapEffect(Effect.map(Effect.promise(load), open))
 
-const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
-  lazy(
+const sqlite: Open = (path, { retryFor: _retryFor, ...options }) => {
+  const [filename, value] = fileAndOption(path)
+  const fullTextIndex = value !== undefined && isIndexPlace(value) ? { fullTextIndex: value } : {}
+  return lazy(
     () => import("@memfold/store-sqlite"),
-    ({ layer }) => layer({ filename, ...options }),
+    ({ layer }) => layer({ filename, ...options, ...fullTextIndex }),
   )
+}
 
 const redis: Open = (_path, { retryFor }, url) =>
   lazy(
@@ -67,8 +71,20 @@ const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*
  */
 const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\//, "")
 
+/**
+ * The file of a `sqlite:` URL, and the value of the option `?fullTextIndex=` at its end. Any other `?` belongs to the name
+ * of the file.
+ */
+const fileAndOption = (path: string): readonly [filename: string, fullTextIndex: string | undefined] => {
+  const [, filename = path, value] = /^(.+)\?fullTextIndex=([^?]*)$/s.exec(path) ?? []
+  return [filename, value]
+}
+
 /** The file that a URL names; `null` where it names another kind of store. */
-export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
+export const sqliteFile = (url: string): string | null =>
+  url.startsWith("sqlite:") ? fileAndOption(behind(url))[0] : null
+
+const isIndexPlace = (value: string): value is "store" | "process" => value === "store" || value === "process"
 
 /** The layer of the store that a URL names. The store is opened when the layer is built. */
 export const storeLayer = (
@@ -78,6 +94,13 @@ export const storeLayer = (
   const [scheme = "", path] = url.includes(":")
     ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
+  const [, place] = scheme === "sqlite" ? fileAndOption(path ?? "") : []
+  if (place !== undefined && !isIndexPlace(place)) {
+    const name = place
+    return Either.left(
+      new UnknownName({ kind: "place of the full-text index", name, allowed: ["store", "process"] }),
+    )
+  }
   const open = schemes.get(scheme)
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete

@@ -6,6 +6,7 @@ import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { createMemory } from "../src/index.js"
 import { inFolder, lines, program, sample, type Ran } from "./program.js"
 
 const { folder, memfold, file } = inFolder("cli")
@@ -152,27 +153,6 @@ describe("what a person reads", () => {
     expect(wrong.err).toMatch(/^Invalid subcommand for memfold/)
     expect(help.out + wrong.err).not.toContain("\u001B")
   })
-
-  it("compare lists the strategies and sending everything", async () => {
-    const names = [
-      "sliding-window",
-      "rounds",
-      "split-turn",
-      "rolling-buffer",
-      "window",
-      "token-buffer",
-      "summary-buffer",
-      "break-even",
-    ]
-    const conversation = sample("coding-agent.jsonl")
-    const { code, out } = await memfold("compare", conversation, "--set", "context_limit=16000")
-    expect(code).toBe(0)
-    expect(out.split("\n").map((line) => line.split("  ")[0])).toEqual(
-      expect.arrayContaining([...names, "everything, always"]),
-    )
-    const json = lines((await memfold("compare", conversation, "--json")).out)
-    expect(json.map(({ strategy }) => strategy)).toEqual(names)
-  })
 })
 
 describe("a store", () => {
@@ -278,6 +258,47 @@ describe("a store", () => {
       session: null,
     })
     expect((await memfold("verify", "--store", `sqlite:${path}`)).out).toContain("integrity  the store: ")
+  })
+
+  it("is searched by session and by owner, and a wrong index is found and dropped", async () => {
+    const path = join(folder, "searched.db")
+    const store = `sqlite:${path}`
+    const memory = createMemory({ store })
+    const talk = Array.from({ length: 40 }, (_, at) => ({
+      role: "user" as const,
+      content: `Small talk ${at}`,
+    }))
+    await memory.append("trip", [...talk, { role: "user", content: "The hotel in Graz is called Sonne." }], {
+      owner: "ann",
+      title: "Holidays",
+    })
+    await memory.append("shop", { role: "user", content: "Ship it to Graz." }, { owner: "ann" })
+    await memory.append("other", { role: "user", content: "Graz is mine." }, { owner: "bob" })
+    await memory.recall("trip", "graz")
+    await memory.close()
+    const where = ["--store", store]
+    const owned = await memfold("recall", "Where in Graz?", ...where, "--owner", "ann")
+    expect(owned).toMatchObject({ code: 0, err: "" })
+    expect(owned.out).toContain("# Session trip: Holidays\n")
+    expect(owned.out).toContain("[40] user: The hotel in Graz is called Sonne.\n")
+    expect(owned.out).toContain("[0] user: Ship it to Graz.\n")
+    expect(owned.out).not.toContain("mine")
+    const one = lines((await memfold("recall", "graz", ...where, "--session", "shop", "--json")).out)
+    expect(one).toMatchObject([
+      { type: "recalled", session: "shop", index: 0, role: "user", text: "Ship it to Graz." },
+      { type: "recall", messages: 1, unreadable: [] },
+    ])
+    expect((await memfold("recall", "giraffe", ...where, "--owner", "ann")).out).toBe("nothing was found\n")
+    for (const wrong of [[], ["--owner", "ann", "--session", "shop"], ["--owner", "ann", "--tokens", "-1"]])
+      expect(await memfold("recall", "graz", ...where, ...wrong)).toMatchObject({ code: 2, out: "" })
+
+    tamper(path, "UPDATE full_text_buckets SET data = zeroblob(9)")
+    const verified = await memfold("verify", ...where)
+    expect(verified.code).toBe(1)
+    expect(verified.out).toMatch(/^index {2}session "trip", event 42: .*memfold repair drops the index/)
+    expect(await memfold("recall", "Where in Graz?", ...where, "--owner", "ann")).toEqual(owned)
+    expect((await memfold("repair", ...where)).out).toContain("dropped the full-text index")
+    expect((await memfold("verify", ...where)).code).toBe(0)
   })
 
   it("whose sessions cannot be listed is an error, not a finding", async () => {
@@ -430,10 +451,9 @@ describe("bad input is one line on standard error and exit code 2", () => {
       one(replay("--set", "tail_keep_size"), "key=value"),
       one(replay("--set", "tail_keep_size=80"), "tail_keep_size (80)", "context_size (75)"),
       one(replay("--set", "tail_keep_size=many"), "tailKeepSize"),
-      one(memfold("compare", path, "--set", "nothing=1"), '"nothing"', "bufferSize"),
       one(replay("--store", "floppy:a"), "floppy:a", "memory:, sqlite:PATH"),
       one(replay("--loud"), "--loud"),
-      one(memfold("remember"), "'replay', 'compare', 'sessions'"),
+      one(memfold("remember"), "'replay', 'lab', 'sessions'"),
     ])
   })
 

@@ -80,6 +80,12 @@ describe("memfold copy, export and import", () => {
       ["a", "kept"].map((name) => memfold("export", "--store", `sqlite:${name}.db`)),
     )
     expect(kept).toEqual(was)
+    const dropped = await memfold("store", "drop-index", "--store", "sqlite:a.db")
+    expect(dropped).toEqual({
+      code: 0,
+      err: "",
+      out: "dropped the full-text index of 0 sessions; vacuum gives the space back\n",
+    })
     const wrong = await memfold("store", "size", "--store", "memory:")
     expect(wrong).toEqual({
       code: 2,

@@ -35,6 +35,13 @@ describe("the published program", () => {
     expect(lines((await memfold("sessions", ...store, "--json")).out)).toHaveLength(1)
   })
 
+  it("has the threads of the lab in it", async () => {
+    const call = ["lab", sample("support-zh.jsonl"), "--policy", "rounds", "--json", "--workers"]
+    const [one, two] = [await memfold(...call, "1"), await memfold(...call, "2")]
+    expect(two).toMatchObject({ code: 0, err: "" })
+    expect(two).toEqual(one)
+  })
+
   it("says in one line what to do where SQLite's driver was not built", async () => {
     const unbuilt = join(folder, "unbuilt")
     cpSync(installed, join(unbuilt, "node_modules/memfold"), { recursive: true })

@@ -108,21 +108,28 @@ describe.each(names)("the tour of %s", (name) => {
     expect(out).toContain(`✓ a new process read the same ${count(sent)} messages`)
   })
 
-  it("reports the costs that `compare` finds", async () => {
+  it("reports the costs that `lab` finds", async () => {
     const { out } = toured(name)
-    const compared = await json("compare", sample(`${name}.jsonl`), "--set", "context_limit=16000")
-    expect(compared.length).toBe(8)
-    for (const one of compared) {
-      expect(row(out.split("\n"), String(one["strategy"]))).toEqual([
-        one["strategy"],
+    const options = ["--set", "context_limit=16000", "--prices", "claude-sonnet-5.5"]
+    const records = await json("lab", sample(`${name}.jsonl`), ...options)
+    const policies = records.filter(({ type }) => type === "policy")
+    expect(policies).toHaveLength(9)
+    for (const one of policies) {
+      const [{ share, cached }] = one["costs"] as [{ share: Record<string, number>; cached: number }]
+      const { there, needed } = one["identifiers"] as { there: number; needed: number }
+      const { total = 0, newInput = 0, summarizerOutput = 0 } = share
+      const [first = ""] = String(one["policy"]).split(" ")
+      expect(row(out.split("\n"), first)).toEqual([
+        one["policy"],
+        total.toFixed(0),
+        (newInput + summarizerOutput).toFixed(0),
+        `${(100 * cached).toFixed(0)} %`,
         count(one["compactions"]),
-        count(one["summarizerTokens"]),
-        count(one["tokensSent"]),
+        count(Math.round(Number(one["meanContext"]))),
         count(one["largestContext"]),
-        `${(Number(one["saving"]) * 100).toFixed(1)} %`,
+        `${((100 * there) / needed).toFixed(0)} %`,
       ])
     }
-    expect(out).toMatch(new RegExp(`no compaction +0 +0 +${count(compared[0]?.["tokensIfRaw"])} `))
   })
 })
 

@@ -29,6 +29,25 @@ export interface Options {
   readonly synchronous?: "full" | "normal"
   /** How long a writer waits for the lock of another one; 30 seconds by default. */
   readonly busyTimeout?: Duration.DurationInput
+  /**
+   * Where memories over this file keep the full-text index of recall: `store` (default): in the file, where the next
+   * process finds it; `process`: in the process. What the file has is not dropped by that: see `dropFullTextIndex`.
+   */
+  readonly fullTextIndex?: "store" | "process"
+}
+
+/** How a write is run. */
+export interface WriteOptions<A> {
+  /**
+   * Does the work of the body in the usual case, without the cost of an effect. It is tried first; when it changes nothing, it
+   * returns `null`, and the body runs. It throws what SQLite throws.
+   */
+  readonly atOnce?: ((run: RunNow) => A | null) | undefined
+  /**
+   * Whether the body may be asynchronous: then it has a transaction of its own, and all other writes of the process wait for
+   * it. `false` by default.
+   */
+  readonly pauses?: boolean
 }
 
 /** An open file. */
@@ -49,14 +68,11 @@ export interface Database {
    * Runs the statements of `body` in one transaction. Writes that wait at the same time share a transaction and its
    * wait for the disk (group commit); if a statement fails, the transaction is rolled back and each write is run again
    * alone. A body that fails with an error of its own must do so before its first write.
-   *
-   * `atOnce` does the work of `body` in the usual case, without the cost of an effect. It is tried first; when it changes
-   * nothing, it returns `null`, and `body` runs. It throws what SQLite throws.
    */
   readonly write: <A, E>(
     operation: string,
     body: (run: Run) => Effect.Effect<A, E | SqlError>,
-    atOnce?: (run: RunNow) => A | null,
+    options?: WriteOptions<A>,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
   /**
    * Moves the write-ahead log into the file and empties it, if no other connection uses it at this moment; otherwise
@@ -231,15 +247,23 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
       write: <A, E>(
         operation: string,
         body: (run: Run) => Effect.Effect<A, E | SqlError>,
-        atOnce?: (run: RunNow) => A | null,
+        { atOnce, pauses = false }: WriteOptions<A> = {},
       ) =>
         // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
           ? failure(file, operation, { code: "SQLITE_READONLY" })
           : Effect.async<A, E | SqlError>((answer) => {
-              writer.write({ body, atOnce, answer: answer as Writer.Write["answer"] })
+              writer.write({ body, atOnce, pauses, answer: answer as Writer.Write["answer"] })
             }).pipe(Effect.uninterruptible, failing(operation)),
-      copy: (to) => Effect.mapError(driver.backup(to), (error) => failure(to, "backup", error)),
+      copy: (to) =>
+        Effect.suspend(() =>
+          // A copy would have what a transaction has written so far.
+          writer.holds() ? Effect.zipRight(Effect.sleep("10 millis"), database.copy(to)) : driver.backup(to),
+        ).pipe(
+          Effect.mapError((error) =>
+            error instanceof EventLog.LogError ? error : failure(to, "backup", error),
+          ),
+        ),
     }
 
     const isNew = yield* Effect.gen(function* () {

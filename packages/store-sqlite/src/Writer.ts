@@ -17,6 +17,8 @@ export interface Write {
   /** Does the work of `body` in the usual case; `null` if it changed nothing, and `body` has to run. */
   readonly atOnce: ((run: RunNow) => unknown) | undefined
   readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
+  /** Whether the body pauses now and then, so that its transaction stays open while the event loop goes on. */
+  readonly pauses: boolean
 }
 
 interface Waiting extends Write {
@@ -97,14 +99,17 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     return Effect.runSyncExit(body(run))
   }
 
-  /** Runs a write in a transaction of its own. */
-  const alone = (write: Write): Exit.Exit<unknown, unknown> => {
-    const busy = tried("BEGIN IMMEDIATE")
-    if (busy !== null) return Exit.fail(busy)
-    const exit = settled(write)
+  /** Ends the transaction of one write, which has done its work or failed. */
+  const ended = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
     const failed = Exit.isSuccess(exit) ? tried("COMMIT") : null
     if (Exit.isFailure(exit) || failed !== null) tried("ROLLBACK")
     return failed === null ? exit : Exit.fail(failed)
+  }
+
+  /** Runs a write in a transaction of its own. */
+  const alone = (write: Write): Exit.Exit<unknown, unknown> => {
+    const busy = tried("BEGIN IMMEDIATE")
+    return busy === null ? ended(settled(write)) : Exit.fail(busy)
   }
 
   /** Until when other processes count as writing. */
@@ -156,6 +161,9 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   /** Whether the write-ahead log may grow to the size for many writes at once. */
   let grown = false
 
+  /** Whether a write that pauses is under way. */
+  let pausing = false
+
   let waiting: Array<Waiting> = []
   let scheduled = false
   /** When the current run of writes began, without a turn for timers and sockets; 0 between runs. */
@@ -194,12 +202,52 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     else setImmediate(flush)
   }
 
+  /** Tries again later the writes that found the lock taken. */
+  const tryAgain = (again: ReadonlyArray<Waiting>) => {
+    companyUntil = lastWrite + companyLasts
+    waiting = [...again, ...waiting]
+    scheduled = true
+    setTimeout(flush, Math.min(Math.max(usualWait / tryEvery.triesInWait, tryEvery.atLeast), tryEvery.atMost))
+  }
+
+  /** Runs a write that pauses, in a transaction of its own. The others wait: they would become a part of it. */
+  const paused = (write: Waiting) => {
+    release()
+    const busy = tried("BEGIN IMMEDIATE")
+    lastWrite = performance.now()
+    if (busy !== null && isBusy(busy) && lastWrite - write.since < patience) return tryAgain([write])
+    if (busy !== null) {
+      write.answer(Exit.fail(busy))
+      return flush()
+    }
+    pausing = true
+    scheduled = true
+    Effect.runCallback(write.body(run), {
+      onExit: (exit) => {
+        const answer = ended(exit)
+        pausing = false
+        lastWrite = performance.now()
+        write.answer(answer)
+        schedule()
+      },
+    })
+  }
+
+  /** Takes the writes that can share the next transaction: none after one that pauses, which has one of its own. */
+  const nextGroup = (): ReadonlyArray<Waiting> => {
+    const at = waiting.findIndex(({ pauses }) => pauses)
+    const end = at === -1 ? waiting.length : Math.max(at, 1)
+    const group = waiting.slice(0, end)
+    waiting = waiting.slice(end)
+    return group
+  }
+
   /** Writes everything that waits, and answers each writer. Whoever finds the lock taken waits on. */
-  const flush = () => {
+  const flush = (): void => {
     scheduled = false
-    const group = waiting
+    const group = nextGroup()
     if (group.length === 0) return
-    waiting = []
+    if (group[0]?.pauses === true) return paused(group[0])
     const now = performance.now()
     if (busySince === 0) {
       busySince = now
@@ -236,14 +284,9 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
         again.push(write)
       } else write.answer(exit)
     }
-    if (again.length === 0) {
-      if (longest !== undefined && wasDelayed) usualWait += (now - longest.since - usualWait) / 4
-      return
-    }
-    companyUntil = lastWrite + companyLasts
-    waiting = [...again, ...waiting]
-    scheduled = true
-    setTimeout(flush, Math.min(Math.max(usualWait / tryEvery.triesInWait, tryEvery.atLeast), tryEvery.atMost))
+    if (again.length > 0) return tryAgain(again)
+    if (longest !== undefined && wasDelayed) usualWait += (now - longest.since - usualWait) / 4
+    if (waiting.length > 0 && !scheduled) schedule()
   }
 
   return {
@@ -252,7 +295,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
       if (!scheduled) schedule()
     },
     /** Whether a transaction is open, and what needs that none is has to wait. */
-    holds: (): boolean => held !== null,
+    holds: (): boolean => held !== null || pausing,
     /** Ends a transaction that is still open. */
     release,
   }

@@ -10,11 +10,13 @@ import { batchHash } from "./batchHash.js"
 import * as Changes from "./changes.js"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
+import { dropRewritten, fullText } from "./fullText.js"
+import { named } from "./named.js"
 import { integer, type Run, type RunNow, text } from "./Row.js"
 import { integrity } from "./integrity.js"
 import * as Owned from "./owned.js"
 import { replacing } from "./replacing.js"
-import { lastVersion, ofSession } from "./schema.js"
+import { ofSession } from "./schema.js"
 import * as Summaries from "./summaries.js"
 import * as Unfinished from "./unfinished.js"
 
@@ -28,14 +30,6 @@ const mostVersions = 0xffff_ffff
 
 /** How many rows one query reads. */
 const pageSize = 512
-
-/** Adds the session to the errors of the store. */
-const named =
-  (session: string) =>
-  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.mapError(effect, (error) =>
-      error instanceof EventLog.LogError ? Object.assign(error, { session }) : error,
-    )
 
 /** Reads pages of rows, one after the other; `next` gives the place after the last row of a full page. */
 const paged = <Place, A>(
@@ -109,8 +103,13 @@ interface Place {
   readonly hash: number | null
 }
 
+/** A batch of more records pauses after each so many of them: other work of the process goes on. */
+const mostAtOnce = 500
+
+const pauses = (records: Records): boolean => records.length > mostAtOnce
+
 /** Inserts records one after the other, from the version of a place on. */
-const insertRecords = (run: Run, place: Place, records: ReadonlyArray<EventLog.NewRecord>) =>
+const insertRecords = (run: Run, place: Place, records: Records) =>
   Effect.gen(function* () {
     const types = new Map<string, number>()
     for (const { type } of records) {
@@ -120,14 +119,17 @@ const insertRecords = (run: Run, place: Place, records: ReadonlyArray<EventLog.N
       const { id, version, batchId } = place
       const at = { id, version: version + position, batchId, hash: position === 0 ? place.hash : null }
       yield* run(insertEvent, valuesOf(at, types.get(record.type), record))
+      if (pauses(records) && position % mostAtOnce === mostAtOnce - 1) yield* Effect.sleep(0)
     }
   })
 
 const placeAsExpected = `SELECT sessions.id, types.id AS type
-  FROM sessions JOIN events AS last ON last.id = sessions.id << 32 | ? JOIN types ON types.name = ?
-  WHERE sessions.name = ? AND last.batch_id = coalesce(?, last.batch_id)
-    AND NOT EXISTS (SELECT 1 FROM events WHERE id = last.id + 1)
+  FROM sessions JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version
+    JOIN types ON types.name = ?
+  WHERE sessions.name = ? AND sessions.last_version = ? AND last.batch_id = coalesce(?, last.batch_id)
     AND NOT EXISTS (${batchOf})`
+
+const moveTo = "UPDATE sessions SET last_version = ? WHERE id = ?"
 
 /**
  * Appends a batch to a session that is as expected, which is the usual case. `null` if nothing was written: the session or
@@ -141,7 +143,7 @@ const appendAsExpected = (
 ): EventLog.AppendResult | null => {
   const [{ type: first }] = records
   const hash = batchHash(batchId)
-  const [row] = run(placeAsExpected, [expectedVersion, first, session, lastBatchId ?? null, hash, batchId])
+  const [row] = run(placeAsExpected, [first, session, expectedVersion, lastBatchId ?? null, hash, batchId])
   if (row === undefined) return null
   const id = integer(row, "id")
   const types = new Map([[first, integer(row, "type")]])
@@ -156,10 +158,12 @@ const appendAsExpected = (
     const place = { id, version, batchId, hash: position === 0 ? hash : null }
     run(insertEvent, valuesOf(place, types.get(record.type), record))
   }
-  return { fromVersion: expectedVersion + 1, version: expectedVersion + records.length, duplicate: false }
+  const version = expectedVersion + records.length
+  run(moveTo, [version, id])
+  return { fromVersion: expectedVersion + 1, version, duplicate: false }
 }
 
-/** Replaces the data of records; the snapshot and the summary rows, which come from the old data, go. */
+/** Replaces the data of records; the snapshot, the summary rows and the index, which come from the old data, go. */
 const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.RewrittenRecord>) =>
   Effect.gen(function* () {
     for (const { version, data, checksum } of rewritten) {
@@ -172,6 +176,11 @@ const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.
     }
     yield* run("DELETE FROM snapshots WHERE session = ?", [id])
     yield* run("DELETE FROM summaries WHERE session = ?", [id])
+    yield* dropRewritten(
+      run,
+      id,
+      rewritten.map(({ version }) => version),
+    )
   })
 
 /**
@@ -210,12 +219,16 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       const general = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
-            `SELECT sessions.id, last.version, last.batch_id, (${batchOf}) AS applied
-             FROM sessions JOIN events AS last ON ${ofSession("last")}
+            `SELECT sessions.id, last_version, last.version, last.batch_id, (${batchOf}) AS applied
+             FROM sessions LEFT JOIN events AS last ON ${ofSession("last")}
              WHERE sessions.name = ? ORDER BY last.id DESC LIMIT 1`,
             [hash, batchId, session],
           )
-          const actual = known === undefined ? 0 : integer(known, "version")
+          const actual = known === undefined ? 0 : integer(known, "last_version")
+          if (known !== undefined && known["version"] !== known["last_version"]) {
+            const reason = `the log ends at event ${String(known["version"] ?? 0)}, while the session is at version ${actual}; restore the log from a backup`
+            return yield* new EventLog.LogError({ operation, session, reason })
+          }
           if (known !== undefined && known["applied"] !== null) {
             const fromVersion = integer(known, "applied")
             const [next] = yield* run(
@@ -239,6 +252,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               : [known]
           const id = integer(created ?? {}, "id")
           yield* insertRecords(run, { id, version: actual + 1, batchId, hash }, records)
+          yield* run(moveTo, [actual + records.length, id])
           if (rewritten.length > 0) {
             yield* rewriteRecords(run, id, rewritten)
             yield* Unfinished.begin(run, session, batchId)
@@ -249,10 +263,14 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
         })
       const isPlain = rewritten.length === 0 && summaries === undefined && description === undefined
       return database
-        .write<EventLog.AppendResult, EventLog.VersionConflict>(
+        .write<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>(
           operation,
           general,
-          isPlain ? (run) => appendAsExpected(run, session, records, appendOptions) : undefined,
+          pauses(records)
+            ? { pauses: true }
+            : {
+                atOnce: isPlain ? (run) => appendAsExpected(run, session, records, appendOptions) : undefined,
+              },
         )
         .pipe(
           Effect.tap(() => Effect.sync(() => changes.tell(session))),
@@ -290,6 +308,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
         ),
       integrity: integrity(database),
+      ...(options.fullTextIndex === "process" ? {} : { fullText: fullText(database) }),
       head: (session) =>
         database
           .query(
@@ -306,7 +325,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           ),
       version: (session) =>
         database
-          .query("version", `SELECT ${lastVersion} AS version FROM sessions WHERE name = ?`, [session])
+          .query("version", "SELECT last_version AS version FROM sessions WHERE name = ?", [session])
           .pipe(
             Effect.map(([row]) => (row === undefined ? 0 : integer(row, "version"))),
             named(session),
@@ -359,8 +378,8 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           database
             .query(
               "sessions",
-              `SELECT name, version, created_at, time AS updated_at, owner, title
-               FROM sessions JOIN events ON events.id = (SELECT max(events.id) FROM events WHERE ${ofSession()})
+              `SELECT name, last_version AS version, created_at, coalesce(time, created_at) AS updated_at, owner, title
+               FROM sessions LEFT JOIN events ON events.id = sessions.id << 32 | last_version
                WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
               [after],
             )

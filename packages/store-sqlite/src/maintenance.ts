@@ -4,6 +4,7 @@ import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { createPrivate, type Database, open, type Options } from "./Database.js"
+import { fullText } from "./fullText.js"
 import { integer, text } from "./Row.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */
@@ -201,4 +202,33 @@ export const backup = ({
     const done = { copied: bytesOf(to), total: bytesOf(to) }
     onProgress(done)
     return done
+  }).pipe(Effect.scoped)
+
+/**
+ * Drops the full-text indexes of all sessions. The next search of a session builds its index again; to have none from then
+ * on, open the file with `fullTextIndex: "process"`. {@link vacuum} gives the room back. Returns how many sessions had one.
+ *
+ * Fails with a `LogError` if the file cannot be opened, or another process keeps it locked for longer than `busyTimeout`.
+ *
+ * @example
+ * ```ts
+ * import * as SqliteEventLog from "@memfold/store-sqlite"
+ * import { Effect } from "effect"
+ *
+ * const { sessions } = await Effect.runPromise(SqliteEventLog.dropFullTextIndex({ filename: "chats.db" }))
+ * console.log(sessions, "sessions had an index")
+ * ```
+ */
+export const dropFullTextIndex = (
+  options: FileOptions,
+): Effect.Effect<{ readonly sessions: number }, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const database = yield* existing(options, { readonly: false })
+    const [row] = yield* database.query(
+      "fullText.drop",
+      "SELECT count(DISTINCT session) AS sessions FROM full_text_parts",
+      [],
+    )
+    yield* fullText(database).drop()
+    return { sessions: integer(row ?? {}, "sessions") }
   }).pipe(Effect.scoped)

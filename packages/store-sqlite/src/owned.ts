@@ -3,7 +3,6 @@ import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { Database } from "./Database.js"
 import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
-import { ofSession } from "./schema.js"
 
 /** The entry of a row with `name`, `version`, `created_at`, `updated_at`, `owner` and `title`. */
 export const infoOf = (row: Row): EventLog.SessionInfo => ({
@@ -25,7 +24,7 @@ export const describe = (run: Run, id: number, { owner, title }: EventLog.Descri
 
 /**
  * The sessions of an owner. An index finds them, and the end of each log says when it was active: an append need not
- * write that anywhere.
+ * write that anywhere else.
  */
 export const owned = (
   database: Database,
@@ -35,10 +34,10 @@ export const owned = (
   database
     .query(
       "owned",
-      `SELECT name, version, created_at, time AS updated_at, owner, title
-       FROM sessions JOIN events ON events.id = (SELECT max(events.id) FROM events WHERE ${ofSession()})
-       WHERE owner = ? ${after === undefined ? "" : "AND (time < ? OR (time = ? AND name > ?))"}
-       ORDER BY time DESC, name LIMIT ?`,
+      `SELECT name, last_version AS version, created_at, coalesce(time, created_at) AS updated_at, owner, title
+       FROM sessions LEFT JOIN events ON events.id = sessions.id << 32 | last_version
+       WHERE owner = ? ${after === undefined ? "" : "AND (updated_at < ? OR (updated_at = ? AND name > ?))"}
+       ORDER BY updated_at DESC, name LIMIT ?`,
       after === undefined
         ? [owner, limit]
         : [owner, after.updatedTime, after.updatedTime, after.session, limit],

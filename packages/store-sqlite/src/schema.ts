@@ -4,17 +4,15 @@
 export const applicationId = 0x6d66_6c64
 
 /** The `user_version` of the tables below. Files with another one are refused. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** The condition that a row of `events` belongs to a row of `sessions`, which SQLite looks up as one range. */
 export const ofSession = (events = "events"): string =>
   `${events}.id > sessions.id << 32 AND ${events}.id < sessions.id + 1 << 32`
 
-/** The version of the last event of a row of `sessions`; null if it has none. */
-export const lastVersion = `(SELECT max(events.id) & 0xffffffff FROM events WHERE ${ofSession()})`
-
 /**
- * - `sessions`: one row for each session, with its owner and its title
+ * - `sessions`: one row for each session, with its owner, its title, how often its records were rewritten, and the version of
+ *   its last event: a log that has lost its end is found when it is read
  * - `types`: the names of event types; a row of `events` has the number. 1 takes no byte in a row, so the type that is
  *   stored first, as a rule that of messages, is the cheapest
  * - `events`: the log. One number is session and version: the rows are in the order of the log, and need no index beside
@@ -22,6 +20,8 @@ export const lastVersion = `(SELECT max(events.id) & 0xffffffff FROM events WHER
  * - `snapshots`: the newest cached fold of each session
  * - `summaries`: the summary rows that came with appends. The key is the event that committed the summary. A summary id is
  *   unique within its session, because copies of a session share their summary ids
+ * - `full_text_parts` and `full_text_buckets`: the full-text index of each session that was searched, see `fullText.ts`. The
+ *   key of a bucket is the number of its part and its own: the buckets of a part are one range
  * - `unfinished_rewrites`: the batches that erased text which may still be in the write-ahead log
  * - `log` and `compressed_summaries`: views for people with a `sqlite3` shell
  */
@@ -31,7 +31,9 @@ export const statements: ReadonlyArray<string> = [
      name TEXT NOT NULL UNIQUE,
      created_at INTEGER NOT NULL,
      owner TEXT,
-     title TEXT
+     title TEXT,
+     rewrites INTEGER NOT NULL DEFAULT 0,
+     last_version INTEGER NOT NULL DEFAULT 0
    )`,
   `CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner IS NOT NULL`,
   `CREATE TABLE types (
@@ -84,6 +86,22 @@ export const statements: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX summaries_by_id ON summaries (summary_id, session)`,
   `CREATE INDEX summaries_by_thread ON summaries (thread_id, is_active, created_at)`,
   `CREATE INDEX summaries_by_time ON summaries (created_at)`,
+  `CREATE TABLE full_text_parts (
+     id INTEGER PRIMARY KEY,
+     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+     version INTEGER NOT NULL,
+     batch_id TEXT NOT NULL,
+     buckets INTEGER NOT NULL,
+     head BLOB NOT NULL,
+     UNIQUE (session, version)
+   )`,
+  `CREATE TABLE full_text_buckets (
+     id INTEGER PRIMARY KEY,
+     data BLOB NOT NULL
+   )`,
+  `CREATE TRIGGER buckets_of_dropped_part AFTER DELETE ON full_text_parts BEGIN
+     DELETE FROM full_text_buckets WHERE id >= OLD.id << 20 AND id < OLD.id + 1 << 20;
+   END`,
   `CREATE TABLE unfinished_rewrites (
      session TEXT NOT NULL,
      batch_id TEXT NOT NULL,

@@ -13,7 +13,7 @@ import { unavailable } from "./failure.js"
  * - `name`: recorded in the log with every summary; "ai" by default. Use the model's name if you change models.
  * - `maxInputTokens`: the maximum of conversation tokens in one call, from 1,000. Larger inputs are sent in chunks,
  *   each merged into the text before it. Leave room in the model's window for the instructions (about 600 tokens), a head line for
- *   each message (about 15) and the answer. Without it, everything is sent in one call.
+ *   each message (about 10) and the answer. Without it, everything is sent in one call.
  * - `maxTokens`: the length the prompt asks for, in tokens, from 32; what the strategy asks for by default, or else 1,500. The
  *   model may exceed it: set the output limit in the model's own settings, well above. A cut-off text is refused.
  * - `instructions`: added to every prompt, for example what matters in your field

@@ -57,6 +57,15 @@ describe("a context", () => {
     })
   }
 
+  it("has the files that a page has in its address", () => {
+    const url = "data:image/png;base64,iVBORw0KGgo="
+    const page = { id: "m1", role: "user", parts: [{ type: "file", url, mediaType: "image/png" }] }
+    const { messages } = encodeContext(Either.getOrThrow(decodeMessages([page])))
+    expect(messages).toEqual([
+      { role: "user", content: [{ type: "file", data: "iVBORw0KGgo=", mediaType: "image/png" }] },
+    ])
+  })
+
   it("has all system messages in front, and no reasoning that was signed before one of them", () => {
     const signed: Message.Message = {
       role: "assistant",

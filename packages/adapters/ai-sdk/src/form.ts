@@ -10,8 +10,6 @@ import { Schema } from "effect"
 /** The name of the format in `metadata`, `providerData` and opaque parts. */
 export const provider = "ai-sdk"
 
-const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
-
 /**
  * What a message was as one of a page (`UIMessage`).
  *
@@ -24,7 +22,7 @@ export const UIForm = Schema.Struct({
   id: Schema.optional(Schema.String),
   continues: Schema.optional(Schema.Boolean),
   step: Schema.optional(Schema.Boolean),
-  fields: Schema.optional(Fields),
+  fields: Schema.optional(Codec.JsonFields),
 })
 export type UIForm = typeof UIForm.Type
 
@@ -38,7 +36,7 @@ export type UIForm = typeof UIForm.Type
 export const Form = Schema.Struct({
   content: Schema.optional(Schema.Literal("parts")),
   items: Schema.optional(Schema.NonNegativeInt),
-  fields: Schema.optional(Fields),
+  fields: Schema.optional(Codec.JsonFields),
   special: Schema.optional(Schema.Array(Codec.Special)),
   ui: Schema.optional(UIForm),
 })
@@ -61,59 +59,23 @@ export const PartForm = Schema.Struct({
   absent: Schema.optional(Schema.String),
   signedBy: Schema.optional(Schema.String),
   output: Schema.optional(Schema.Literal("json", "execution-denied")),
-  fields: Schema.optional(Fields),
+  fields: Schema.optional(Codec.JsonFields),
   special: Schema.optional(Schema.Array(Codec.Special)),
-  ui: Schema.optional(Fields),
+  ui: Schema.optional(Codec.JsonFields),
   derived: Schema.optional(Schema.Boolean),
 })
 export type PartForm = typeof PartForm.Type
 
-const isForm = Schema.is(Form)
-const isPartForm = Schema.is(PartForm)
+const left = Codec.forms(provider, Form, PartForm)
 
-/** The form left by decoding; empty for a message from anywhere else. */
-export const formOf = (message: Message.Message): Form => {
-  const form = message.metadata?.[provider]
-  return isForm(form) ? form : {}
-}
-
-/** A form without the fields that say nothing. */
-const said = <F extends object>(form: F): F =>
-  Object.fromEntries(
-    Object.entries(form).filter(
-      ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
-    ),
-  ) as F
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: {
-  readonly [K in keyof Form]: Form[K] | undefined
-}): { readonly metadata?: Codec.Fields } => {
-  const all = said(form)
-  return Object.keys(all).length === 0 ? {} : { metadata: { [provider]: all } }
-}
+export const { formOf, metadataOf, withForm } = left
 
 /** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = ({ providerData }: Message.Part): PartForm => {
-  const form = providerData?.[provider]
-  return isPartForm(form) ? form : {}
-}
-
-/** The part with its form: none at all for a form that says nothing. */
-export const withForm = <P extends Message.Part>(
-  part: P,
-  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined },
-): P => {
-  const all = said(form)
-  return Object.keys(all).length === 0 ? part : { ...part, providerData: { [provider]: all } }
-}
+export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
 
 /** Data that only the AI SDK reads. */
-export const opaque = (
-  data: unknown,
-  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined } = {},
-  bound = false,
-): Message.Opaque => withForm({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }, form)
+export const opaque = (data: unknown, form: Codec.Unsaid<PartForm> = {}, bound = false): Message.Opaque =>
+  withForm({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }, form)
 
 /** The data of an opaque part of this format; `undefined` for any other part. */
 export const ownData = (part: Message.Part): Codec.Fields | undefined =>

@@ -1,15 +1,5 @@
 /** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
-export { AiSdkDecodeError } from "./AiSdkDecodeError.js"
-export { decodeMessage, decodeMessages } from "./decode.js"
-export {
-  type AiSdkContext,
-  encodeContext,
-  type EncodedContext,
-  encodeMessages,
-  type EncodeOptions,
-  type Major,
-} from "./encode.js"
-export { encodeUIMessages, type PageId } from "./ui/encode.js"
+export * from "./codec.js"
 export type { UnsupportedSection } from "@memfold/codec"
 export type { RenderedContext } from "./rendered.js"
 export {

@@ -1,11 +1,12 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
 import { digest, freeze, inOrder } from "@memfold/codec"
 import { Memory, type Message, type Render, type Session } from "@memfold/core"
-import type { ModelMessage, UIMessage } from "ai"
+import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
 import { decodeMessages } from "./decode.js"
 import type { AiSdkContext, Major } from "./encode.js"
 import { formOf, metadataOf } from "./form.js"
+import { modelMiddleware } from "./middleware.js"
 import { answersOf, isOfPage, knownIds } from "./received.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
 import {
@@ -24,7 +25,7 @@ export type Given = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage 
 
 /** Options of {@link aiSdk}. */
 export interface AiSdkOptions {
-  /** The major version of `ai` that is used; 7 by default. Only files in tool results differ. */
+  /** The major version of `ai` that is used; 7 by default. Files in tool results and the middleware differ. */
   readonly major?: Major
 }
 
@@ -339,6 +340,60 @@ export class AiSdkSession {
     const from = ends[skip] ?? produced.length
     if (answers !== undefined) await this.save(turn, [answers])
     await this.save(turn, produced.slice(from))
+  }
+
+  /**
+   * A middleware for `wrapLanguageModel`: each call of the model is one of this session. Calls of `generateText` and `streamText`
+   * then have only what is new, and need no callbacks. Do not combine it with {@link AiSdkSession.messages} or
+   * {@link AiSdkSession.prepareStep}, which store the same.
+   *
+   * - What the user says is stored before the model is asked; a call that the SDK tries again stores it once.
+   * - Each step of a tool loop is stored with its results when the next step begins, and the answer when it is whole. Of a
+   *   loop that stops after a step with calls, give the result or the event to {@link AiSdkSession.onEnd}.
+   * - System messages of the call stand before those of the session, and are not stored.
+   * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty.
+   *
+   * @param options a name for what is asked, so that a request that is sent again stores it once
+   *
+   * @example
+   * ```ts
+   * import { aiSdk } from "@memfold/ai-sdk"
+   * import { gateway, generateText, wrapLanguageModel } from "ai"
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const middleware = aiSdk(memory).session("chat-1").middleware()
+   * const model = wrapLanguageModel({ model: gateway("openai/gpt-6.2-sol"), middleware })
+   * const { text } = await generateText({ model, prompt: "My order is KX-4471." })
+   * console.log(text)
+   * await memory.close()
+   * ```
+   */
+  middleware({ idempotencyKey }: MessagesOptions = {}): LanguageModelMiddleware {
+    return modelMiddleware(
+      {
+        major: this.options.major,
+        inOrder: (work) => this.inOrder(work),
+        decode: decoded,
+        newest: () => this.newest(),
+        ask: async (messages, name) => {
+          await this.store(messages, `ai-sdk/given/${name ?? randomId()}`)
+          this.turn = undefined
+        },
+        save: async (messages, prefix) => {
+          const turn = await this.current()
+          turn.prefix = prefix
+          await this.save(turn, messages)
+        },
+        read: async () => {
+          const context = await this.read()
+          this.turn ??= await this.begin(context)
+          return context
+        },
+        position: () => `${this.turn?.id} ${this.turn?.saved}`,
+      },
+      idempotencyKey,
+    )
   }
 
   /**

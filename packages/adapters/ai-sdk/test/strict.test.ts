@@ -1,7 +1,7 @@
 /** Sessions with the real provider of Anthropic, against a server that checks signatures of reasoning (law L17). */
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { type Answering, providerServer, seeded } from "@memfold/testing/provider"
-import { stepCountIs, streamText, tool, ToolLoopAgent } from "ai"
+import { stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { createMemory } from "../../../memfold/src/index.js"
@@ -56,6 +56,39 @@ describe("an agent that thinks, on one session", () => {
       expect(signed.length).toBeGreaterThan(10)
     })
   }
+})
+
+describe("a model with the middleware", () => {
+  it("is never refused what it is sent, and gets its thinking back", async () => {
+    const { server, model } = await connected(seeded(7))
+    await using memory = createMemory({
+      store: "memory:",
+      strategy: "rounds",
+      settings: { fullContextTurns: 2, cachedContextTurns: 2 },
+      compaction: "inline",
+    })
+    for (let turn = 1; turn <= 40; turn++) {
+      const middleware = aiSdk(memory).session("chat").middleware()
+      const result = streamText({
+        model: wrapLanguageModel({ model, middleware }),
+        tools: { lookUp },
+        instructions: "Be brief.",
+        prompt: `Question ${turn}?`,
+        stopWhen: stepCountIs(12),
+      })
+      expect(await result.text).toEqual(expect.any(String))
+      if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
+      if (turn === 25) await memory.redact("chat", 3)
+    }
+    await server.close()
+    expect(server.refused.map(({ violations }) => violations)).toEqual([])
+    expect((await memory.summaries("chat")).length).toBeGreaterThan(3)
+    const signed = server.received.filter(({ body }) => JSON.stringify(body).includes('"signature"'))
+    expect(signed.length).toBeGreaterThan(10)
+    const { messages } = await memory.neutral.messages("chat", { limit: 1_000 })
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(40)
+    expect(messages.filter(({ role }) => role === "assistant")).toHaveLength(server.received.length)
+  })
 })
 
 describe("an agent of AI SDK 7", () => {

@@ -7,11 +7,11 @@ import * as ai6 from "ai6"
 import * as test6 from "ai6/test"
 import { z } from "zod"
 
-/** What a model answers: a text, calls of the tool, or reasoning that Anthropic signed. */
+/** What a model answers: a text, calls of a tool (`search` by default), or reasoning that Anthropic signed. */
 export interface Answer {
   readonly reasoning?: string
   readonly text?: string
-  readonly calls?: ReadonlyArray<{ readonly id: string; readonly input: object }>
+  readonly calls?: ReadonlyArray<{ readonly id: string; readonly input: object; readonly name?: string }>
 }
 
 /** A message that a model got. */
@@ -35,10 +35,10 @@ const contentOf = ({ reasoning, text, calls = [] }: Answer) => [
         },
       ]),
   ...(text === undefined ? [] : [{ type: "text" as const, text }]),
-  ...calls.map(({ id, input }) => ({
+  ...calls.map(({ id, input, name = "search" }) => ({
     type: "tool-call" as const,
     toolCallId: id,
-    toolName: "search",
+    toolName: name,
     input: JSON.stringify(input),
   })),
 ]
@@ -97,7 +97,10 @@ export interface Version {
   readonly name: string
   readonly major: 5 | 6 | 7
   /** The functions of version 7, as far as all versions have them; their types are tested apart. */
-  readonly sdk: Pick<typeof ai7, "generateText" | "streamText" | "tool" | "convertToModelMessages">
+  readonly sdk: Pick<
+    typeof ai7,
+    "generateText" | "streamText" | "tool" | "convertToModelMessages" | "wrapLanguageModel"
+  >
   readonly model: (script: Script) => {
     readonly model: ai7.LanguageModel
     readonly prompts: Array<ReadonlyArray<Prompted>>

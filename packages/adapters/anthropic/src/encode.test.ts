@@ -368,3 +368,69 @@ describe("encodeMessages", () => {
     expect(encodeMessages([message]).messages).toEqual([{ role: "user", content: "hi" }])
   })
 })
+
+describe("the prompt cache", () => {
+  const { assistant, call, result, system, user } = Message
+  const mark = { type: "ephemeral" }
+  const marksOf = (encoded: ReturnType<typeof encodeMessages>): number =>
+    JSON.stringify(encoded).split('"cache_control"').length - 1
+
+  it("is set behind messages, in the system field as well", () => {
+    const messages = [system("Be brief."), user("a"), assistant("b"), user("c")]
+    expect(encodeMessages(messages, { cacheControl: { behind: [0, 2, 3] } })).toEqual({
+      system: [{ type: "text", text: "Be brief.", cache_control: mark }],
+      messages: [
+        { role: "user", content: "a" },
+        { role: "assistant", content: [{ type: "text", text: "b", cache_control: mark }] },
+        { role: "user", content: [{ type: "text", text: "c", cache_control: mark }] },
+      ],
+    })
+    const hour = encodeMessages(messages, { cacheControl: { behind: [3], ttl: "1h" } })
+    expect(hour.messages.at(-1)?.content).toEqual([
+      { type: "text", text: "c", cache_control: { ...mark, ttl: "1h" } },
+    ])
+    expect(marksOf(hour)).toBe(1)
+    expect(marksOf(encodeMessages(messages))).toBe(0)
+  })
+
+  it("is set on the result of a tool, and never on thinking: then the block before has the mark", () => {
+    const thinking = { type: "reasoning" as const, text: "hm", signature: "s" }
+    const calling = call([{ id: "1", name: "f", arguments: "{}" }])
+    const messages = [
+      user("a"),
+      { ...calling, parts: [thinking, ...calling.parts] },
+      result({ id: "1", output: "x" }),
+    ]
+    const { messages: sent } = encodeMessages(messages, { cacheControl: { behind: [0, 1, 2] } })
+    expect(sent.at(-1)?.content).toMatchObject([{ type: "tool_result", cache_control: mark }])
+    expect(sent[1]?.content).toMatchObject([{ type: "thinking" }, { type: "tool_use", cache_control: mark }])
+    const content = sent[1]?.content
+    expect(Array.isArray(content) && content[0]).not.toHaveProperty("cache_control")
+  })
+
+  it("is set four times at most, with the marks that the messages have", () => {
+    const own = Either.getOrThrow(
+      decodeMessages(
+        ["a", "b", "c"].map((text) => ({
+          role: "user",
+          content: [{ type: "text", text, cache_control: mark }],
+        })),
+      ),
+    )
+    const messages = [user("0"), ...own, user("4"), user("5")]
+    const encoded = encodeMessages(messages, { cacheControl: { behind: [0, 3, 4, 5] } })
+    expect(marksOf(encoded)).toBe(4)
+    expect(
+      JSON.stringify(encoded.messages).endsWith('"text":"5","cache_control":{"type":"ephemeral"}}]}]'),
+    ).toBe(true)
+    expect(marksOf(encodeMessages([...own, ...own], { cacheControl: { behind: [5] } }))).toBe(6)
+  })
+
+  it("is not set where nothing was said", () => {
+    expect(marksOf(encodeMessages([], { cacheControl: { behind: [0] } }))).toBe(0)
+    const only = encodeMessages([user("a"), user(" ")], { cacheControl: { behind: [0, 1] } })
+    expect(only.messages).toEqual([
+      { role: "user", content: [{ type: "text", text: "a", cache_control: mark }] },
+    ])
+  })
+})

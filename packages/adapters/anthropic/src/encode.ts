@@ -18,6 +18,19 @@ import type { AnthropicConversation } from "./wire.js"
 export interface EncodeOptions extends Codec.SummaryOptions {
   readonly extraFields?: "send" | "omit"
   readonly exact?: boolean
+  readonly cacheControl?: CacheControl
+}
+
+/**
+ * Where the prompt cache is set: a block of the request gets `cache_control`.
+ *
+ * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
+ *   marks in a request: those that the messages have already count, and of the others the last ones are kept
+ * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
+ */
+export interface CacheControl {
+  readonly behind: ReadonlyArray<number>
+  readonly ttl?: "5m" | "1h"
 }
 
 /** A conversation, and what it leaves out: see {@link encodeAndReport}. */
@@ -249,11 +262,19 @@ class Encoder {
     const { turns, system } = this.exact
       ? { turns: all, system: [] }
       : asAccepted(this.withoutLastThoughts(this.withoutEarlierThoughts(all, hoisted)))
+    const systemBlocks = [...hoisted, ...system]
+    const marked = withCacheControl(
+      [systemBlocks, ...turns.map(({ results, others }) => [...results, ...others])],
+      this.options.cacheControl,
+    )
     const encoded = {
-      ...this.systemOf([...hoisted, ...system], form && formOf(form).content),
+      ...this.systemOf(systemBlocks.map(marked), form && formOf(form).content),
       messages: turns.map((turn) =>
         Codec.restore(
-          { role: turn.role, content: contentOf([...turn.results, ...turn.others], turn.content) },
+          {
+            role: turn.role,
+            content: contentOf([...turn.results, ...turn.others].map(marked), turn.content),
+          },
           this.options.extraFields === "omit" ? undefined : turn.fields,
         ),
       ),
@@ -261,6 +282,40 @@ class Encoder {
     } as unknown as Encoded
     return this.exact ? encoded : Codec.wellFormed(encoded)
   }
+}
+
+/** The most blocks of a request that the API lets have `cache_control`. */
+const mostMarks = 4
+
+/** The kinds of blocks that may have it. */
+const markable: ReadonlySet<unknown> = new Set([
+  "text",
+  "image",
+  "document",
+  "tool_use",
+  "tool_result",
+  "compaction",
+])
+
+const isMarked = ({ fields }: Block): boolean => fields["cache_control"] != null
+
+/** A function that gives a block its mark, if it gets one. The blocks are in the order of the request. */
+const withCacheControl = (
+  groups: ReadonlyArray<ReadonlyArray<Block>>,
+  { behind, ttl = "5m" }: CacheControl = { behind: [] },
+): ((block: Block) => Block) => {
+  const blocks = groups.flat()
+  const wanted = behind.flatMap((position) => {
+    const end = blocks.findIndex(({ message }) => message > position)
+    const before = end === -1 ? blocks : blocks.slice(0, end)
+    return before.findLast(({ fields }) => markable.has(fields["type"])) ?? []
+  })
+  const room = Math.max(mostMarks - blocks.filter(isMarked).length, 0)
+  const fresh = [...new Set(wanted.filter((block) => !isMarked(block)))]
+  const marks = new Set(room === 0 ? [] : fresh.slice(-room))
+  const mark = { type: "ephemeral", ...(ttl === "5m" ? {} : { ttl }) }
+  return (block) =>
+    marks.has(block) ? { ...block, fields: { ...block.fields, cache_control: mark } } : block
 }
 
 /** A string where one text is all there is. */
@@ -325,7 +380,12 @@ export const encodeAndReport = (
   options: EncodeOptions = {},
 ): Encoded => {
   const { messages, sources, omitted: before } = placeSummaries(given, options)
-  const encoder = new Encoder(options)
+  const { cacheControl } = options
+  const behind = cacheControl?.behind.map((position) => sources.lastIndexOf(position)) ?? []
+  const encoder = new Encoder({
+    ...options,
+    ...(cacheControl === undefined ? {} : { cacheControl: { ...cacheControl, behind } }),
+  })
   messages.forEach(({ name }, message) => {
     if (name !== undefined) encoder.omitted.push({ message, part: "name" })
   })

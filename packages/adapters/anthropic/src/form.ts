@@ -3,11 +3,9 @@
  * in `metadata.anthropic` of the message and `providerData.anthropic` of its parts. Encoding reads it there, so that
  * the same message comes out again.
  */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
-
-const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
  * - `place`: a system message that stood among the messages, not in the `system` field
@@ -20,8 +18,8 @@ export const Form = Schema.Struct({
   place: Schema.optional(Schema.Literal("messages")),
   separate: Schema.optional(Schema.Literal(true)),
   content: Schema.optional(Schema.Literal("blocks")),
-  fields: Schema.optional(FieldsSchema),
-  response: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
+  response: Schema.optional(Codec.JsonFields),
 })
 export type Form = typeof Form.Type
 
@@ -32,42 +30,21 @@ export type Form = typeof Form.Type
  * - `content`: a tool result whose content was absent, or a list where a string would do
  */
 export const PartForm = Schema.Struct({
-  fields: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
   content: Schema.optional(Schema.Literal("absent", "blocks")),
 })
 export type PartForm = typeof PartForm.Type
 
-const isForm = Schema.is(Form)
-const isPartForm = Schema.is(PartForm)
+const left = Codec.forms("anthropic", Form, PartForm)
 
-/** The form left by decoding; empty for a message from anywhere else. */
-export const formOf = (message: Message.Message): Form => {
-  const form = message.metadata?.["anthropic"]
-  return form !== undefined && isForm(form) ? form : {}
-}
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Form): { readonly metadata?: Codec.Fields } =>
-  Object.keys(form).length === 0 ? {} : { metadata: { anthropic: form } }
-
-/** The form of a part left by decoding; none for a part from anywhere else. */
-export const partFormOf = ({ providerData }: Message.Part): PartForm | undefined => {
-  const form = providerData?.["anthropic"]
-  return isPartForm(form) ? form : undefined
-}
+export const { formOf, metadataOf, partFormOf } = left
 
 /** The part with its form: none at all for a form that says nothing. */
-export const withForm = <P extends Message.Part>(
-  part: P,
+export const withForm = <Part extends Message.Part>(
+  part: Part,
   fields: Codec.Fields | undefined,
   content?: PartForm["content"],
-): P => {
-  const form: PartForm = {
-    ...(fields === undefined ? {} : { fields }),
-    ...(content === undefined ? {} : { content }),
-  }
-  return Object.keys(form).length === 0 ? part : { ...part, providerData: { anthropic: form } }
-}
+): Part => left.withForm(part, { fields, content })
 
 /** Whether a text has nothing to read. The API refuses such texts. */
 export const isBlank = (text: string): boolean => text.trim() === ""

@@ -3,11 +3,13 @@
  * not know, and replacing ids that a provider refuses. With these fields, encoding and decoding again gives the same
  * messages (L16: codecs lose nothing).
  */
+export { allMessages } from "./allMessages.js"
 export { CallIds, type IdRules } from "./CallIds.js"
 export { digest } from "./digest.js"
-export { agrees, type Fields, isFields, rest, restore } from "./fields.js"
+export { agrees, type Fields, isFields, isSame, patchOf, rest, restore } from "./fields.js"
 export { describeFailure, failureOf, type RequestFailure } from "./requestFailure.js"
 export { foreignProblem, type Library } from "./foreign.js"
+export { type Forms, forms, JsonFields, type Unsaid, withoutEmpty } from "./forms.js"
 export { withoutEarlierThoughts } from "./earlierThoughts.js"
 export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"

@@ -1,9 +1,8 @@
 /** Content blocks of LangChain, and calls of tools: to parts of memfold, and exactly back. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, patchOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { exactFile, toFile } from "./files.js"
 import { opaque, ownData, partFormOf, withForm } from "./form.js"
-import { patchOf } from "./json.js"
 import type { WireType } from "./wire.js"
 
 const textOf = (text: string): unknown => {

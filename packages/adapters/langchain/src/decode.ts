@@ -1,11 +1,18 @@
 /** From messages of LangChain to memfold messages. */
-import { type Fields, foreignProblem, isFields, kindOf, type Problem, type Special } from "@memfold/codec"
+import {
+  type Fields,
+  foreignProblem,
+  isFields,
+  kindOf,
+  type Problem,
+  type Special,
+  isSame,
+} from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import { isCallBlock, toCall, toPart } from "./blocks.js"
 import { exactWires } from "./exact.js"
 import { type Form, metadataOf, opaque, withForm } from "./form.js"
-import { isSame } from "./json.js"
 import { LangChainDecodeError } from "./LangChainDecodeError.js"
 import { readMessage, type WireMessage } from "./wire.js"
 

@@ -1,8 +1,7 @@
 /** Files and images: content blocks of LangChain, {@link Message.File} in memfold. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, isSame, patchOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { type Block, partFormOf, withForm } from "./form.js"
-import { isSame, patchOf } from "./json.js"
 
 /** Where a file of no known type is named, providers look at its data. */
 const unknownType = "application/octet-stream"

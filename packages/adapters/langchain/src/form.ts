@@ -3,14 +3,12 @@
  * `metadata.langchain` of the message and `providerData.langchain` of its parts. Encoding reads it there, so that the same
  * message comes out again.
  */
-import { type Fields, isFields, Special } from "@memfold/codec"
+import { forms, Special, type Unsaid, withoutEmpty, JsonFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the format in `metadata`, `providerData` and opaque parts. */
 export const provider = "langchain"
-
-const JsonFields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
  * - `id`: the id of the message
@@ -60,46 +58,19 @@ export type PartForm = typeof PartForm.Type
 /** The kind of a content block. */
 export type Block = NonNullable<PartForm["block"]>
 
-const isForm = Schema.is(Form)
-const isPartForm = Schema.is(PartForm)
+const left = forms(provider, Form, PartForm)
 
-/** The form left by decoding; empty for a message from anywhere else. */
-export const formOf = (message: Message.Message): Form => {
-  const form = message.metadata?.[provider]
-  return isForm(form) ? form : {}
-}
-
-/** A form without the fields that say nothing. */
-const said = <F extends object>(form: F): F =>
-  Object.fromEntries(
-    Object.entries(form).filter(([, value]) => {
-      if (Array.isArray(value)) return value.length > 0
-      return isFields(value) ? Object.keys(value).length > 0 : value !== undefined
-    }),
-  ) as F
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: {
-  readonly [K in keyof Form]: Form[K] | undefined
-}): { readonly metadata?: Fields } => {
-  const all = said(form)
-  return Object.keys(all).length === 0 ? {} : { metadata: { [provider]: all } }
-}
+export const { formOf } = left
 
 /** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = ({ providerData }: Message.Part): PartForm => {
-  const form = providerData?.[provider]
-  return isPartForm(form) ? form : {}
-}
+export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
+
+/** The metadata that carries a form: none at all for a form that says nothing. */
+export const metadataOf = (form: Unsaid<Form>) => left.metadataOf(withoutEmpty(form))
 
 /** The part with its form: none at all for a form that says nothing. */
-export const withForm = <P extends Message.Part>(
-  part: P,
-  form: { readonly [K in keyof PartForm]: PartForm[K] | undefined },
-): P => {
-  const all = said(form)
-  return Object.keys(all).length === 0 ? part : { ...part, providerData: { [provider]: all } }
-}
+export const withForm = <Part extends Message.Part>(part: Part, form: Unsaid<PartForm>): Part =>
+  left.withForm(part, withoutEmpty(form))
 
 /** Data that only LangChain reads. */
 export const opaque = (data: unknown, bound = false): Message.Opaque => ({

@@ -1,12 +1,18 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
-import { digest, inOrder, type UnsupportedSection, unsupportedSections } from "@memfold/codec"
+import {
+  digest,
+  inOrder,
+  type UnsupportedSection,
+  unsupportedSections,
+  isSame,
+  allMessages,
+} from "@memfold/codec"
 import { Memory, type Message, type Render, type Session } from "@memfold/core"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
 import { encodeContext, type LangChainContext } from "./encode.js"
 import { formOf } from "./form.js"
-import { isSame } from "./json.js"
 
 /** A context, and what it consists of. */
 export interface RenderedContext extends LangChainContext {
@@ -98,17 +104,7 @@ export class LangChainSession {
 
   /** The whole conversation, covered messages included. */
   async all(): Promise<ReadonlyArray<Message.Message>> {
-    const pages: Array<ReadonlyArray<Message.Message>> = []
-    let before: string | null | undefined
-    while (before !== null) {
-      const page: Memory.MessagePage = await this.neutral.messages(this.id, {
-        limit: 500,
-        ...(before === undefined ? {} : { before }),
-      })
-      pages.unshift(page.messages)
-      before = page.earlier
-    }
-    return pages.flat()
+    return (await allMessages(this.neutral, this.id)).messages
   }
 
   clear(): Promise<void> {

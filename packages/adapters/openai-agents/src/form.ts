@@ -10,17 +10,15 @@ import { Schema } from "effect"
 /** The name of the provider data of this format. */
 export const provider = "openai-agents"
 
-const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
-
 /**
  * - `fields`: further fields of the item
  * - `absent`: fields that the item did not have, although it is usual
  * - `item`: the whole item, if it cannot be written otherwise
  */
 export const Form = Schema.Struct({
-  fields: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
   absent: Schema.optional(Schema.Array(Schema.String)),
-  item: Schema.optional(FieldsSchema),
+  item: Schema.optional(Codec.JsonFields),
 })
 export type Form = typeof Form.Type
 

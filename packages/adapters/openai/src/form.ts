@@ -3,11 +3,9 @@
  * `metadata.openai` of the message and `providerData.openai` of its parts. Encoding reads it there, so that the same
  * message comes out again.
  */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
-
-const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
  * - `role`: the role on the wire, where memfold has another name for it
@@ -20,8 +18,8 @@ export const Form = Schema.Struct({
   role: Schema.optional(Schema.Literal("developer", "function")),
   content: Schema.optional(Schema.Literal("absent", "null", "parts")),
   reasoning: Schema.optional(Schema.Literal("reasoning_content", "reasoning")),
-  fields: Schema.optional(FieldsSchema),
-  response: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
+  response: Schema.optional(Codec.JsonFields),
 })
 export type Form = typeof Form.Type
 
@@ -32,39 +30,21 @@ export type Form = typeof Form.Type
  * - `call`: a call that is not of type `function`
  */
 export const PartForm = Schema.Struct({
-  fields: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
   call: Schema.optional(Schema.Literal("custom", "function_call")),
 })
 export type PartForm = typeof PartForm.Type
 
-const isForm = Schema.is(Form)
-const isPartForm = Schema.is(PartForm)
+const left = Codec.forms("openai", Form, PartForm)
 
-/** The form left by decoding; empty for a message from anywhere else. */
-export const formOf = (message: Message.Message): Form => {
-  const form = message.metadata?.["openai"]
-  return form !== undefined && isForm(form) ? form : {}
-}
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Form): { readonly metadata?: Codec.Fields } =>
-  Object.keys(form).length === 0 ? {} : { metadata: { openai: form } }
+export const { formOf, metadataOf } = left
 
 /** The form of a part left by decoding; empty for a part from anywhere else. */
-export const partFormOf = ({ providerData }: Message.Part): PartForm => {
-  const form = providerData?.["openai"]
-  return form !== undefined && isPartForm(form) ? form : {}
-}
+export const partFormOf = (part: Message.Part): PartForm => left.partFormOf(part) ?? {}
 
 /** The part with its form: none at all for a form that says nothing. */
-export const withForm = <P extends Message.Part>(
-  part: P,
+export const withForm = <Part extends Message.Part>(
+  part: Part,
   fields: Codec.Fields | undefined,
   call?: PartForm["call"],
-): P => {
-  const form: PartForm = {
-    ...(fields === undefined ? {} : { fields }),
-    ...(call === undefined ? {} : { call }),
-  }
-  return Object.keys(form).length === 0 ? part : { ...part, providerData: { openai: form } }
-}
+): Part => left.withForm(part, { fields, call })

@@ -14,22 +14,25 @@
 import { Clock, Duration, Effect } from "effect"
 import type { CompactionStarted, Event, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
 import { makeId } from "../event/id.js"
+import { text } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 import type { Decision, Plan } from "../policy/decide.js"
 import { decide, longestPause } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { noFiles } from "../summary/Summary.js"
+import { noFiles, shownSegments } from "../summary/Summary.js"
 import { texts } from "../summary/Wording.js"
 import { type Leases, longestLease } from "../session/Leases.js"
 import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
+import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { contextTokens, tokensBetween, withoutPinned } from "../session/SessionState.js"
 import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
 import * as metrics from "../observe/metrics.js"
 import { smallestRoom } from "./chunks.js"
 import { type Hooks, runHook } from "./Hooks.js"
+import { shownBlocks } from "./shownBlocks.js"
 import { filesOf } from "./toolNotes.js"
 import type { Budget } from "./waitForBudget.js"
 import { type Written, writeSummary } from "./writeSummary.js"
@@ -183,8 +186,10 @@ const protocol = (
       if (lock._tag === "Idle") return lock
       const { started, plan, before } = lock
       const writing = writeSummary(dependencies, before, plan, approved)
+      // It never ends by itself, and the caller may be uninterruptible.
+      const keeping = Effect.interruptible(keepLease(dependencies, lock))
 
-      return yield* restore(Effect.raceFirst(writing, keepLease(dependencies, lock))).pipe(
+      return yield* restore(Effect.raceFirst(writing, keeping)).pipe(
         Effect.matchEffect({
           onSuccess: (written) =>
             written === "lost"
@@ -370,10 +375,17 @@ const commit = (
             strategy.toolNotes.files,
           )
     const all = [...(before.summary?.segments.slice(0, carried) ?? []), ...segments]
-    const written = texts(wording, { segments: all, files })
+    const { recallBlocks } = strategy
+    const asked = before.uncovered.at(questionIndex(before) ?? -1)?.message
+    const shown =
+      recallBlocks === undefined
+        ? undefined
+        : shownBlocks(all, asked === undefined ? "" : text(asked), { counter, wording, ...recallBlocks })
+    const segmentsShown = shownSegments({ segments: all, shown })
+    const written = texts(wording, { segments: segmentsShown, files })
     const counted = written.reduce((sum, text) => sum + counter.count(text), 0)
     // Whichever form a provider gets: the larger one, so that a trigger is never late.
-    const content = Math.max(counted, all[0]?.providerData?.tokens ?? 0)
+    const content = Math.max(counted, segmentsShown[0]?.providerData?.tokens ?? 0)
     const tokens = written.length === 0 ? 0 : content + written.length * messageOverhead
     const supersedes = before.summary?.id ?? null
     const tokensBefore = contextTokens({ ...before, reported: null })
@@ -387,6 +399,7 @@ const commit = (
       coveredTo,
       carried,
       segments,
+      ...(shown === undefined ? {} : { shown }),
       files,
       wording,
       summarizer: by,

@@ -65,11 +65,13 @@ describe("the cost of a conversation", () => {
 
   it("is the tokens times their prices, with those of summarizers", () => {
     const spent = Cost.summarizer(spentOn([["a"], ["a", "b"]]), { input: 1_000, output: 100 })
-    const { cached, written, summarizer, total } = Cost.total(spent, prices)
+    const { cached, written, summarizer, total, ...parts } = Cost.total(spent, prices)
     expect(cached * 1e6).toBeCloseTo(1, 9)
     expect(written * 1e6).toBeCloseTo(25, 9)
     expect(summarizer * 1e6).toBeCloseTo(1_500, 9)
     expect(total).toBeCloseTo(cached + written + summarizer, 12)
+    expect(parts.summarizerInput * 1e6).toBeCloseTo(1_000, 9)
+    expect(parts.summarizerOutput * 1e6).toBeCloseTo(500, 9)
   })
 })
 

@@ -130,16 +130,26 @@ export const summarizer = (
 export interface Dollars {
   readonly cached: number
   readonly written: number
+  /** What summarizers read and wrote, together. */
   readonly summarizer: number
+  readonly summarizerInput: number
+  readonly summarizerOutput: number
   readonly total: number
 }
 
 /** What was spent, in dollars. */
-export const total = (spent: Spent, prices: Prices): Dollars => {
+export const total = (spent: Omit<Spent, "calls" | "newest">, prices: Prices): Dollars => {
   const cached = (spent.cached * prices.cached) / 1e6
   const written = (spent.written * prices.cacheWrite) / 1e6
   const summarizer = (spent.summarizerInput * prices.input + spent.summarizerOutput * prices.output) / 1e6
-  return { cached, written, summarizer, total: cached + written + summarizer }
+  return {
+    cached,
+    written,
+    summarizer,
+    summarizerInput: (spent.summarizerInput * prices.input) / 1e6,
+    summarizerOutput: (spent.summarizerOutput * prices.output) / 1e6,
+    total: cached + written + summarizer,
+  }
 }
 
 /**

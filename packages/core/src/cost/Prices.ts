@@ -2,6 +2,9 @@
  * Prices of models, as data with a date. They change: take those of today from your provider, and give them to whatever
  * asks for prices.
  */
+import { Schema } from "effect"
+
+const Price = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
 
 /**
  * What a model costs, in dollars for a million tokens, and how long its prompt cache lives.
@@ -16,17 +19,18 @@
  * - `asOf`: the day on which somebody looked at the source, as `2026-11-22`
  * - `source`: where the prices are from
  */
-export interface Prices {
-  readonly model: string
-  readonly input: number
-  readonly cached: number
-  readonly cacheWrite: number
-  readonly output: number
-  readonly cacheMinutes: number
-  readonly cacheUnit: "message" | "token"
-  readonly asOf: string
-  readonly source: string
-}
+export const Prices = Schema.Struct({
+  model: Schema.String,
+  input: Price,
+  cached: Price,
+  cacheWrite: Price,
+  output: Price,
+  cacheMinutes: Price,
+  cacheUnit: Schema.Literal("message", "token"),
+  asOf: Schema.String,
+  source: Schema.String,
+})
+export type Prices = typeof Prices.Type
 
 /** The prices of some models, each as of its day. */
 export const presets = {

@@ -78,10 +78,11 @@ export type CompactionRenewed = typeof CompactionRenewed.Type
  * - `compaction`, `summary`: the ids of the compaction and of the summary
  * - `carried`: how many segments of the previous summary it keeps unchanged, from the first one
  * - `segments`: the segments it adds after them
+ * - `shown`: the positions of the segments that contexts show, carried ones included; all of them if absent
  * - `files`: the files that tools read and changed in all covered messages
  * - `summarizer`: the name of the summarizer that wrote it
  * - `calls`: how many times the summarizer was called
- * - `tokens`: the tokens of the summary in a context, wording included
+ * - `tokens`: the tokens of the summary in a context, wording included; without the segments that are not shown
  * - `tokensBefore`, `tokensAfter`: the tokens of the whole context before and after
  */
 export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
@@ -90,6 +91,7 @@ export const SummaryCommitted = Schema.TaggedStruct("SummaryCommitted", {
   coveredTo: Index,
   carried: Index,
   segments: Schema.Array(Segment),
+  shown: Schema.optional(Schema.Array(Index)),
   files: Schema.optional(Files),
   wording: Wording,
   summarizer: Schema.String,

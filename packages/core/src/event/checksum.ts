@@ -44,6 +44,14 @@ export const crc32 = (text: string, start = 0): number => {
   return ~value >>> 0
 }
 
+/** The CRC-32 of bytes. `start` is the CRC-32 of what is before them. */
+export const crc32OfBytes = (bytes: Uint8Array, start = 0): number => {
+  const { length } = bytes
+  let value = ~start
+  for (let at = 0; at < length; at++) value = (value >>> 8) ^ tables[(value ^ bytes[at]!) & 0xff]!
+  return ~value >>> 0
+}
+
 /** The CRC-32 of what stands in front. Most records that are read or written have it in common with the one before. */
 let front = { session: "", type: "", schemaVersion: 0, crc: crc32("\n\n0\n") }
 

@@ -36,6 +36,23 @@ const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): Read
     return event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
   })
 
+/** The records as those of another session, from its first version on. */
+const copiesOf = (
+  records: ReadonlyArray<LogRecord>,
+  session: string,
+  batchId: string,
+): Effect.Effect<ReadonlyArray<NewRecord>> =>
+  Effect.gen(function* () {
+    const breathe = breather()
+    const copies: Array<NewRecord> = []
+    for (const record of records) {
+      const breath = breathe()
+      if (breath !== null) yield* breath
+      copies.push(movedTo(record, { session, version: copies.length + 1, batchId }))
+    }
+    return copies
+  })
+
 /** Decodes records as they will be read from the new session. */
 const decoded = (
   session: string,
@@ -44,16 +61,9 @@ const decoded = (
 ): Stream.Stream<RecordedEvent, DamagedEvent> =>
   Stream.suspend(() => {
     const breathe = breather()
-    return Stream.mapEffect(
-      Stream.fromIterable(
-        records.map((record, position): LogRecord => ({
-          ...record,
-          session,
-          batchId,
-          version: position + 1,
-        })),
-      ),
-      (record) => after(breathe(), decode(record)),
+    let version = 0
+    return Stream.mapEffect(Stream.fromIterable(records), (record) =>
+      after(breathe(), decode({ ...record, session, batchId, version: ++version })),
     )
   })
 
@@ -99,9 +109,7 @@ export const fork = (
     const described = describe(then.description, description)
     const now = yield* Clock.currentTimeMillis
     const batchId = `fork-${last.batchId}-${last.version}`
-    const copies = [...records, ...laterInvalidations(all, last.version)].map((record, position) =>
-      movedTo(record, { session: to, version: position + 1, batchId }),
-    )
+    const copies = yield* copiesOf([...records, ...laterInvalidations(all, last.version)], to, batchId)
     const released: ReadonlyArray<CompactionReleased> =
       running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
     const added = [...released, ...described].map((event) => ({ time: now, event }))

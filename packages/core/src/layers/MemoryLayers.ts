@@ -1,6 +1,6 @@
 /**
- * The port of the memory layers: facts about the user, and about the scope that the session belongs to. Facts are learned from each turn when it has ended. The facts that matter to the current message are
- * recalled into each context.
+ * The port of the memory layers: facts about the user, and about the scope that the session belongs to. Facts are learned
+ * from each turn when it has ended. The facts that matter to the newest user message are recalled into each context.
  *
  * A failing layer loses no message, and fails no append and no context (law L8). `@memfold/layers` has an
  * implementation that keeps facts as events.
@@ -22,6 +22,8 @@ export interface CompletedTurns {
 export interface Query {
   readonly state: SessionState
   readonly current: Message | null
+  /** Leaves out facts learned after this time, in milliseconds since the epoch; the others are those active now. */
+  readonly learnedUntil?: number
   /** For a context of the past: leaves out facts learned after this time, in milliseconds since the epoch. */
   readonly untilTime?: number
 }

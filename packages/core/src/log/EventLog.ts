@@ -7,6 +7,7 @@
  */
 import { Context, type Effect, type Option, Schema, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { FullTextStore } from "./FullText.js"
 
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {
@@ -336,6 +337,8 @@ export interface Service {
    * records of a session do not show. It may read the whole store. A store without such a check leaves it out.
    */
   readonly integrity?: Effect.Effect<ReadonlyArray<string>, LogError>
+  /** Where the store keeps full-text indexes. A store that keeps none leaves it out: recall then keeps them in the process. */
+  readonly fullText?: FullTextStore<LogError>
   /**
    * Emits when any process has written to a session, and once at the start; it may emit once for several writes. A store
    * without notifications leaves it out, and subscribers poll instead.

@@ -26,6 +26,7 @@ import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
 import type { MessagePage, PageOptions } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
+import type { OwnedRecalled } from "../recall/recallOwned.js"
 
 /** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
 export type MemoryError = InvalidInput | SessionError
@@ -52,6 +53,14 @@ export interface RecallOptions extends AtVersionOptions {
   readonly tokens?: number
   /** Which messages are searched: `all` (default), or only those that the next context does not show word for word. */
   readonly messages?: "all" | "outside-context"
+}
+
+/** Options of a search in all sessions of an owner. */
+export interface OwnerRecallOptions {
+  /** The most tokens of the result, 0 or more; 1,000 by default. */
+  readonly tokens?: number
+  /** The ids of sessions that are not searched: the one that is going on, for instance. */
+  readonly without?: ReadonlyArray<string>
 }
 
 /** Options of a context. */
@@ -118,6 +127,14 @@ export interface Options extends Partial<Settings> {
    * in the order in which they came due.
    */
   readonly concurrentCompactions?: number
+  /**
+   * Where recall keeps its full-text index.
+   *
+   * - `store` (default): in the store, if it keeps one (SQLite); otherwise in the process. It is written when a session is
+   *   searched, not by appends.
+   * - `process`: in the process. The first search of a session reads its whole log.
+   */
+  readonly fullTextIndex?: "store" | "process"
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }
@@ -167,6 +184,16 @@ export interface Service {
     query: string,
     options?: RecallOptions & StrategyOptions,
   ) => Effect.Effect<Recalled, MemoryError>
+  /**
+   * Searches all sessions of an owner as `recall` searches one, within one budget: their messages are ranked together, and
+   * each one names its session. The messages of a session come together, in the order of its conversation. Sessions of
+   * other owners, or of none, are never found. A session with a damaged event is left out, and named in `unreadable`.
+   */
+  readonly recallOf: (
+    owner: string,
+    query: string,
+    options?: OwnerRecallOptions,
+  ) => Effect.Effect<OwnedRecalled, MemoryError>
   /**
    * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like that of any
    * other tool. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has

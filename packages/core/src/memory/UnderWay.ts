@@ -33,6 +33,7 @@ export const make: Effect.Effect<UnderWay, never, Scope.Scope> = Effect.gen(func
         () => operation,
         () => leave,
       ),
-    closing: Deferred.await(closing),
+    // Whoever races with it may be in an uninterruptible region, and would wait for it for ever.
+    closing: Effect.interruptible(Deferred.await(closing)),
   }
 })

@@ -173,6 +173,12 @@ export const checkSearched = (session: string, messages: unknown): Effect.Effect
     ? Effect.void
     : Effect.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
 
+/** Sessions that a search leaves out. */
+export const checkWithout = (sessions: unknown): Effect.Effect<void, InvalidInput> =>
+  Array.isArray(sessions) && sessions.every((one) => typeof one === "string")
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ session: "", detail: '"without" must be a list of session ids' }))
+
 /** A text in the options of a request. */
 export const checkText = (session: string, name: string, value: unknown): Effect.Effect<void, InvalidInput> =>
   typeof value === "string"

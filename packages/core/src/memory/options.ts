@@ -50,7 +50,7 @@ const isDuration = (value: unknown): boolean => millisOf(value) >= 0
  */
 export const isStrategy = (value: unknown): value is Strategy => {
   if (!isObject(value) || typeof value["name"] !== "string") return false
-  const { summaryMode, context, pin, prune, summarySize, mergeBlocks } = value
+  const { summaryMode, context, pin, prune, summarySize, mergeBlocks, recallBlocks } = value
   return (
     hasFunction(value["when"], "due") &&
     hasFunction(value["keep"], "from") &&
@@ -64,7 +64,8 @@ export const isStrategy = (value: unknown): value is Strategy => {
     (summarySize === undefined ||
       (isObject(summarySize) && isShare(summarySize["share"]) && isPositive(summarySize["maxTokens"]))) &&
     (mergeBlocks === undefined ||
-      (isObject(mergeBlocks) && isPositive(mergeBlocks["above"]) && isPositive(mergeBlocks["maxTokens"])))
+      (isObject(mergeBlocks) && isPositive(mergeBlocks["above"]) && isPositive(mergeBlocks["maxTokens"]))) &&
+    (recallBlocks === undefined || (isObject(recallBlocks) && isPositive(recallBlocks["maxTokens"])))
   )
 }
 
@@ -115,6 +116,7 @@ const rules: {
     "an object with the functions beforeCompaction and afterCompaction, or one of them",
   ],
   boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
+  fullTextIndex: [(value) => value === "store" || value === "process", "store or process"],
   shutdown: [isDuration, duration],
   backOff: [isDuration, duration],
   summarizerTimeout: [isDuration, duration],

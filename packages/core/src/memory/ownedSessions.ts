@@ -50,3 +50,18 @@ export const ownedSessions = (
     const last = sessions.at(-1)
     return { sessions, earlier: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
+
+/** How many sessions of an owner are listed at a time. */
+const listedAtOnce = 500
+
+/** The ids of all sessions of an owner, the one with the newest activity first. */
+export const namesOfOwned = (log: EventLog, owner: string): Effect.Effect<ReadonlyArray<string>, LogError> =>
+  Effect.gen(function* () {
+    const names = new Set<string>()
+    for (let after: OwnedPlace | undefined; ;) {
+      const page = yield* log.owned(owner, { limit: listedAtOnce, after })
+      for (const { session } of page) names.add(session)
+      if (page.length < listedAtOnce) return [...names]
+      after = page.at(-1)
+    }
+  })

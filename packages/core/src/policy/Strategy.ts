@@ -6,7 +6,7 @@ import { Either, ParseResult, Schema } from "effect"
 import type { Wording } from "../summary/Wording.js"
 import { conversationSummary } from "../summary/Wording.js"
 import type { SummaryMode } from "./SummaryMode.js"
-import type { MergeBlocks, SummarySize } from "./SummarySize.js"
+import type { MergeBlocks, RecallBlocks, SummarySize } from "./SummarySize.js"
 import type { Keep } from "./Keep.js"
 import type { ToolNotes } from "./ToolNotes.js"
 import type { Pin } from "./Pin.js"
@@ -26,6 +26,12 @@ export interface ContextStyle {
    * a lease, after a failure or a revert), the context has all messages. The layout has those that are left out as a `gap`.
    */
   readonly maxMessages?: number
+  /**
+   * Whether the facts of memory layers that were known at the last compaction stand in front of the summary; `false` by
+   * default. Then all facts are right before the newest user message, where they change nothing that a provider's prompt
+   * cache has kept.
+   */
+  readonly factsInFront?: boolean
 }
 
 /** A memory policy. Make one with {@link make}, or a family with settings with {@link define}. */
@@ -44,6 +50,8 @@ export interface Strategy {
   readonly summarySize?: SummarySize
   /** When blocks are merged; only for the summary mode `blocks`. Without it, blocks are kept for ever. */
   readonly mergeBlocks?: MergeBlocks
+  /** How many blocks contexts show; only for the summary mode `blocks`. Without it, they show all of them. */
+  readonly recallBlocks?: RecallBlocks
   /** When and where a tail that is too large is split. Without it, the tail is never split. */
   readonly split?: Split
   /** Which messages are pinned when they are appended. */

@@ -1,4 +1,4 @@
-/** The size of summaries, and when the blocks of a summary are merged. */
+/** The size of summaries, when the blocks of a summary are merged, and how many of them contexts show. */
 
 /**
  * How long a strategy wants the segments that a compaction writes. Summarizers that were made with a size of their own
@@ -21,5 +21,16 @@ export interface SummarySize {
  */
 export interface MergeBlocks {
   readonly above: number
+  readonly maxTokens: number
+}
+
+/**
+ * How many blocks of a summary contexts show, so that they stay bounded while every block is kept as it is. When a
+ * compaction finds that the blocks take more, it chooses: the newest block, those that fit the newest user message best
+ * (ranked by BM25), and the newest of the others. The choice stays until the next compaction.
+ *
+ * - `maxTokens`: the most tokens of the blocks that are shown; a single larger block is shown all the same
+ */
+export interface RecallBlocks {
   readonly maxTokens: number
 }

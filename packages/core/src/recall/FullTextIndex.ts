@@ -7,7 +7,17 @@ import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, ReadOptions } from "../log/EventLog.js"
 import type { Lookup, Postings } from "../log/FullText.js"
 
-export type { Lookup, Posting, Postings } from "../log/FullText.js"
+export type {
+  FoundPart,
+  FullTextStore,
+  Lookup,
+  NewPart,
+  PartPlace,
+  Posting,
+  Postings,
+  StoredIndex,
+  StoredPart,
+} from "../log/FullText.js"
 
 /** The errors of an index: the store failed, or a stored event is damaged. */
 export type IndexError = LogError | DamagedEvent

@@ -1,6 +1,9 @@
 /** Recall: searching the messages of a session. */
 export { inProcess } from "./inProcess.js"
-export type { Recalled, RecalledMessage } from "./recallMessages.js"
+export { inStore, type InStoreOptions } from "./inStore.js"
+export type { Recalled } from "./recallMessages.js"
+export type { OwnedRecalled, OwnedRecalledMessage } from "./recallOwned.js"
+export type { RecalledMessage } from "./transcript.js"
 export { messageTerms } from "./searchText.js"
 export { recalledHeading } from "./heading.js"
 export { toolDefinitions } from "./tools.js"

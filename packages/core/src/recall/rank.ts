@@ -13,6 +13,8 @@ const spread = [0.5, 0.25]
 
 /** A message that may answer the query. */
 export interface Candidate {
+  /** Which of the sessions it is in: the position of its answer. */
+  readonly source: number
   readonly index: number
   /** Its own score, and what those around it give it. */
   readonly score: number
@@ -23,16 +25,52 @@ export interface Candidate {
 /** The inverse document frequency of a term that occurs in `count` of `total` messages. */
 const weightOf = (total: number, count: number): number => Math.log(1 + (total - count + 0.5) / (count + 0.5))
 
-/** The candidates for a query of these terms, the best first, the newer one among equals. */
+/** What an index answers of one session, as far as it is ranked. */
+type Answer = Pick<Postings<unknown>, "messages" | "length" | "terms">
+
+/**
+ * The candidates for a query of these terms among the messages of some sessions, the best first. Of equals, those of the
+ * session that is named first come first, and of one session the newer ones.
+ *
+ * @param answers - what the index of each session answers; how rare a term is, all of them say together
+ */
 export const rank = (
   terms: ReadonlyArray<string>,
-  { messages, length, terms: found }: Pick<Postings, "messages" | "length" | "terms">,
+  answers: ReadonlyArray<Answer>,
+): ReadonlyArray<Candidate> => {
+  const messages = answers.reduce((sum, answer) => sum + answer.messages, 0)
+  const average = answers.reduce((sum, { length }) => sum + length, 0) / Math.max(messages, 1)
+  const weights = terms.map((term) =>
+    weightOf(
+      messages,
+      answers.reduce((sum, answer) => sum + (answer.terms.get(term)?.length ?? 0), 0),
+    ),
+  )
+  const whole = weights.reduce((sum, weight) => sum + weight, 0)
+  return answers
+    .flatMap((answer, source) => candidatesOf(terms, answer, { source, weights, average, whole }))
+    .toSorted((one, other) => other.score - one.score || one.source - other.source || other.index - one.index)
+}
+
+/** The candidates of one session. */
+const candidatesOf = (
+  terms: ReadonlyArray<string>,
+  { messages, terms: found }: Answer,
+  {
+    source,
+    weights,
+    average,
+    whole,
+  }: {
+    readonly source: number
+    readonly weights: ReadonlyArray<number>
+    readonly average: number
+    readonly whole: number
+  },
 ): ReadonlyArray<Candidate> => {
   const own = new Map<number, number>()
   /** By message the positions of the terms that occur in it. */
   const having = new Map<number, Array<number>>()
-  const average = length / Math.max(messages, 1)
-  const weights = terms.map((term) => weightOf(messages, found.get(term)?.length ?? 0))
   for (const [position, term] of terms.entries()) {
     for (const { index, count, length } of found.get(term) ?? []) {
       const norm = saturation * (1 - lengthWeight + (lengthWeight * length) / average)
@@ -49,19 +87,16 @@ export const rank = (
       if (at >= 0 && at < messages) indexes.add(at)
     }
   }
-  const whole = weights.reduce((sum, weight) => sum + weight, 0)
-  return [...indexes]
-    .map((index) => {
-      let score = own.get(index) ?? 0
-      const positions = new Set(having.get(index))
-      for (const [far, part] of spread.entries()) {
-        for (const other of [index - far - 1, index + far + 1]) {
-          score += part * (own.get(other) ?? 0)
-          for (const position of having.get(other) ?? []) positions.add(position)
-        }
+  return [...indexes].map((index) => {
+    let score = own.get(index) ?? 0
+    const positions = new Set(having.get(index))
+    for (const [far, part] of spread.entries()) {
+      for (const other of [index - far - 1, index + far + 1]) {
+        score += part * (own.get(other) ?? 0)
+        for (const position of having.get(other) ?? []) positions.add(position)
       }
-      const covered = [...positions].reduce((sum, position) => sum + weights[position]!, 0)
-      return { index, score, covered: covered / whole }
-    })
-    .toSorted((one, other) => other.score - one.score || other.index - one.index)
+    }
+    const covered = [...positions].reduce((sum, position) => sum + weights[position]!, 0)
+    return { source, index, score, covered: covered / whole }
+  })
 }

@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import { text, user } from "../message/Message.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import type { RecalledSection } from "../render/Render.js"
+import type { Addition } from "../render/Render.js"
+import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { recalledHeading } from "./heading.js"
 import { type Reading, recallMessages } from "./recallMessages.js"
@@ -12,17 +13,6 @@ const timeout = "10 seconds"
 
 /** Of a longer message, only so many UTF-16 code units at its start and at its end are searched for. */
 const searched = 2_000
-
-/**
- * The index of the newest user message, if it is uncovered. What comes after it in its turn does not change the search, so
- * the contexts of a turn stay the same up to their ends (law L13).
- */
-const newestQuestion = ({ structure: { turn }, uncovered }: SessionState): number | null => {
-  for (let at = uncovered.to - 1; at >= Math.max(turn?.from ?? uncovered.to, uncovered.from); at--) {
-    if (uncovered.at(at)?.message.role === "user") return at
-  }
-  return null
-}
 
 const queryOf = (message: string): string =>
   message.length <= 2 * searched ? message : `${message.slice(0, searched)} ${message.slice(-searched)}`
@@ -39,9 +29,9 @@ export const recalledSection = (
   state: SessionState,
   shown: ReadonlySet<number>,
   tokens: number,
-): Effect.Effect<RecalledSection | null> =>
+): Effect.Effect<Addition | null> =>
   Effect.gen(function* () {
-    const at = newestQuestion(state)
+    const at = questionIndex(state)
     const question = at === null ? undefined : state.uncovered.at(at)?.message
     if (at === null || question === undefined || !shown.has(at)) return null
     const messageOf = (found: string) => user(`${recalledHeading}\n${found}`)
@@ -59,7 +49,8 @@ export const recalledSection = (
       if (first === undefined || last === undefined) return null
       const message = messageOf(found)
       const size = ofMessage(reading.counter, message)
-      if (size <= tokens) return { at, from: first.index, to: last.index + 1, message, tokens: size }
+      if (size <= tokens)
+        return { section: "recalled" as const, from: first.index, to: last.index + 1, message, tokens: size }
       room -= size - tokens
     }
     return null

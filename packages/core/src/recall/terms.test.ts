@@ -85,10 +85,17 @@ describe("search terms", () => {
       return start()
     }
     time("warm up 漢字かな a-b.c/d")
-    for (const unit of ["漢", "word ", "ก", "a1漢 ", "a-", "aB", "a/", ".", "'"]) {
-      const short = Math.min(...[1, 2, 3].map(() => time(unit.repeat(20_000))))
-      const long = Math.min(...[1, 2, 3].map(() => time(unit.repeat(80_000))))
-      expect([unit, long < 10 * Math.max(short, 5)]).toEqual([unit, true])
+    /** Processor time has outliers on a busy machine. What takes quadratic time is too slow at every try. */
+    const isLinear = (unit: string): boolean => {
+      let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      for (let tries = 0; tries < 12; tries++) {
+        short = Math.min(short, time(unit.repeat(20_000)))
+        long = Math.min(long, time(unit.repeat(80_000)))
+        if (tries > 1 && long < 10 * Math.max(short, 5)) return true
+      }
+      return false
     }
+    for (const unit of ["漢", "word ", "ก", "a1漢 ", "a-", "aB", "a/", ".", "'"])
+      expect([unit, isLinear(unit)]).toEqual([unit, true])
   })
 })

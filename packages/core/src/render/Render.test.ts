@@ -25,7 +25,19 @@ describe("the context", () => {
       layout: [],
       tokens: 0,
       prefix: { version: 0, total: 0, head: "" },
+      cacheMarks: [],
     })
+  })
+
+  it("names where a prompt cache is worth setting", () => {
+    const facts = { section: "user-memory" as const, from: 0, to: 0, message: user("facts"), tokens: 3 }
+    const marks = (messages: ReadonlyArray<Message.Message>, coveredTo: number, behind = [facts]) =>
+      Render.render(stateOf(messages, coveredTo), {}, { front: [], behind }).cacheMarks
+    // A pinned message, the summary, two messages, the facts, and the question.
+    expect(marks([system("be kind"), ...chat(5)], 3)).toEqual([1, 3, 5])
+    expect(marks([system("be kind"), ...chat(5)], 3, [])).toEqual([1, 4])
+    expect(marks(chat(3), 0, [])).toEqual([2])
+    expect(marks([user("q")], 0)).toEqual([1])
   })
 
   it("is the messages themselves before there is a summary", () => {
@@ -210,16 +222,22 @@ describe("the sources", () => {
   })
 })
 
-describe("memory layers", () => {
-  const remembered = (section: "user-memory" | "scope-memory") => ({
+describe("additions", () => {
+  const addition = (section: "user-memory" | "scope-memory" | "recalled", message: Message.Message) => ({
     section,
-    message: system(section),
+    from: 0,
+    to: 0,
+    message,
     tokens: 3,
   })
+  const facts = addition("user-memory", user("facts"))
+  const found = addition("recalled", user("found"))
+  const textsOf = ({ messages }: Render.Context) => messages.map(Message.text)
 
-  it("stand between the pinned messages and the summary, in the order given", () => {
+  it("in front stand between the pinned messages and the summary, in the order given", () => {
     const state = stateOf([system("be kind"), ...chat(5)], 4)
-    const context = Render.render(state, {}, [remembered("user-memory"), remembered("scope-memory")])
+    const front = (["user-memory", "scope-memory"] as const).map((name) => addition(name, system(name)))
+    const context = Render.render(state, {}, { front, behind: [] })
     expect(layout(context)).toEqual([
       "pinned [0,1) 10",
       "user-memory [0,0) 3",
@@ -228,13 +246,53 @@ describe("memory layers", () => {
       "uncovered [4,5) 10",
       "current [5,6) 10",
     ])
-    expect(context.messages.slice(0, 4).map(Message.text)).toEqual([
+    expect(textsOf(context).slice(0, 4)).toEqual([
       "be kind",
       "user-memory",
       "scope-memory",
       "[Conversation Summary]\nso far",
     ])
     expect(context.tokens).toBe(43)
+  })
+
+  it("behind stand right before the newest user message, during its whole turn", () => {
+    const turn = [user("q"), calls("1"), answer("1")]
+    const shown = turn.map((_, index) => {
+      const state = stateOf([...chat(4), ...turn.slice(0, index + 1)], 2)
+      return Render.render(state, {}, { front: [], behind: [facts, found] })
+    })
+    const [first, , last] = shown
+    expect(first && layout(first)).toEqual([
+      "summary [0,2) 7",
+      "uncovered [2,4) 20",
+      "user-memory [0,0) 3",
+      "recalled [0,0) 3",
+      "current [4,5) 10",
+    ])
+    expect(last && layout(last)).toEqual([
+      "summary [0,2) 7",
+      "uncovered [2,4) 20",
+      "user-memory [0,0) 3",
+      "recalled [0,0) 3",
+      "uncovered [4,7) 30",
+    ])
+    expect(first && textsOf(first)).toEqual(last && textsOf(last).slice(0, 6))
+    expect(new Set(shown.map(({ prefix }) => prefix.head)).size).toBe(1)
+  })
+
+  it("behind stand in front of the uncovered messages if the newest user message is covered, and last without any", () => {
+    const turn = [user("q"), calls("1"), answer("1"), calls("2"), answer("2")]
+    const behind = { front: [], behind: [facts] }
+    expect(layout(Render.render(stateOf(turn, 3), {}, behind))).toEqual([
+      "summary [0,3) 7",
+      "user-memory [0,0) 3",
+      "uncovered [3,5) 20",
+    ])
+    expect(layout(Render.render(stateOf(turn, 5), {}, behind))).toEqual([
+      "summary [0,5) 7",
+      "user-memory [0,0) 3",
+    ])
+    expect(textsOf(Render.render(stateOf([], 0), {}, behind))).toEqual(["facts"])
   })
 })
 

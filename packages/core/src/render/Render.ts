@@ -1,28 +1,31 @@
 /**
  * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, user memory, scope memory, the summary, uncovered messages, recalled messages, the
- * current message.
- * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Only
- * the sections of the memory layers change in between, since they depend on the current message; and recalled messages,
- * which stand right before the newest user message, behind everything that stays.
+ * The order is: pinned messages, the summary, uncovered messages, facts and recalled messages, the newest user message,
+ * and what came after it. A strategy can have facts between the pinned messages and the summary as well: those known at
+ * the last compaction.
+ * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Facts
+ * and recalled messages depend on the newest user message, so they stand right before it, behind everything that stays.
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
 import type { Message } from "../message/Message.js"
 import { crc32 } from "../event/checksum.js"
 import type { Prefix } from "../session/prefix.js"
+import { questionIndex } from "../session/question.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
 import { pairResults, type Sent } from "./pairResults.js"
+import { shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
 
 /**
  * The kind of a section.
  *
  * - `pinned`: pinned messages
- * - `user-memory` and `scope-memory`: facts from the memory layers; their range is empty
+ * - `user-memory` and `scope-memory`: facts from the memory layers, right before the newest user message or in front of
+ *   the summary; their range is empty
  * - `summary`: the active summary, for the messages in its range
  * - `raw`: uncovered messages, word for word
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
@@ -68,6 +71,11 @@ export interface Context {
   readonly tokens: number
   /** What an answer to this context is produced behind. Hand it to the append of the answer. */
   readonly prefix: Prefix
+  /**
+   * Positions in `messages` behind which a prompt cache is worth setting, for providers that want to be told: behind what
+   * stays until the next compaction, behind what stays in the next turn, and behind everything. Ascending, at most three.
+   */
+  readonly cacheMarks: ReadonlyArray<number>
 }
 
 /** The indexes of the messages that a context shows word for word. */
@@ -109,11 +117,12 @@ export const preambleEnd = (state: SessionState): number => {
  * else the message says follows in a text of its own. For everyone else the texts are one (see `Message.partsFor`).
  */
 export const summaryMessages = (
-  summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "files" | "wording">,
+  summary: Pick<NonNullable<SessionState["summary"]>, "segments" | "shown" | "files" | "wording">,
 ): ReadonlyArray<Message> => {
-  const { wording, segments } = summary
+  const { wording, files } = summary
   const { role } = wording
-  const [text, ...others] = Wording.texts(wording, summary)
+  const segments = shownSegments(summary)
+  const [text, ...others] = Wording.texts(wording, { segments, files })
   if (text === undefined) return []
   const rest = others.map((other): Message => ({ role, parts: [{ type: "text", text: other }] }))
   const [first] = segments
@@ -131,22 +140,29 @@ export const summaryMessages = (
   return [{ role, parts }, ...rest]
 }
 
-/** Facts that a memory layer recalled, as one message of the context. */
-export interface MemorySection {
-  readonly section: "user-memory" | "scope-memory"
-  readonly message: Message
-  readonly tokens: number
-}
-
-/** Recalled messages as one message of the context, right before the message with the index `at`. */
-export interface RecalledSection {
-  readonly at: number
-  /** The first of the recalled messages, and the one after the last. */
+/** What a context shows besides the session's own messages and summary: facts, or recalled messages. It is one message. */
+export interface Addition {
+  readonly section: "user-memory" | "scope-memory" | "recalled"
+  /** The first of the recalled messages, and the one after the last; an empty range for facts. */
   readonly from: number
   readonly to: number
   readonly message: Message
   readonly tokens: number
 }
+
+/** The additions of a context. */
+export interface Additions {
+  /** In front of the summary. They must stay the same until the next compaction (law L13). */
+  readonly front: ReadonlyArray<Addition>
+  /**
+   * Right before the newest user message, behind everything that stays. If the context does not show that message, they
+   * are in front of the first uncovered one.
+   */
+  readonly behind: ReadonlyArray<Addition>
+}
+
+/** Nothing besides the session's own messages and summary. */
+export const noAdditions: Additions = { front: [], behind: [] }
 
 /** How a context is rendered. */
 export interface RenderStyle {
@@ -184,17 +200,20 @@ const windowOf = (state: SessionState, maxMessages = Number.POSITIVE_INFINITY): 
   return { openFrom, preambleTo, shownFrom: Math.min(start, newest, openFrom) }
 }
 
-/** The head of what stands behind recalled messages. */
-const headBehind = (head: string, { at, message }: RecalledSection): string =>
-  [...(head === "" ? [] : [head]), `recalled ${crc32(JSON.stringify(message))} before ${at}`].join(", ")
+const checksum = (additions: ReadonlyArray<Addition>): number =>
+  crc32(JSON.stringify(additions.map(({ message }) => message)))
 
-const headFrom = ({ shownFrom, preambleTo }: Window, memory: ReadonlyArray<MemorySection>): string =>
+/** The head of what stands behind additions. */
+const headBehind = (head: string, at: number, additions: ReadonlyArray<Addition>): string =>
+  [...(head === "" ? [] : [head]), `added ${checksum(additions)} before ${at}`].join(", ")
+
+const headFrom = ({ shownFrom, preambleTo }: Window, front: ReadonlyArray<Addition>): string =>
   [
     ...(shownFrom > preambleTo ? [`from ${shownFrom}`] : []),
-    ...(memory.length === 0 ? [] : [`facts ${crc32(JSON.stringify(memory.map(({ message }) => message)))}`]),
+    ...(front.length === 0 ? [] : [`facts ${checksum(front)}`]),
   ].join(", ")
 
-/** What stands in front of the messages of a context without recalled facts, and is not in the log (see `Prefix`). */
+/** What stands in front of the messages of a context without additions, and is not in the log (see `Prefix`). */
 export const headOf = (state: SessionState, { maxMessages }: RenderStyle = {}): string =>
   headFrom(windowOf(state, maxMessages), [])
 
@@ -216,13 +235,10 @@ const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<S
   return [{ ...first, message: { ...message, metadata: { ...message.metadata, memfold } } }, ...others]
 }
 
-/** Messages with the recalled ones before the one that they are recalled for. */
-const inserted = (sent: ReadonlyArray<Sent>, recalled: RecalledSection | null): ReadonlyArray<Sent> => {
-  const at = recalled === null ? -1 : sent.findIndex(({ source }) => source === recalled.at)
-  return recalled === null || at === -1
-    ? sent
-    : [...sent.slice(0, at), { message: recalled.message, source: null }, ...sent.slice(at)]
-}
+const added = ({ message }: Addition): Sent => ({ message, source: null })
+
+/** Additions without what only the messages need. */
+const sectionOf = ({ section, from, to, tokens }: Addition): Section => ({ section, from, to, tokens })
 
 /**
  * Renders the context of a state.
@@ -233,8 +249,7 @@ const inserted = (sent: ReadonlyArray<Sent>, recalled: RecalledSection | null): 
  * @param state - The state of a session.
  * @param style - How it is rendered: the most uncovered messages, and what happens to bound reasoning. A group is shown
  *   whole or not at all: the one at the edge, and the newest one, are shown.
- * @param memory - Sections with facts from memory layers.
- * @param recalled - Recalled messages. They are left out if the context does not show the message that they stand before.
+ * @param additions - Facts from memory layers, and recalled messages.
  *
  * @example
  * ```ts
@@ -251,18 +266,20 @@ const inserted = (sent: ReadonlyArray<Sent>, recalled: RecalledSection | null): 
 export const render = (
   state: SessionState,
   { maxMessages, boundReasoning = "leave-out" }: RenderStyle = {},
-  memory: ReadonlyArray<MemorySection> = [],
-  found: RecalledSection | null = null,
+  { front, behind }: Additions = noAdditions,
 ): Context => {
   const { coveredTo, total, version, summary } = state
   const window = windowOf(state, maxMessages)
   const { openFrom, preambleTo, shownFrom } = window
-  const head = headFrom(window, memory)
-  const recalled = found !== null && found.at >= shownFrom && found.at < openFrom ? found : null
-  const behind = recalled === null ? undefined : { from: recalled.at, head: headBehind(head, recalled) }
+  const prefixHead = headFrom(window, front)
+  const question = questionIndex(state)
+  const isShown = question !== null && question >= shownFrom && question < openFrom
+  /** What is behind the additions; nothing is if there are none. */
+  const at = behind.length === 0 ? total : isShown ? question : shownFrom
+  const tail = { from: at, head: behind.length === 0 ? prefixHead : headBehind(prefixHead, at, behind) }
 
   const capped = state.uncovered.slice(preambleTo, shownFrom)
-  const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, head, behind)
+  const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, prefixHead, tail)
   const pinned = [
     ...state.pinned,
     ...state.uncovered.slice(coveredTo, preambleTo),
@@ -276,7 +293,7 @@ export const render = (
 
   const layout: ReadonlyArray<Section> = [
     ...sections("pinned", pinned),
-    ...memory.map(({ section, tokens }) => ({ section, from: 0, to: 0, tokens })),
+    ...front.map(sectionOf),
     ...(summary === null
       ? []
       : [
@@ -291,28 +308,32 @@ export const render = (
     ...bound.leftOut(),
     ...sections(
       "uncovered",
-      earlier.filter(({ index }) => recalled === null || index < recalled.at),
+      earlier.filter(({ index }) => index < at),
     ),
-    ...(recalled === null
-      ? []
-      : [{ section: "recalled" as const, from: recalled.from, to: recalled.to, tokens: recalled.tokens }]),
+    ...behind.map(sectionOf),
     ...sections(
       "uncovered",
-      earlier.filter(({ index }) => recalled !== null && index >= recalled.at),
+      earlier.filter(({ index }) => index >= at),
     ),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
-  const sent: ReadonlyArray<Sent> = [
+  const head: ReadonlyArray<Sent> = [
     ...pairResults(pinned.filter(bound.hasRest)),
-    ...[...memory.map(({ message }) => message), ...summarized].map((message) => ({ message, source: null })),
-    ...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),
+    ...front.map(added),
+    ...summarized.map((message) => ({ message, source: null })),
   ]
+  const uncovered = marked(pairResults(shown.filter(bound.hasRest)), state)
+  const found = uncovered.findIndex(({ source }) => source !== null && source >= at)
+  const stays = [...head, ...uncovered.slice(0, found === -1 ? uncovered.length : found)]
+  const sent = [...stays, ...behind.map(added), ...uncovered.slice(stays.length - head.length)]
+  const ends = [head.length, stays.length, sent.length]
   return {
     messages: sent.map(({ message }) => message),
     sources: sent.map(({ source }) => source),
     layout,
     tokens: layout.reduce((sum, section) => sum + section.tokens, 0),
-    prefix: { version, total, head: behind?.head ?? head },
+    prefix: { version, total, head: tail.head },
+    cacheMarks: [...new Set(ends.filter((end) => end > 0).map((end) => end - 1))],
   }
 }

@@ -40,6 +40,8 @@ export interface Summary {
   /** How many of its segments, from the first one, it keeps unchanged from the previous summary. */
   readonly carried: number
   readonly segments: ReadonlyArray<Segment>
+  /** The positions of the segments that contexts show; all of them if absent. */
+  readonly shown?: ReadonlyArray<number> | undefined
   /** The files that tools read and changed in the messages it covers. */
   readonly files: Files
   readonly wording: Wording

@@ -9,7 +9,7 @@ import { Clock, type Duration, Effect, Exit, Option, Queue, Schedule, type Scope
 import type { Event } from "../event/Event.js"
 import {
   batchIdOf,
-  type DamagedEvent,
+  DamagedEvent,
   encodeBatch,
   recordedAfter,
   type RecordedEvent,
@@ -294,11 +294,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /**
    * Folds the log from its first event. Stores read in pages: a redaction that comes in between may have rewritten events
    * that were read already. So it reads again if it finds a redaction that was not there when it began.
+   *
+   * @param version the version of the session, if it was asked for just now
    */
-  const readAll = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
+  const readAll = (session: string, to?: number, version?: number): Effect.Effect<Known, SessionError> =>
     Effect.gen(function* () {
-      for (;;) {
-        const newest = yield* retryTransient(log.version(session))
+      for (let known = version; ; known = undefined) {
+        const newest = known ?? (yield* retryTransient(log.version(session)))
         const { state, last, collected } = yield* retryTransient(
           replay(session, reader(session, to), {
             start: () => 0,
@@ -344,7 +346,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     )
 
   /** The state from the snapshot, if there is a usable one up to the version, and from the log after it. */
-  const open = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
+  const readState = (session: string, to?: number, version?: number): Effect.Effect<Known, SessionError> =>
     Effect.gen(function* () {
       const snapshot = yield* loadSnapshot(session)
       const restored = Option.filter(snapshot, ({ version }) => to === undefined || version <= to).pipe(
@@ -357,11 +359,31 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       )
       // A snapshot would hide that the summary in the log is damaged.
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to, { checked: true }) : null
-      const opened = known ?? (yield* readAll(session, to))
-      if (opened.state.summary !== null) {
-        yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+      return known ?? (yield* readAll(session, to, version))
+    })
+
+  /**
+   * The state of a session that this process does not know, now or at a version. It fails if the log ends before the version
+   * that the store has for the session: then it has lost its end.
+   */
+  const open = (session: string, to?: number): Effect.Effect<Known, SessionError> =>
+    Effect.gen(function* () {
+      for (let lost: number | null = null; ;) {
+        const newest = to === undefined ? yield* retryTransient(log.version(session)) : undefined
+        const opened = yield* readState(session, to, newest)
+        const { version, summary } = opened.state
+        if (newest === undefined || version >= newest) {
+          if (summary !== null)
+            yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+          return opened
+        }
+        // The first time, the session may have been deleted, and begun anew, in between.
+        if (lost === newest) {
+          const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`
+          return yield* new DamagedEvent({ session, version: version + 1, detail })
+        }
+        lost = newest
       }
-      return opened
     })
 
   const listeners = new Map<string, Set<Queue.Queue<void>>>()

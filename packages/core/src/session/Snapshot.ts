@@ -85,6 +85,7 @@ const Stored = Schema.Struct({
       total: Count,
       carried: Count,
       segments: Schema.Array(Segment),
+      shown: Schema.optional(Schema.Array(Count)),
       files: Files,
       wording: Wording,
       tokens: Count,

@@ -255,6 +255,7 @@ const summaryCommitted = (
       total: state.total,
       carried,
       segments: [...before.slice(0, carried), ...committed.segments],
+      ...(committed.shown === undefined ? {} : { shown: committed.shown }),
       files: committed.files ?? noFiles,
       wording: committed.wording,
       tokens: committed.tokens,

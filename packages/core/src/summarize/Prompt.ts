@@ -66,14 +66,16 @@ export const markFor = (text: string): string => {
 /** The text on one line, for names and ids in a head line. */
 const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 
-const timeOf = (message: Message): string => {
-  if (message.time === undefined) return ""
-  const date = new Date(message.time)
+/** The time is written where an hour or more has passed since it was written last, in milliseconds. */
+const timeEvery = 3_600_000
+
+const timeOf = (time: number): string => {
+  const date = new Date(time)
   return Number.isNaN(date.getTime()) ? "" : ` ${date.toISOString().slice(0, 16).replace("T", " ")} UTC`
 }
 
 /** A part as a head and a body. Only the body has text of the conversation. */
-const written = (role: string, part: Part): readonly [head: string, body: string] => {
+const headAndBody = (role: string, part: Part): readonly [head: string, body: string] => {
   switch (part.type) {
     case "text":
       return [role, part.text]
@@ -101,19 +103,26 @@ const written = (role: string, part: Part): readonly [head: string, body: string
 const withAttachments = (part: Part): ReadonlyArray<Part> =>
   part.type === "tool-result" ? [part, ...(part.content ?? []).filter(({ type }) => type !== "text")] : [part]
 
-/** The messages as text. Each part has a head line that starts with the mark. */
+/**
+ * The messages as text. Each part has a head line that starts with the mark. Head lines are short: in a conversation of short
+ * messages, a model would read more of them than of what was said.
+ */
 const transcript = (messages: ReadonlyArray<Message>, mark: string): string => {
   const entries: Array<string> = []
-  messages.forEach((message, position) => {
+  let written: number | null = null
+  for (const message of messages) {
+    const { time } = message
+    const isDated = time !== undefined && (written === null || Math.abs(time - written) >= timeEvery)
+    if (isDated) written = time
     const name = message.name === undefined ? "" : ` (${oneLine(message.name)})`
     const role = message.role + name
-    const number = `${mark} #${position + 1}${timeOf(message)}`
-    if (message.parts.length === 0) entries.push(`[${number}] ${role}, without content`)
-    for (const part of message.parts.flatMap(withAttachments)) {
-      const [head, body] = written(role, part)
-      entries.push(`[${number}] ${head}${body === "" ? "" : `:\n${body}`}`)
+    const head = `[${mark}${isDated ? timeOf(time) : ""}]`
+    if (message.parts.length === 0) entries.push(`${head} ${role}, without content`)
+    for (const [position, part] of message.parts.flatMap(withAttachments).entries()) {
+      const [kind, body] = headAndBody(role, part)
+      entries.push(`${position === 0 ? head : `[${mark}]`} ${kind}${body === "" ? "" : `:\n${body}`}`)
     }
-  })
+  }
   return entries.join("\n\n")
 }
 

@@ -61,6 +61,20 @@ export type Files = typeof Files.Type
 export const noFiles: Files = { read: [], modified: [] }
 
 /**
+ * The segments that contexts show.
+ *
+ * @param summary its segments, and the positions of those that are shown; all of them if absent
+ */
+export const shownSegments = <One>({
+  segments,
+  shown,
+}: {
+  readonly segments: ReadonlyArray<One>
+  readonly shown?: ReadonlyArray<number> | undefined
+}): ReadonlyArray<One> =>
+  shown === undefined ? segments : segments.filter((_, position) => shown.includes(position))
+
+/**
  * Checks that ranges follow one another from `start` without a hole or an overlap.
  *
  * @param ranges half-open ranges `[from, to)` of message indexes

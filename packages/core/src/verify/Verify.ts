@@ -24,6 +24,7 @@ import { foldVersion, take } from "../session/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
+import { differingParts } from "./storedIndex.js"
 
 /**
  * The rule that a finding breaks: a law, or a rule for the form of the log.
@@ -41,6 +42,7 @@ import { orphans } from "./orphans.js"
  * - `snapshot`: the snapshot is the folded state of the log
  * - `summaries`: the summary rows of the store are those of the log
  * - `description`: the owner and the title in the store are those of the log
+ * - `index`: the full-text index of the store is that of the log
  * - `lease`: no running compaction has a lease that only a wrong clock can have set
  */
 export type Rule =
@@ -57,6 +59,7 @@ export type Rule =
   | "snapshot"
   | "summaries"
   | "description"
+  | "index"
   | "lease"
 
 /** A violation of a rule in a session's log. */
@@ -163,7 +166,11 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
     // Rows of a log that is damaged itself are not compared: repairing the log writes them again.
     const comparable = end.whole && end.state.damaged.length === 0
     const rows = comparable
-      ? [...(yield* rowFindings(log, name, compacted)), ...(yield* descriptionFindings(log, end))]
+      ? [
+          ...(yield* rowFindings(log, name, compacted)),
+          ...(yield* descriptionFindings(log, end)),
+          ...(yield* indexFindings(log, name)),
+        ]
       : []
     return [
       ...findings(end, end.version, versionProblem(end.version, before, after)),
@@ -192,6 +199,18 @@ const descriptionFindings = (log: EventLog, end: Progress): Effect.Effect<Readon
       "the store lists the session with another owner or title than the log has; memfold repair lists it as in the log"
     return findings(end, end.version, [["description", detail]])
   })
+
+/** The findings in the full-text index, if the store keeps one of the session. */
+const indexFindings = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  Effect.map(differingParts(log, session), (versions) =>
+    (versions ?? []).map((version): Finding => ({
+      session,
+      version,
+      rule: "index",
+      detail:
+        "the part of the full-text index that ends here differs from the log; memfold repair drops the index, and the next search builds it again",
+    })),
+  )
 
 /** The findings in the summary rows. A session without a commit needs no second look at its log if it has no rows. */
 const rowFindings = (

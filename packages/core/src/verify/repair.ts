@@ -1,6 +1,6 @@
 /**
  * Repairs a stored session as far as possible without losing data: damaged summaries are declared invalid and written
- * again by the next compaction, wrong snapshots and summary rows are replaced, and expired locks are released. A damaged message cannot
+ * again by the next compaction, wrong snapshots and summary rows are replaced, a wrong full-text index is dropped, and expired locks are released. A damaged message cannot
  * be repaired, because the log has the only copy of its text.
  */
 import { Clock, Effect, Either, Option, Stream } from "effect"
@@ -111,12 +111,15 @@ export const repair = (log: EventLog, session: string): Effect.Effect<Repair, Lo
       Effect.gen(function* () {
         // First of all: rows that are damaged can stand in the way of an append.
         const rows = found.some(({ rule }) => rule === "summaries") && (yield* mendRows(log, session))
+        const indexed = found.some(({ rule }) => rule === "index")
+        if (indexed) yield* log.fullText?.drop(session) ?? Effect.void
         const inLog = yield* repairLog(sessions, session)
         const described =
           found.some(({ rule }) => rule === "description") &&
           (yield* repairDescription(log, sessions, session))
         return [
           ...(described ? ["listed the session with its owner and title again"] : []),
+          ...(indexed ? ["dropped the full-text index; the next search builds it again"] : []),
           ...(rows ? ["wrote the summary rows again"] : []),
           ...inLog,
           ...(yield* repairSnapshot(log, sessions, session, found)),

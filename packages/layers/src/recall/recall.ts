@@ -2,7 +2,7 @@
 import { type Event, Message, type MemoryLayers, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
-import type { Places } from "../places.js"
+import type { Place, Places } from "../places.js"
 import { activeFacts } from "../places.js"
 import { head, tail } from "../text.js"
 import type { Indexes, Scores } from "./Indexes.js"
@@ -35,7 +35,17 @@ const best = (facts: Facts, scores: Scores, most: number): Facts =>
     .slice(0, most)
     .map(({ fact }) => fact)
 
-/** The scores of all facts for a question. */
+/** The facts learned until a time. */
+const learnedIn = ({ own, user, scope }: Places, until: number): Places => {
+  const place = ({ log, facts }: Place): Place => ({ log, facts: facts.filter(({ time }) => time <= until) })
+  return {
+    own: place(own),
+    user: user === null ? null : place(user),
+    scope: scope === null ? null : place(scope),
+  }
+}
+
+/** The scores of all facts for a question. Those that are not all facts of now get an index of their own. */
 const scoresOf = (places: Places, question: string, indexes: Indexes, past: boolean): Scores => {
   const all = [places.own, places.user, places.scope].flatMap((place) =>
     place === null || place.facts.length === 0
@@ -54,13 +64,15 @@ const scoresOf = (places: Places, question: string, indexes: Indexes, past: bool
  * Scope facts from messages that the context shows anyway are left out.
  */
 export const select = (
-  { state, current, untilTime: until }: MemoryLayers.Query,
-  places: Places,
+  { state, current, learnedUntil, untilTime }: MemoryLayers.Query,
+  all: Places,
   indexes: Indexes,
   most: Most,
 ): MemoryLayers.Recalled => {
+  const places = learnedUntil === undefined ? all : learnedIn(all, learnedUntil)
+  const past = learnedUntil !== undefined || untilTime !== undefined
   const question = questionOf(current)
-  const scores = question === "" ? null : scoresOf(places, question, indexes, until !== undefined)
+  const scores = question === "" ? null : scoresOf(places, question, indexes, past)
   const fitting = (facts: Facts, limit: number): Facts =>
     scores === null ? newest(facts, limit) : best(facts, scores, limit)
 

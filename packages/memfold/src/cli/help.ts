@@ -4,7 +4,7 @@
  */
 import { Console, Effect } from "effect"
 import { stripVTControlCharacters } from "node:util"
-import { color, columns } from "./terminal.js"
+import { color, columns, filled, wrapped } from "./terminal.js"
 
 /** Calls to try, by the full name of the command. Without its program, as in `replay chat.json`. */
 const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -14,7 +14,11 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
     "replay chat.json --strategy rounds",
     "replay chat.jsonl --set tail_keep_size=20 --store sqlite:chats.db",
   ],
-  "memfold compare": ["compare chat.json", "compare chat.json --json"],
+  "memfold lab": [
+    "lab chat.json",
+    "lab chat.json --policy break-even --policy rounds:full_context_turns=4,cached_context_turns=2",
+    "lab chats/*.json --policy ./mine.mjs --prices gemini-3.8-flash --page lab.html",
+  ],
   "memfold sessions": ["sessions --store sqlite:chats.db", "sessions --store sqlite:chats.db --owner ann"],
   "memfold events": ["events chat-1 --store sqlite:chats.db"],
   "memfold context": [
@@ -35,30 +39,6 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** The pieces of a usage line; an option and its value stay together. */
 const piece = /\[[^\]]*\](?:\.\.\.)?|--[\w-]+ [^\s[\]<>-][^\s[\]<>]*|\S+/g
-
-/** Puts pieces on lines of at most `width` columns. The first line starts with `first`, the others with `next`. */
-const filled = (
-  pieces: Iterable<string>,
-  width: number,
-  first: string,
-  next: string,
-): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  let line = first
-  for (const one of pieces) {
-    const isEmpty = line.trim() === "" || line === first
-    if (!isEmpty && line.length + 1 + one.length > width) {
-      lines.push(line)
-      line = next + one
-    } else {
-      line += (isEmpty ? "" : " ") + one
-    }
-  }
-  return [...lines, line]
-}
-
-const text = (words: string, width: number, indent: string): ReadonlyArray<string> =>
-  filled(words.split(/\s+/), width, indent, indent)
 
 const usage = (call: string, width: number): ReadonlyArray<string> =>
   filled(
@@ -108,10 +88,10 @@ const listed = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray<str
   const left = Math.min(longest, 26) + 4
   return entries.flatMap(({ name, about }) => {
     if (about === "") return [`  ${name}`]
-    if (width < 72) return [`  ${name}`, ...text(about, width, "      ")]
+    if (width < 72) return [`  ${name}`, ...wrapped(about, width, "      ")]
     const indent = " ".repeat(left)
     return name.length + 4 > left
-      ? [`  ${name}`, ...text(about, width, indent)]
+      ? [`  ${name}`, ...wrapped(about, width, indent)]
       : filled(about.split(/\s+/), width, `  ${name}`.padEnd(left), indent)
   })
 }
@@ -148,7 +128,7 @@ export const readable = (given: string, args: ReadonlyArray<string>, width: numb
   const part = (heading: string, lines: ReadonlyArray<string>) =>
     lines.length === 0 ? [] : ["", color.bold(heading), "", ...lines]
   return [
-    ...text(`${full} - ${sections.get("DESCRIPTION") ?? ""}`, width, ""),
+    ...wrapped(`${full} - ${sections.get("DESCRIPTION") ?? ""}`, width, ""),
     ...part("USAGE", usage(`${full}${commands.length > 0 ? " COMMAND" : optional(rest)}`, width)),
     ...part("ARGUMENTS", operands.length === 0 ? [] : listed(operands, width)),
     ...part(
@@ -156,7 +136,7 @@ export const readable = (given: string, args: ReadonlyArray<string>, width: numb
       commands.flatMap(({ call, about }, index) => [
         ...(index === 0 ? [] : [""]),
         ...usage(`${full} ${optional(call)}`, width),
-        ...(about === "" ? [] : text(about, width, "      ")),
+        ...(about === "" ? [] : wrapped(about, width, "      ")),
       ]),
     ),
     ...part("OPTIONS", options.length === 0 ? [] : listed(options, width)),

@@ -9,12 +9,13 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Effect, Exit, Fiber, FiberId, Logger, LogLevel } from "effect"
 import { readFileSync } from "node:fs"
 import { getSystemErrorMap } from "node:util"
-import * as Compare from "./compare.js"
 import { copy, exportCommand } from "./copy.js"
 import { Found } from "./failure.js"
 import { readableHelp } from "./help.js"
 import * as Import from "./import.js"
+import * as Lab from "./lab/command.js"
 import { context, events, sessions } from "./look.js"
+import * as Recall from "./recall.js"
 import * as Repair from "./repair.js"
 import * as Replay from "./replay.js"
 import * as StoreFile from "./storeFile.js"
@@ -32,10 +33,11 @@ const memfold = Command.make("memfold").pipe(
   Command.withSubcommands([
     Tour.command,
     Replay.command,
-    Compare.command,
+    Lab.command,
     sessions,
     events,
     context,
+    Recall.command,
     Summaries.command,
     Import.command,
     exportCommand,

@@ -67,13 +67,17 @@ export const summarizer = Options.text("summarizer").pipe(
   Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
 )
 
-/** Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. */
+/**
+ * Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. `where` is what
+ * stands before them on the command line, for errors.
+ */
 export const parseSettings = (
   given: ReadonlyArray<string>,
+  where = "--set ",
 ): Effect.Effect<Readonly<Record<string, unknown>>, UsageError> =>
   Effect.reduce(given, {} as Record<string, unknown>, (settings, one) => {
     const split = one.indexOf("=")
-    if (split < 1) return new UsageError({ problem: `--set ${one} is not of the form key=value` })
+    if (split < 1) return new UsageError({ problem: `${where}${one} is not of the form key=value` })
     const value = one.slice(split + 1).trim()
     return Effect.succeed({ ...settings, [one.slice(0, split).trim()]: settingValue(value) })
   })

@@ -1,4 +1,4 @@
-/** `memfold store size|vacuum|backup`: maintains a SQLite file. */
+/** `memfold store size|vacuum|backup|drop-index`: maintains a SQLite file. */
 import { Command, Options } from "@effect/cli"
 import type { EventLog } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -6,7 +6,17 @@ import { Console, Effect } from "effect"
 import { sqliteFile } from "../store.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { clean, count, heading, percent, progress, progressDone, table, json as toJson } from "./terminal.js"
+import {
+  clean,
+  count,
+  heading,
+  percent,
+  progress,
+  progressDone,
+  several,
+  table,
+  json as toJson,
+} from "./terminal.js"
 
 /** The file of a `sqlite:` URL. These commands apply to no other store. */
 const fileOf = (url: string): Effect.Effect<string, UsageError> => {
@@ -91,7 +101,25 @@ const backup = Command.make(
     }),
 ).pipe(Command.withDescription("Copy the file as it is now, while others keep writing."))
 
+const dropIndex = Command.make(
+  "drop-index",
+  { store: options.store, json: options.json },
+  ({ store, json }): Looked =>
+    Effect.gen(function* () {
+      const { sessions } = yield* SqliteEventLog.dropFullTextIndex({ filename: yield* fileOf(store) })
+      yield* Console.log(
+        json
+          ? toJson({ type: "dropped-index", sessions })
+          : `dropped the full-text index of ${several(sessions, "session")}; vacuum gives the space back`,
+      )
+    }),
+).pipe(
+  Command.withDescription(
+    "Drop the full-text index of recall. The next search of a session builds its index again.",
+  ),
+)
+
 export const command = Command.make("store").pipe(
   Command.withDescription("Maintain a SQLite file."),
-  Command.withSubcommands([size, vacuum, backup]),
+  Command.withSubcommands([size, vacuum, backup, dropIndex]),
 )

@@ -85,6 +85,31 @@ const idColumns = 60
 /** An id to print: clean, and cut if it is very long. */
 export const shownId = (id: string): string => cut(id, idColumns, clean)
 
+/** Puts pieces on lines of at most `width` columns. The first line starts with `first`, the others with `next`. */
+export const filled = (
+  pieces: Iterable<string>,
+  width: number,
+  first: string,
+  next: string,
+): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = first
+  for (const one of pieces) {
+    const isEmpty = line.trim() === "" || line === first
+    if (!isEmpty && line.length + 1 + one.length > width) {
+      lines.push(line)
+      line = next + one
+    } else {
+      line += (isEmpty ? "" : " ") + one
+    }
+  }
+  return [...lines, line]
+}
+
+/** A text on lines of at most `width` columns, each indented. */
+export const wrapped = (words: string, width: number, indent: string): ReadonlyArray<string> =>
+  filled(words.split(/\s+/), width, indent, indent)
+
 /** A number with separators, the same in every locale: 12,345. */
 export const count = (value: number): string => value.toLocaleString("en-US")
 

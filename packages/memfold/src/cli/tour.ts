@@ -1,6 +1,7 @@
 /** `memfold tour`, which `npm start` runs: one screen about a sample conversation, or every step with `--long`. */
 import { Command, Options } from "@effect/cli"
-import { EventLog, Memory, type Message, type Render, type Summarizer } from "@memfold/core"
+import { EventLog, Memory, type Render } from "@memfold/core"
+import { type Conversation, ofTranscript, run as runLab } from "@memfold/lab"
 import { Console, Effect, Option, Stream } from "effect"
 import { execFile } from "node:child_process"
 import { mkdirSync } from "node:fs"
@@ -8,13 +9,15 @@ import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { replay } from "../replay/replay.js"
-import { allStrategies, compare, comparisonTable } from "./compare.js"
 import { UsageError } from "./failure.js"
+import { shippedPolicies } from "./lab/setup.js"
+import { labPrices } from "./lab/prices.js"
+import { screen } from "./lab/screen.js"
 import * as options from "./options.js"
 import { formatContext } from "../promise/formats.js"
 import { runJob } from "./replay.js"
 import { contextLimit, type Sample, sampleNamed, samples } from "./samples.js"
-import { color, count, heading, progress, progressDone, several } from "./terminal.js"
+import { color, columns, count, heading, progress, progressDone, several } from "./terminal.js"
 import { costLines, nextLines, sessionLines } from "./tourScreen.js"
 import { loadAll } from "./transcripts.js"
 
@@ -52,8 +55,23 @@ const prepared = ({ name, file }: Sample) =>
     return { ...loaded, file: basename(file) }
   })
 
-const compared = (messages: ReadonlyArray<Message.Message>, summarizer: Summarizer.Service) =>
-  Effect.flatMap(allStrategies({ contextLimit }), (strategies) => compare(messages, strategies, summarizer))
+/** The shipped strategies on a conversation, with a context window that it can fill. */
+const compared = (conversation: Conversation, prices: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const policies = yield* shippedPolicies({ contextLimit })
+    const charged = yield* labPrices(prices)
+    return yield* Effect.promise(() =>
+      runLab({
+        conversations: [conversation],
+        policies,
+        prices: charged,
+        onProgress: ({ done, total, policy = "" }) => progress(`${done} of ${total} replays: ${policy}`),
+      }),
+    ).pipe(Effect.ensuring(Effect.sync(progressDone)))
+  })
+
+/** The prices of the screen; the lab takes any. */
+const tourPrices = "claude-sonnet-5.5"
 
 const print = (lines: ReadonlyArray<string>) => Console.log(lines.join("\n"))
 
@@ -82,7 +100,7 @@ const short = (
     const toured = { sample, file, events, context, allTokens }
     yield* print(sessionLines(toured))
     yield* print([`  ${yield* readAgain(name, store, context)}`])
-    yield* print(costLines(toured, yield* compared(messages, summarizer)))
+    yield* print(costLines(toured, yield* compared(ofTranscript(name, messages), [tourPrices])))
   }).pipe(Effect.scoped)
 
 /** Every compaction with the messages around it, the context in full, and the comparison. */
@@ -98,7 +116,7 @@ const long = (
     const { context } = yield* runJob({ loaded, session: name, strategy, summarizer }, false)
     yield* print([
       heading(`The strategies on this conversation (context window of ${count(contextLimit)} tokens)`),
-      comparisonTable(yield* compared(loaded.messages, summarizer)),
+      screen(yield* compared(ofTranscript(name, loaded.messages), []), columns()),
       heading("Opened again"),
       yield* readAgain(name, store, context),
     ])

@@ -3,7 +3,7 @@
  * costs. Every number comes from the log or from a replay.
  */
 import type { EventCodec, Message, Render } from "@memfold/core"
-import { type Comparison, saving } from "./compare.js"
+import type { Report } from "@memfold/lab"
 import { meaning } from "./contextView.js"
 import type { Sample } from "./samples.js"
 import { type Cell, clean, color, count, percent, several, table } from "./terminal.js"
@@ -136,38 +136,42 @@ export const sessionLines = ({ sample, file, events, context, allTokens }: Toure
   ]
 }
 
-/** The cost of each strategy on the conversation, and the cost of sending all of it. */
-export const costLines = (
-  { sample, events, allTokens }: Toured,
-  comparisons: ReadonlyArray<Comparison>,
-): ReadonlyArray<string> => {
-  const calls = messagesIn(events).filter(({ role }) => role === "assistant").length
-  const dropping = comparisons.filter(({ strategy }) => strategy.summaryMode === "drop")
-  const rows = comparisons.map(({ strategy, totals }): ReadonlyArray<Cell> => [
-    strategy.name === sample.strategy.name ? { text: strategy.name, paint: color.bold } : strategy.name,
-    count(totals.compactions),
-    count(totals.summarizerTokens),
-    count(totals.tokensSent),
-    count(totals.largestContext),
-    percent(saving(totals)),
-  ])
-  const everything = count(comparisons[0]?.totals.tokensIfRaw ?? 0)
+/** What each strategy costs on the conversation, by the first prices of a report. */
+export const costLines = ({ sample }: Toured, { prices, policies }: Report): ReadonlyArray<string> => {
+  const calls = policies[0]?.replays[0]?.contexts.length ?? 0
+  const needed = policies[0]?.identifiers.needed ?? 0
+  const rows = policies.map(({ name, costs, compactions, meanContext, largestContext, identifiers }) => {
+    const [cost] = costs
+    const share = cost?.share ?? { total: 0, cached: 0, written: 0, newInput: 0, summarizerOutput: 0 }
+    const numbers = [share.total, share.newInput + share.summarizerOutput]
+    return [
+      name === sample.strategy.name ? { text: name, paint: color.bold } : name,
+      ...numbers.map((part) => part.toFixed(0)),
+      percent(cost?.cached ?? 0, 0),
+      count(compactions),
+      count(Math.round(meanContext)),
+      count(largestContext),
+      identifiers.needed === 0 ? "" : percent(identifiers.there / identifiers.needed, 0),
+    ] satisfies ReadonlyArray<Cell>
+  })
   return [
     "",
-    `${title("What each strategy costs here")}: tokens, over all ${several(calls, "model call")}`,
+    title("What each strategy costs here"),
     ...indented(
-      table(
-        ["strategy", "compactions", "summarizer read", "prompt tokens", "largest", "saved"],
-        [...rows, ["no compaction", "0", "0", everything, count(allTokens), percent(0)]],
-        ["left", "right", "right", "right", "right", "right"],
-      ),
+      table(["strategy", "cost", "summaries", "cached", "compactions", "mean", "largest", "kept"], rows, [
+        "left",
+        "right",
+        "right",
+        "right",
+        "right",
+        "right",
+        "right",
+        "right",
+      ]),
     ),
-    "  largest: the largest prompt; saved: prompt tokens not sent",
-    ...(dropping.length === 0
-      ? []
-      : [
-          `  ${dropping.map(({ strategy }) => strategy.name).join(", ")}: drop old messages, write no summary`,
-        ]),
+    `  cost: ${several(calls, "call")}, full history = 100 (${prices[0]?.model ?? ""}); summaries: of it`,
+    "  cached: what the provider's cache had of the prompts; mean, largest: contexts",
+    `  kept: of ${several(needed, "identifier")} that an answer needed again, those in its context`,
   ]
 }
 
@@ -181,9 +185,9 @@ export const nextLines = (
   "  Read the summary and the messages, or check the stored log:",
   `    npx memfold context ${session} --store sqlite:${file}`,
   `    npx memfold verify --store sqlite:${file}`,
-  "  Replay a conversation of yours, or compare the strategies on it:",
+  "  Replay a conversation of yours, or try policies on it:",
   "    npx memfold replay my-chat.json --strategy rounds",
-  "    npx memfold compare my-chat.json",
+  "    npx memfold lab my-chat.json",
   "  Take another tour: every step, or another sample:",
   ...tours.map((options) => `    npx memfold tour ${options}`.trimEnd()),
 ]

@@ -24,7 +24,8 @@ export interface LoadOptions {
   readonly pick: Option.Option<number>
 }
 
-const readText = (file: string): Effect.Effect<string, UsageError> =>
+/** The text of a file. */
+export const readText = (file: string): Effect.Effect<string, UsageError> =>
   Effect.tryPromise({
     // Another encoding would lose characters silently.
     try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
@@ -63,17 +64,22 @@ const load = (
       : { file, source, session, messages: broken.readable, broken }
   })
 
+/** Fails for an operand that was meant to be an option. */
+export const noOptionAmong = (files: ReadonlyArray<string>): Effect.Effect<void, UsageError> => {
+  const option = files.find((file) => file.startsWith("-"))
+  return option === undefined
+    ? Effect.void
+    : new UsageError({
+        problem: `${option} is not an option, is given twice, or lacks its value; see --help`,
+      })
+}
+
 /** Reads all files before the first is used: a wrong name changes nothing. */
 export const loadAll = (
   files: ReadonlyArray<string>,
   options: LoadOptions,
-): Effect.Effect<ReadonlyArray<Loaded>, UsageError | TranscriptError> => {
-  const option = files.find((file) => file.startsWith("-"))
-  if (option !== undefined)
-    return Effect.fail(
-      new UsageError({
-        problem: `${option} is not an option, is given twice, or lacks its value; see --help`,
-      }),
-    )
-  return Effect.forEach(files, (file) => load(file, options))
-}
+): Effect.Effect<ReadonlyArray<Loaded>, UsageError | TranscriptError> =>
+  Effect.zipRight(
+    noOptionAmong(files),
+    Effect.forEach(files, (file) => load(file, options)),
+  )

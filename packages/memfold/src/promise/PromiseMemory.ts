@@ -175,6 +175,21 @@ export interface FormattedRecall<Format extends keyof Formats> extends Omit<Reca
   readonly messages: ReadonlyArray<FormattedRecalledMessage<Format>>
 }
 
+/** A message that `recallOf` found, and the session that it is in. */
+export interface FormattedOwnedRecalledMessage<
+  Format extends keyof Formats,
+> extends FormattedRecalledMessage<Format> {
+  readonly session: string
+}
+
+/** The messages that `recallOf` found, in the format of the memory. */
+export interface FormattedOwnedRecall<Format extends keyof Formats> extends Omit<
+  Recall.OwnedRecalled,
+  "messages"
+> {
+  readonly messages: ReadonlyArray<FormattedOwnedRecalledMessage<Format>>
+}
+
 /** Options that apply to one call only; the session does not remember them. */
 export interface RequestOptions {
   /** Used instead of the memory's strategy: a strategy, or the name of a shipped one. */
@@ -246,6 +261,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @param options - `atVersion`: a version of the session, from 0 to the newest, for a context of the past. Also a `strategy` or
    *   `settings` for this call. `recall`: adds earlier messages that fit the newest user message, `tokens` (1,000) at the
    *   most, right before it. `model` and `summaries` choose the form of a summary that a provider wrote.
+   *   `cacheControl`: marks where Anthropic's prompt cache is set, at most three times.
    * @returns the messages, their layout and their tokens
    * @throws InvalidInput: the session id or the version is invalid
    * @throws LogError: the store failed
@@ -328,6 +344,39 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     query: string,
     options?: RequestOptions & Memory.RecallOptions,
   ): Promise<FormattedRecall<Format>>
+  /**
+   * Searches all sessions of an owner as `recall` searches one, within one budget: what the user said in any of them. The
+   * messages of all sessions are ranked together, and each one names its session. Sessions of other owners, or of none,
+   * are never found.
+   *
+   * @param owner - the owner, as it was given to `append` or `describe`
+   * @param query - a question, or words to search for
+   * @param options - `tokens`: the most tokens of the result, 1,000 by default. `without`: ids of sessions that are not
+   *   searched, such as the one that is going on
+   * @returns the messages with their session, index, time and role: those of one session together, in order. All of them
+   *   are one `text` for a prompt, with a line above the messages of each session. `unreadable` names the sessions that
+   *   could not be searched, because a stored event of theirs is damaged
+   * @throws InvalidInput: the owner, the query or an option is invalid
+   * @throws LogError: the store failed
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.append("chat-1", { role: "user", content: "I am allergic to nuts." }, { owner: "ann" })
+   * const { messages, text } = await memory.recallOf("ann", "allergic", { tokens: 500, without: ["chat-2"] })
+   * for (const { session, index, role, text } of messages) console.log(session, index, role, text)
+   * console.log(text)
+   * await memory.close()
+   * ```
+   */
+  recallOf(
+    owner: string,
+    query: string,
+    options?: Memory.OwnerRecallOptions,
+  ): Promise<FormattedOwnedRecall<Format>>
   /**
    * Tools for the model: `search_memory` searches the messages that the context does not show, and `read_messages` reads
    * what was said around them. The definitions come in the formats of OpenAI, Anthropic and the AI SDK. Results are normal

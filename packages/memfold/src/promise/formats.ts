@@ -80,22 +80,39 @@ interface Encoded {
   readonly omitted: ReadonlyArray<Omitted>
 }
 
-/** Options of one context, `model` and `summaries`: the form of a summary that a provider wrote. */
-export type FormatOptions = Pick<Anthropic.EncodeOptions, "model" | "summaries">
+/**
+ * Options of one context.
+ *
+ * - `model` and `summaries`: the form of a summary that a provider wrote
+ * - `cacheControl`: marks where the prompt cache is set, for five minutes (`true`, `"5m"`) or an hour (`"1h"`). Only the
+ *   format `anthropic` has such marks: three at most, so one is left for the tools. Other providers cache by themselves
+ */
+export interface FormatOptions extends Pick<Anthropic.EncodeOptions, "model" | "summaries"> {
+  readonly cacheControl?: boolean | "5m" | "1h"
+}
+
+/** What is wrong with the option `cacheControl`; `null` if nothing is. */
+export const wrongCacheControl = (given: unknown): string | null =>
+  given === undefined || typeof given === "boolean" || given === "5m" || given === "1h"
+    ? null
+    : 'cacheControl must be true, false, "5m" or "1h"'
 
 interface Codec {
   readonly decode: (given: ReadonlyArray<unknown>) => Either.Either<ReadonlyArray<Message.Message>, Error>
   /** As the messages came, not as a request that the provider accepts. */
   readonly encodeExact: (messages: ReadonlyArray<Message.Message>) => unknown
-  readonly encode: (messages: ReadonlyArray<Message.Message>, options: FormatOptions) => Encoded
+  readonly encode: (messages: ReadonlyArray<Message.Message>, options: Anthropic.EncodeOptions) => Encoded
   /** With the text of all system messages apart, if there is one. */
-  readonly encodeApart: (messages: ReadonlyArray<Message.Message>, options: FormatOptions) => Encoded
+  readonly encodeApart: (
+    messages: ReadonlyArray<Message.Message>,
+    options: Anthropic.EncodeOptions,
+  ) => Encoded
 }
 
 /** Takes the system messages out, encodes the others, and puts both together. */
 const apart =
   (encode: Codec["encode"], put: (system: string | undefined, messages: unknown) => unknown) =>
-  (messages: ReadonlyArray<Message.Message>, options: FormatOptions): Encoded => {
+  (messages: ReadonlyArray<Message.Message>, options: Anthropic.EncodeOptions): Encoded => {
     // A call in a system message goes to the codec, which leaves it out with its result.
     const others = messages.map((message) =>
       message.role === "system"
@@ -238,7 +255,14 @@ export const formatContext = (
 } => {
   const codec = codecs[format]
   const encode = systemMessages === "apart" ? codec.encodeApart : codec.encode
-  const { messages, omitted } = encode(context.messages, options)
+  const { cacheControl, ...form } = options
+  const ttl = cacheControl === "1h" ? "1h" : "5m"
+  const { messages, omitted } = encode(context.messages, {
+    ...form,
+    ...(cacheControl === undefined || cacheControl === false
+      ? {}
+      : { cacheControl: { behind: context.cacheMarks, ttl } }),
+  })
   return {
     messages,
     layout: [...context.layout, ...unsupported(omitted, context.sources)],

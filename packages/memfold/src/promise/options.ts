@@ -83,6 +83,7 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "lease",
   "backOff",
   "cachedSessions",
+  "fullTextIndex",
   "concurrentCompactions",
 ])
 

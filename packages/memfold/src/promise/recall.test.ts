@@ -31,6 +31,22 @@ describe("recall", () => {
     }
   })
 
+  it("finds in all sessions of an owner, in every format", async () => {
+    for (const format of ["openai", "anthropic", "openai-responses"] as const) {
+      await using memory = createMemory({ store: "memory:", format, strategy, compaction: "inline" })
+      await memory.append("s", talk, { owner: "ann" })
+      await memory.append("t", { role: "user", content: "And where is KX-4471 now?" }, { owner: "ann" })
+      await memory.append("u", { role: "user", content: "KX-4471 is mine!" }, { owner: "bob" })
+      const found = await memory.recallOf("ann", "kx-4471", { tokens: 100 })
+      const first = found.messages.find(({ index, session }) => index === 0 && session === "s")
+      expect(first).toMatchObject({ role: "user", text: talk[0]!.content, excerpt: false })
+      expect(JSON.stringify(first?.message)).toContain("KX-4471")
+      expect(found.text).toContain("# Session t\n")
+      expect(found.text).not.toContain("mine")
+      expect(found.tokens).toBeLessThanOrEqual(100)
+    }
+  })
+
   it("adds to a context what fits the newest user message, in every format", async () => {
     for (const format of ["openai", "anthropic", "openai-responses"] as const) {
       await using memory = createMemory({ store: "memory:", format, strategy, compaction: "inline" })

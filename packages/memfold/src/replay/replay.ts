@@ -13,9 +13,9 @@ import {
   type Strategy,
   type Summarizer,
 } from "@memfold/core"
+import { TranscriptClock, withoutPromptSize } from "@memfold/lab"
 import { Clock, Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
-import * as TranscriptClock from "./TranscriptClock.js"
 
 /** The input of a replay. */
 export interface ReplayOptions {
@@ -71,13 +71,6 @@ const noTotals: Totals = {
   tokensSent: 0,
   largestContext: 0,
 }
-
-/**
- * Removes the prompt size from a message's usage: it counts the prompt of the program that recorded the transcript. The
- * tokens of the message itself stay.
- */
-const withoutPromptSize = (message: Message.Message): Message.Message =>
-  message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
 
 /** The idempotency key of each message: a hash of the name of the transcript and all messages up to there. */
 const keysOf = ({ source, messages }: ReplayOptions): ReadonlyArray<string> => {

@@ -94,8 +94,12 @@ const formatNamed = (name: string): Either.Either<Format | "auto", Problem> => {
     : Either.right(format)
 }
 
+/** How many conversations a file holds. */
+const countIn = (format: Format, source: Source): number =>
+  format === "tau-bench" ? Math.max(1, tauBench.trajectories(source).length) : 1
+
 const readPicked = (format: Format, source: Source, pick: number): Reading => {
-  const count = format === "tau-bench" ? Math.max(1, tauBench.trajectories(source).length) : 1
+  const count = countIn(format, source)
   if (Number.isInteger(pick) && pick >= 0 && pick < count) return readers[format](source, pick)
   return nothing({
     problem: `there is no conversation ${pick}, the file holds ${count}`,
@@ -110,23 +114,49 @@ const readPicked = (format: Format, source: Source, pick: number): Reading => {
  *
  * The error says where reading stopped; its `readable` has the messages before that place.
  */
-export const parse = (
+export const parse = (text: string, options: ParseOptions): Either.Either<Transcript, TranscriptError> =>
+  Either.flatMap(sourceOf(text, options), ({ format, source }) =>
+    transcriptAt(options.pick ?? 0, format, source, options.file),
+  )
+
+/**
+ * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. The error is that of the first one that
+ * is broken.
+ */
+export const parseAll = (
   text: string,
-  { file, format = "auto", pick = 0 }: ParseOptions,
+  options: Omit<ParseOptions, "pick">,
+): Either.Either<ReadonlyArray<Transcript>, TranscriptError> =>
+  Either.flatMap(sourceOf(text, options), ({ format, source }) =>
+    Either.all(
+      Array.from({ length: countIn(format, source) }, (_, pick) =>
+        transcriptAt(pick, format, source, options.file),
+      ),
+    ),
+  )
+
+const sourceOf = (
+  text: string,
+  { file, format = "auto" }: ParseOptions,
+): Either.Either<{ readonly format: Format; readonly source: Source }, TranscriptError> =>
+  Either.all([formatNamed(format), readSource(text)]).pipe(
+    Either.mapBoth({
+      onLeft: (problem) => new TranscriptError({ file, ...problem }),
+      onRight: ([named, source]) => ({ format: named === "auto" ? detect(source) : named, source }),
+    }),
+  )
+
+const transcriptAt = (
+  pick: number,
+  format: Format,
+  source: Source,
+  file: string,
 ): Either.Either<Transcript, TranscriptError> => {
   const failed = (problem: Problem, readable: ReadonlyArray<Message.Message> = []) =>
     Either.left(new TranscriptError({ file, ...problem }).after(readable))
-  return Either.all([formatNamed(format), readSource(text)]).pipe(
-    Either.match({
-      onLeft: failed,
-      onRight: ([named, source]) => {
-        const chosen = named === "auto" ? detect(source) : named
-        const { messages, broken } = readPicked(chosen, source, pick)
-        if (broken !== undefined) return failed(broken, messages)
-        return messages.length === 0
-          ? failed({ problem: "there are no messages" })
-          : Either.right({ messages, format: chosen })
-      },
-    }),
-  )
+  const { messages, broken } = readPicked(format, source, pick)
+  if (broken !== undefined) return failed(broken, messages)
+  return messages.length === 0
+    ? failed({ problem: "there are no messages" })
+    : Either.right({ messages, format })
 }

@@ -13,7 +13,7 @@ import {
   type Summarizer,
 } from "@memfold/core"
 import { Effect } from "effect"
-import * as TranscriptClock from "../../src/replay/TranscriptClock.js"
+import { TranscriptClock } from "@memfold/lab"
 import { account, type Target, targets } from "./targets.js"
 
 /** What happens to the past right after a message. */

@@ -1,10 +1,15 @@
 /** The formats of the package, each as requests to its provider, and what the provider refuses in them. */
+import { LanguageModel } from "@effect/ai"
+import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
+import { OpenAiClient, OpenAiLanguageModel } from "@effect/ai-openai"
+import { HttpClient, HttpClientError } from "@effect/platform"
 import { convertPromptToAnthropic } from "@langchain/anthropic"
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages"
 import { ChatPromptValue } from "@langchain/core/prompt_values"
 import { convertMessagesToCompletionsMessageParams, convertMessagesToResponsesInput } from "@langchain/openai"
 import { encodeContext } from "@memfold/ai-sdk"
 import type { Message } from "@memfold/core"
+import * as EffectAi from "@memfold/effect-ai"
 import * as LangChain from "@memfold/langchain"
 import {
   anthropicViolations,
@@ -16,6 +21,7 @@ import {
   type Violation,
 } from "@memfold/testing/provider"
 import { modelMessageSchema } from "ai"
+import { Effect, Layer } from "effect"
 import { codecs } from "../../src/promise/formats.js"
 
 /** The account that all signatures of these tests are made for. */
@@ -79,8 +85,13 @@ const formats: ReadonlyArray<Target> = Object.entries(codecs)
     if (provider === undefined) throw new Error(`there is no validator for the format "${format}"`)
     const target = { format, ...provider }
     const inline: Target = { ...target, request: (messages) => provider.body(encode(messages, {}).messages) }
-    // The Messages API has them apart anyway.
-    if (format === "anthropic") return [inline]
+    // The Messages API has them apart anyway. The marks of the prompt cache may stand behind any message.
+    if (format === "anthropic") {
+      const marks = (last: number) => [0, Math.floor(last / 2), last]
+      const request: Target["request"] = (messages) =>
+        provider.body(encode(messages, { cacheControl: { behind: marks(messages.length - 1) } }).messages)
+      return [{ ...inline, request }]
+    }
     const apart: Target = {
       ...target,
       format: `${format}, apart`,
@@ -152,5 +163,54 @@ const langchain: ReadonlyArray<Target> = [
   },
 ]
 
+/** A context as the package of a provider writes it; what the package refuses is an error. */
+const writtenByEffectAi = (
+  messages: ReadonlyArray<Message.Message>,
+  provider: string,
+  model: Layer.Layer<LanguageModel.LanguageModel, never, HttpClient.HttpClient>,
+): unknown => {
+  const { prompt } = EffectAi.encodeContext(messages, { provider })
+  let written: unknown
+  // The request is read where it would leave.
+  const client = HttpClient.make((request) => {
+    if (request.body._tag === "Uint8Array") written = JSON.parse(new TextDecoder().decode(request.body.body))
+    return new HttpClientError.RequestError({ request, reason: "Transport" })
+  })
+  const asked = LanguageModel.generateText({ prompt }).pipe(
+    Effect.catchTag("HttpRequestError", () => Effect.void),
+    Effect.provide(model.pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, client)))),
+  )
+  Effect.runSync(asked)
+  return written
+}
+
+/** Effect AI, whose packages write the requests; an empty context is never sent. */
+const effectAi: ReadonlyArray<Target> = [
+  {
+    ...providers["anthropic"]!,
+    format: "effect-ai, Anthropic",
+    request: (messages) =>
+      writtenByEffectAi(
+        messages,
+        "anthropic",
+        AnthropicLanguageModel.layer({ model: "claude-sonnet-5-5", config: { max_tokens: 1_000 } }).pipe(
+          Layer.provide(AnthropicClient.layer({})),
+        ),
+      ),
+    // The signatures of these tests are made for the requests of our own codec.
+    mismatches: () => [],
+  },
+  {
+    ...responses,
+    format: "effect-ai, Responses",
+    request: (messages) =>
+      writtenByEffectAi(
+        messages,
+        "openai",
+        OpenAiLanguageModel.layer({ model: "gpt-6.2-sol" }).pipe(Layer.provide(OpenAiClient.layer({}))),
+      ),
+  },
+]
+
 /** Every format that goes to a provider or a library. */
-export const targets: ReadonlyArray<Target> = [...formats, aiSdk, ...langchain]
+export const targets: ReadonlyArray<Target> = [...formats, aiSdk, ...langchain, ...effectAi]

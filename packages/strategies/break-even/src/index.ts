@@ -25,25 +25,10 @@ const share = (fallback: number, most: number) =>
     default: () => fallback,
   })
 
-const Price = Schema.Number.pipe(Schema.finite(), Schema.greaterThanOrEqualTo(0))
-
-/** Prices of your own, with the fields of `Prices.Prices` in `@memfold/core`. */
-const OwnPrices = Schema.Struct({
-  model: Schema.String,
-  input: Price,
-  cached: Price,
-  cacheWrite: Price,
-  output: Price,
-  cacheMinutes: Price,
-  cacheUnit: Schema.Literal("message", "token"),
-  asOf: Schema.String,
-  source: Schema.String,
-})
-
 const presetNames = Object.keys(Prices.presets) as [Prices.PresetName, ...ReadonlyArray<Prices.PresetName>]
 
 const Settings = Schema.Struct({
-  prices: Schema.optionalWith(Schema.Union(Schema.Literal(...presetNames), OwnPrices), {
+  prices: Schema.optionalWith(Schema.Union(Schema.Literal(...presetNames), Prices.Prices), {
     default: () => "claude-sonnet-5.5" as const,
   }),
   contextLimit: tokens(200_000),

@@ -1,11 +1,11 @@
 import { Message, type Strategy } from "@memfold/core"
-import { Either } from "effect"
+import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chat } from "../../../testing/src/arbitrary/index.js"
 import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
 import { runOf } from "../../../testing/src/memory/run.js"
-import { Rounds } from "./index.js"
+import { Rounds, type RoundsSettings } from "./index.js"
 
 const { assistant, call, result, user } = Message
 
@@ -177,6 +177,45 @@ describe("the context", () => {
     )
   })
 
+  it("has the blocks that fit the question at the compaction, as far as there is room", async () => {
+    const topics = ["parser", "garden", "invoice", "train", "coffee", "parser"]
+    const turns = Array.from({ length: 3 * topics.length }, (_, turn) => {
+      const topic = topics[Math.floor(turn / 3)]!
+      return [user(`${topic} question ${turn}`), assistant(`the ${topic} is answered in full ${turn}`)]
+    })
+    const summarizer = {
+      name: "topics",
+      summarize: ({ from }: { readonly from: number }) =>
+        Effect.succeed({ text: `about the ${topics[from / 6]}` }),
+    }
+    const shown = async (settings: Partial<RoundsSettings>) => {
+      const { moments } = await runOf(
+        Rounds({ fullContextTurns: 1, cachedContextTurns: 3, ...settings }),
+        turns,
+        { summarizer },
+      )
+      return moments.map(({ context, state }) => ({
+        text: Message.text(context.messages[0]!),
+        covered: context.layout.find(({ section }) => section === "summary")?.to,
+        tokens: context.layout.find(({ section }) => section === "summary")?.tokens ?? 0,
+        summary: state.summary?.id,
+        kept: state.summary?.segments.length,
+      }))
+    }
+    const all = await shown({})
+    const bounded = await shown({ sessionMemoryTokens: 20 })
+    expect(all.at(-1)).toMatchObject({ kept: 5, covered: 30 })
+    expect(bounded.at(-1)).toMatchObject({ kept: 5, covered: 30 })
+    expect(all.at(-1)?.text).toContain("garden")
+    // The last compaction came with a question about the parser.
+    expect(bounded.at(-1)?.text).toBe("[Session Memory]\nabout the parser\n\nabout the coffee")
+    expect(Math.max(...bounded.map(({ tokens }) => tokens))).toBeLessThan(30)
+    // Between two compactions it stays the same (law L13).
+    expect(
+      new Set(bounded.map(({ summary, text }) => (summary === undefined ? "" : `${summary} ${text}`))).size,
+    ).toBe(6)
+  })
+
   it("never has fewer than A rounds raw", async () => {
     const { moments } = await runOf(Rounds(), plain(20))
     const settled = moments.filter(({ settled }) => settled)
@@ -188,7 +227,11 @@ describe("the context", () => {
 
 describe("the settings", () => {
   it("are A and B, by any of their names", () => {
-    expect(Rounds.defaults).toEqual({ fullContextTurns: 4, cachedContextTurns: 3 })
+    expect(Rounds.defaults).toEqual({
+      fullContextTurns: 4,
+      cachedContextTurns: 3,
+      sessionMemoryTokens: null,
+    })
     for (const settings of [
       { fullContextTurns: 1, cachedContextTurns: 2 },
       { full_context_turns: 1, cached_context_turns: 2 },

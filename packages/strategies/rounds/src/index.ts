@@ -9,13 +9,21 @@ import { Schema } from "effect"
 const positive = (fallback: number) =>
   Schema.optionalWith(Schema.Int.pipe(Schema.positive()), { default: () => fallback })
 
-const Settings = Schema.Struct({ fullContextTurns: positive(4), cachedContextTurns: positive(3) })
+const Settings = Schema.Struct({
+  fullContextTurns: positive(4),
+  cachedContextTurns: positive(3),
+  sessionMemoryTokens: Schema.optionalWith(Schema.NullOr(Schema.Int.pipe(Schema.positive())), {
+    default: () => null,
+  }),
+})
 
 /**
  * The settings of {@link Rounds}. A turn is a user message and everything up to the next one.
  *
  * - `fullContextTurns` (4), called A: how many complete turns always stay uncovered; an integer from 1
  * - `cachedContextTurns` (3), called B: how many turns become one block; an integer from 1
+ * - `sessionMemoryTokens` (`null`, no limit): the most tokens of the blocks in a context; an integer from 1. If the blocks take more,
+ *   each compaction chooses which ones to show: the newest, and those that fit the newest user message best
  */
 export type RoundsSettings = typeof Settings.Type
 
@@ -45,13 +53,14 @@ export const Rounds = Strategy.define({
     FULL_CONTEXT_TURNS: "fullContextTurns",
     CACHED_CONTEXT_TURNS: "cachedContextTurns",
   },
-  make: ({ fullContextTurns, cachedContextTurns }) =>
+  make: ({ fullContextTurns, cachedContextTurns, sessionMemoryTokens }) =>
     Strategy.make({
       name: "rounds",
       when: Trigger.uncovered({ turns: fullContextTurns + cachedContextTurns }, "rounds"),
       keep: Keep.lastTurns(fullContextTurns),
       batchSize: BatchSize.turns(cachedContextTurns),
       summaryMode: SummaryMode.blocks,
-      context: { wording: Wording.sessionMemory },
+      ...(sessionMemoryTokens === null ? {} : { recallBlocks: { maxTokens: sessionMemoryTokens } }),
+      context: { wording: Wording.sessionMemory, factsInFront: true },
     }),
 })

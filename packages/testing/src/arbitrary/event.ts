@@ -53,6 +53,7 @@ export const byTag: {
     coveredTo: index,
     carried: fc.nat({ max: 3 }),
     segments: fc.array(fc.record({ kind, from: index, to: index, text }), { maxLength: 2 }),
+    shown: fc.option(fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }), { nil: undefined }),
     files: fc.option(fc.record({ read: paths, modified: paths }), { nil: undefined }),
     wording: fc.constantFrom(Wording.conversationSummary, Wording.sessionMemory),
     summarizer: text,

@@ -3,6 +3,7 @@ import type { Law } from "../law/Law.js"
 import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
+import { fullTextLaws } from "./laws/fullText.js"
 import { modelLaws } from "./laws/model.js"
 import { ownerLaws } from "./laws/owners.js"
 import { raceLaws } from "./laws/races.js"
@@ -36,6 +37,7 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     durabilityLaws,
     summaryLaws,
     ownerLaws,
+    fullTextLaws,
     modelLaws,
   ].flatMap((laws) => laws(kit))
 }

@@ -2,6 +2,7 @@ import type { Law } from "../law/Law.js"
 import { memoryKitOf, type MemoryPropertiesOptions } from "./input.js"
 import { modelLaw } from "./laws/commands.js"
 import { lostAnswersLaw, summarizerLaw } from "./laws/failures.js"
+import { ownerRecallLaw } from "./laws/ownerRecall.js"
 import { pendingLaw } from "./laws/pending.js"
 import { leaseLaw, racesLaw } from "./laws/processes.js"
 import { recallLaw } from "./laws/recall.js"
@@ -31,5 +32,6 @@ export const memoryProperties = (options: MemoryPropertiesOptions = {}): Readonl
     pendingLaw,
     redactionLaw,
     recallLaw,
+    ownerRecallLaw,
   ].map((law) => law(kit))
 }

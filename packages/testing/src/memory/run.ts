@@ -15,6 +15,7 @@ import {
   type Render,
   Session,
   type Strategy,
+  type Summarizer,
   TokenCounter,
 } from "@memfold/core"
 import { quarter } from "../fakes/counter.js"
@@ -51,6 +52,7 @@ export const session = "s"
 export const runOf = (
   strategy: Strategy.Strategy,
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
+  { summarizer = EchoSummarizer.make() }: { readonly summarizer?: Summarizer.Service } = {},
 ): Promise<Run> => {
   const time = new VirtualClock()
   const open = Memory.make({ strategy, compaction: "manual" })
@@ -86,7 +88,7 @@ export const runOf = (
   })
   const services = Layer.mergeAll(
     InMemoryEventLog.layer,
-    Layer.succeed(CurrentSummarizer, EchoSummarizer.make()),
+    Layer.succeed(CurrentSummarizer, summarizer),
     Layer.succeed(TokenCounter.TokenCounter, quarter),
   )
   return program.pipe(

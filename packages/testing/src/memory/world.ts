@@ -3,6 +3,7 @@ import {
   CurrentSummarizer,
   EchoSummarizer,
   EventLog,
+  FullTextIndex,
   InMemoryEventLog,
   Memory,
   type Summarizer,
@@ -16,6 +17,8 @@ import { VirtualClock } from "./VirtualClock.js"
 /** How a process opens a memory. */
 export interface Opening extends Memory.Options {
   readonly summarizer?: Summarizer.Service
+  /** The full-text index of the memory; its own by default. */
+  readonly index?: FullTextIndex.Service | undefined
   /** Wraps the log before the memory gets it. */
   readonly coveredTo?: (log: EventLog.Service) => EventLog.Service
 }
@@ -54,9 +57,21 @@ const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Servi
     saveSnapshot: (...args) => own(log.saveSnapshot(...args)),
     loadSnapshot: (session) => own(log.loadSnapshot(session)),
     sessions: whole(log.sessions),
+    owned: (...args) => own(log.owned(...args)),
     delete: (session) => own(log.delete(session)),
+    ...(log.fullText === undefined ? {} : { fullText: fullTextInItsOwnTime(log.fullText, own) }),
   }
 }
+
+const fullTextInItsOwnTime = (
+  { load, buckets, write, drop }: FullTextIndex.FullTextStore<EventLog.LogError>,
+  own: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
+): FullTextIndex.FullTextStore<EventLog.LogError> => ({
+  load: (...args) => own(load(...args)),
+  buckets: (...args) => own(buckets(...args)),
+  write: (...args) => own(write(...args)),
+  drop: (...args) => own(drop(...args)),
+})
 
 /** Runs a test in a new world, and closes the world afterwards. */
 export const inWorld = async <A>(
@@ -86,11 +101,17 @@ export const inWorld = async <A>(
       ),
     )
     const log = inItsOwnTime(Context.get(built, EventLog.EventLog), time)
-    const open: World["open"] = async ({ summarizer = EchoSummarizer.make(), coveredTo, ...options }) => {
+    const open: World["open"] = async ({
+      summarizer = EchoSummarizer.make(),
+      coveredTo,
+      index,
+      ...options
+    }) => {
       const surroundings = Layer.mergeAll(
         Layer.succeed(EventLog.EventLog, coveredTo === undefined ? log : coveredTo(log)),
         Layer.succeed(CurrentSummarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
+        index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
       )
       const opened = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
       return Context.get(await run(opened), Memory.Memory)

@@ -107,9 +107,10 @@ export const contentsFinding = (
       .filter(({ section }) => names.includes(section))
       .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => known.get(from + at)))
       .filter((message) => message !== undefined)
-  const summaryMessages = (summary === null ? [] : Wording.texts(summary.wording, summary)).map(
-    (text): Message.Message => ({ role: "system", parts: [{ type: "text", text }] }),
-  )
+  const shown = summary?.segments.filter((_, position) => summary.shown?.includes(position) ?? true) ?? []
+  const summaryMessages = (
+    summary === null ? [] : Wording.texts(summary.wording, { segments: shown, files: summary.files })
+  ).map((text): Message.Message => ({ role: "system", parts: [{ type: "text", text }] }))
   const expected = contentsOf([
     ...within(["pinned"]),
     ...summaryMessages,

@@ -182,8 +182,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "compact/Compaction.ts",
-        from: "      coveredTo,\n      carried,\n      segments,\n      files,",
-        to: "      coveredTo: before.coveredTo > 0 ? started.from : coveredTo,\n      carried,\n      segments,\n      files,",
+        from: "      coveredTo,\n      carried,\n      segments,\n",
+        to: "      coveredTo: before.coveredTo > 0 ? started.from : coveredTo,\n      carried,\n      segments,\n",
       },
     ],
   },
@@ -204,8 +204,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),",
-        to: "...inserted(marked(pairResults([...state.pinned, ...shown]), state), recalled),",
+        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        to: "marked(pairResults([...state.pinned, ...shown]), state)",
       },
     ],
   },
@@ -215,8 +215,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "...inserted(marked(pairResults(shown.filter(bound.hasRest)), state), recalled),",
-        to: "...inserted(marked(shown.map(({ message, index }) => ({ message, source: index })), state), recalled),",
+        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        to: "marked(shown.map(({ message, index }) => ({ message, source: index })), state)",
       },
     ],
   },

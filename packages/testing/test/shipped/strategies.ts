@@ -52,7 +52,11 @@ export const strategies: ReadonlyMap<string, ShippedStrategy> = new Map([
   ),
   shipped(
     Rounds,
-    fc.record({ fullContextTurns: upTo(3), cachedContextTurns: upTo(3) }),
+    fc.record({
+      fullContextTurns: upTo(3),
+      cachedContextTurns: upTo(3),
+      sessionMemoryTokens: fc.option(fc.integer({ min: 1, max: 60 }), { nil: null }),
+    }),
     ({ fullContextTurns, cachedContextTurns }) => ({ keep: fullContextTurns, batchSize: cachedContextTurns }),
   ),
   shipped(

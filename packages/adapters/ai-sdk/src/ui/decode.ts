@@ -28,7 +28,8 @@ const asModelPart = ({ providerMetadata, ...part }: Codec.Fields): WirePart =>
 const spoken = (part: WirePart): Message.Part => {
   if (part.type === "file" && typeof part["url"] === "string") {
     const { url, ...rest } = part
-    const file = part["providerReference"] === undefined ? toFile({ ...rest, data: url }) : undefined
+    const file =
+      part["providerReference"] === undefined ? toFile({ ...rest, data: { type: "url", url } }) : undefined
     if (file === undefined) return onPage(part)
     // `data:` addresses stay addresses on a page.
     const { providerData: _form, ...known } = file

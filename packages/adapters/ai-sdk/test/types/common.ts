@@ -10,6 +10,7 @@ import {
   streamText,
   tool,
   type UIMessage,
+  wrapLanguageModel,
 } from "ai"
 import { createMemory } from "memfold"
 import { z } from "zod"
@@ -23,6 +24,7 @@ import {
 } from "../../src/index.js"
 
 declare const model: LanguageModel
+declare const plain: Parameters<typeof wrapLanguageModel>[0]["model"]
 declare const said: UIMessage
 declare const page: Array<UIMessage<{ readonly cost: number }, { readonly weather: string }>>
 declare const written: ModelMessage
@@ -62,6 +64,9 @@ export const uses = async () => {
     await generateText({ model, tools: { search }, ...context, prepareStep: chat.prepareStep }),
   )
   await chat.onFinish(await generateText({ model, ...context }))
+
+  const middleware = chat.middleware({ idempotencyKey: "request-2" })
+  await generateText({ model: wrapLanguageModel({ model: plain, middleware }), prompt: "text" })
 
   const messages: Array<ModelMessage> = encodeMessages([])
   const { system, messages: sent } = encodeContext([])

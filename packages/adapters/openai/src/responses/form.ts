@@ -3,14 +3,12 @@
  * leaves it in `metadata` of the message and `providerData` of its parts, under the name `openai-responses`. Encoding
  * reads it there, so that the same items come out again.
  */
-import type * as Codec from "@memfold/codec"
+import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the provider data of this format. */
 export const provider = "openai-responses"
-
-const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
  * - `role`: the role on the wire, where memfold has another name for it
@@ -23,9 +21,9 @@ const FieldsSchema = Schema.Record({ key: Schema.String, value: Schema.Unknown }
 export const Form = Schema.Struct({
   role: Schema.optional(Schema.Literal("developer")),
   content: Schema.optional(Schema.Literal("parts")),
-  fields: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
   reasoning: Schema.optional(Schema.NonNegativeInt),
-  response: Schema.optional(FieldsSchema),
+  response: Schema.optional(Codec.JsonFields),
 })
 export type Form = typeof Form.Type
 
@@ -39,8 +37,8 @@ export type Form = typeof Form.Type
  * - `output`: the output was absent; a list where a string would do; or a value that `content` holds as it came
  */
 export const PartForm = Schema.Struct({
-  fields: Schema.optional(FieldsSchema),
-  item: Schema.optional(FieldsSchema),
+  fields: Schema.optional(Codec.JsonFields),
+  item: Schema.optional(Codec.JsonFields),
   continues: Schema.optional(Schema.Literal(true)),
   text: Schema.optional(Schema.Literal(true)),
   type: Schema.optional(Schema.String),
@@ -49,24 +47,7 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-const isForm = Schema.is(Form)
-const isPartForm = Schema.is(PartForm)
-
-/** The form left by decoding; empty for a message from anywhere else. */
-export const formOf = (message: Message.Message): Form => {
-  const form = message.metadata?.[provider]
-  return form !== undefined && isForm(form) ? form : {}
-}
-
-/** The metadata that carries a form: none at all for a form that says nothing. */
-export const metadataOf = (form: Form): { readonly metadata?: Codec.Fields } =>
-  Object.keys(form).length === 0 ? {} : { metadata: { [provider]: form } }
-
-/** The form of a part left by decoding; none for a part from anywhere else. */
-export const partFormOf = ({ providerData }: Message.Part): PartForm | undefined => {
-  const form = providerData?.[provider]
-  return isPartForm(form) ? form : undefined
-}
+export const { formOf, metadataOf, partFormOf } = Codec.forms(provider, Form, PartForm)
 
 /** The part with its form. */
 export const withForm = <P extends Message.Part>(part: P, form: PartForm): P => ({

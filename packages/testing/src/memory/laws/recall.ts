@@ -1,5 +1,5 @@
 /** Recall finds what is in the log, within its budget, and an index is a projection of the log (L6, L15). */
-import { Message, type Recall, Structure } from "@memfold/core"
+import { Message, Recall, Structure } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { conversation } from "../../arbitrary/conversation.js"
@@ -56,7 +56,7 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     explanation:
       "Whatever is appended, redacted, cleared and compacted: recall returns messages of this session since the last\n" +
       "clear as they are in the log, in their order, within its budget. A memory that has searched all along finds what a\n" +
-      "memory finds that was opened just now, and neither finds redacted words.",
+      "memory finds that was opened just now, with an index in the process or in the store, and none finds redacted words.",
     numRuns,
     arbitrary: fc.record({
       strategy: strategies,
@@ -81,8 +81,13 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             if (position % 3 === 0) await world.run(kept.recall(session, query, { tokens }))
           }
         }
-        const checkBoth = async () => {
-          const fresh = await world.open({ strategy, compaction: "manual" })
+        const { fullText } = world.log
+        // Parts of a few messages, so that short conversations have several.
+        const inStore =
+          fullText === undefined ? undefined : Recall.inStore(fullText, { eventsPerPart: 4, largestPart: 10 })
+        const checkAll = async () => {
+          const indexed = await world.open({ strategy, compaction: "manual", index: inStore })
+          const fresh = await world.open({ strategy, compaction: "manual", fullTextIndex: "process" })
           const stored = await world.run(kept.messages(session, { limit: Math.max(messages.length, 1) }))
           for (const [text, searched] of [
             [query, "all"],
@@ -90,19 +95,25 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             [secret, "all"],
           ] as const) {
             const request = { tokens, messages: searched }
-            const [one, other] = await world.run(
-              Effect.all([kept.recall(session, text, request), fresh.recall(session, text, request)]),
+            const [one, ...others] = await world.run(
+              Effect.all([
+                kept.recall(session, text, request),
+                fresh.recall(session, text, request),
+                indexed.recall(session, text, request),
+              ]),
             )
-            if (searched === "all") same(one, other, () => "an index built again finds something else")
             checkFound(one, stored.messages, tokens)
-            checkFound(other, stored.messages, tokens)
+            for (const other of others) {
+              if (searched === "all") same(one, other, () => "an index built again finds something else")
+              checkFound(other, stored.messages, tokens)
+            }
           }
         }
         await appendAll(before)
         await world.run(kept.append(session, Message.user(`alpha ${secret} bravo`)))
         messages.push(Message.user(""))
         await appendAll(after)
-        await checkBoth()
+        await checkAll()
         const hidden = clears ? messages.length : before.flat().length
         if (clears) {
           await world.run(kept.clear(session))
@@ -112,7 +123,7 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           await world.run(kept.redact(session, hidden))
           if (which % 2 === 0) await appendAll(before)
         }
-        await checkBoth()
+        await checkAll()
         const found = await world.run(kept.recall(session, `${secret} ${query}`, { tokens: 2_000 }))
         must(!canonical(found).includes(secret), () => "recall finds what was redacted or cleared")
       }),

@@ -1,0 +1,222 @@
+/**
+ * Recall with the full-text index in the SQLite file, against the index in the process: the first search after a start, the
+ * search after an append, and the append itself.
+ */
+import { EventLog, Memory, Message } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Effect, Exit, Scope } from "effect"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fillSession } from "./large.js"
+import { claim, median, milliseconds, told } from "./measure.js"
+
+/** Numbers from 0 to 1 that are the same in every run. */
+const randomFrom = (seed: number) => () => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff
+  return seed / 0x8000_0000
+}
+
+/** A word of no language; a small number is a word that is said often. */
+const wordOf = (rank: number): string => {
+  let word = ""
+  for (let rest = rank + 7; rest > 0; rest = Math.floor(rest / 14))
+    word += `${"bcdfghklmnprst"[rest % 14]}${"aeiou"[rest % 5]}`
+  return word
+}
+
+/** Messages of 20 to 60 words out of 20,000, few of which are most of what is said. */
+const messagesOf = (seed: number): (() => Message.Message) => {
+  const random = randomFrom(seed)
+  let count = 0
+  return () => {
+    const words = Array.from({ length: 20 + Math.floor(random() * 40) }, () =>
+      wordOf(Math.floor(20_000 * random() ** 3)),
+    )
+    const text = words.join(" ")
+    return count++ % 2 === 0 ? Message.user(text) : Message.assistant(text)
+  }
+}
+
+/** The most frequent of them is in one of 50 messages. */
+const query = [50, 300, 1_500, 6_000, 12_000, 18_000].map(wordOf).join(" ")
+
+type Kept = "store" | "process"
+
+/** A memory over a file, and how to close it. */
+const opened = async (
+  filename: string,
+  fullTextIndex: Kept,
+  synchronous: "full" | "normal" = "full",
+): Promise<{ readonly memory: Memory.Service; readonly close: () => Promise<void> }> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const memory = await Effect.runPromise(
+    Effect.gen(function* () {
+      const log = yield* SqliteEventLog.make({ filename, synchronous })
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "off", fullTextIndex }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      )
+    }).pipe(Scope.extend(scope)),
+  )
+  return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Milliseconds of the first search after a start. */
+const firstSearch = async (filename: string, kept: Kept): Promise<number> => {
+  const { memory, close } = await opened(filename, kept)
+  const took = await milliseconds(() => Effect.runPromise(memory.recall("s", query)))
+  await close()
+  return took
+}
+
+const messages = 100_000
+
+/** Processor time so far, in milliseconds. */
+const processorTime = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/**
+ * The processor time of some work, and the most of it between two turns of the event loop, in milliseconds. By the clock,
+ * a busy machine holds everything up.
+ */
+const processorTimeOf = async (
+  work: () => Promise<unknown>,
+): Promise<{ readonly all: number; readonly hold: number }> => {
+  const start = processorTime()
+  let [hold, last] = [0, start]
+  const look = () => {
+    const now = processorTime()
+    hold = Math.max(hold, now - last)
+    last = now
+  }
+  const timer = setInterval(look, 1)
+  await work()
+  clearInterval(timer)
+  look()
+  return { all: last - start, hold }
+}
+
+const searches = async (folder: string): Promise<boolean> => {
+  const filename = join(folder, "long.db")
+  console.log(`\nRecall in a session of ${messages.toLocaleString("en-US")} messages, SQLite`)
+  const said = messagesOf(7)
+  await fillSession(SqliteEventLog.make({ filename, synchronous: "normal" }), messages, (index) => ({
+    _tag: "MessageAppended",
+    index,
+    message: said(),
+    tokens: 60,
+  }))
+  const size = () => statSync(filename).size
+  const before = size()
+  const time = { built: 0 }
+  const built = await processorTimeOf(async () => {
+    time.built = await firstSearch(filename, "store")
+  })
+  const read = await processorTimeOf(() => firstSearch(filename, "process"))
+  told("the first search of all, which builds the index", `${Math.round(time.built)} ms`)
+  told("its processor time", `${Math.round(built.all)} ms`)
+  told("it holds the event loop at most, processor time", `${Math.round(built.hold)} ms`)
+  told("a first search in the process holds it at most", `${Math.round(read.hold)} ms`)
+  const inProcess: Array<number> = []
+  const inStore: Array<number> = []
+  for (let round = 0; round < 3; round++) {
+    inProcess.push(await firstSearch(filename, "process"))
+    for (let again = 0; again < 3; again++) inStore.push(await firstSearch(filename, "store"))
+  }
+  told("the first search after a start, index in the process", `${Math.round(median(inProcess))} ms`)
+  told("the first search after a start, index in the store", `${median(inStore).toFixed(1)} ms`)
+  const outcomes = [
+    claim("in the store against in the process", median(inStore) / median(inProcess), 0.05),
+    claim("building it against a first search in the process, processor time", built.all / read.all, 2),
+    claim("the file with the index against the file without", size() / before, 2),
+  ]
+  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  const memories = { store: await opened(filename, "store"), process: await opened(filename, "process") }
+  const next = messagesOf(9)
+  for (const { memory } of Object.values(memories)) await Effect.runPromise(memory.recall("s", query))
+  for (let round = 0; round < 200; round++) {
+    await Effect.runPromise(memories.process.memory.append("s", [next(), next()]))
+    for (const kept of ["store", "process"] as const) {
+      const { memory } = memories[kept]
+      times[kept].push(await milliseconds(() => Effect.runPromise(memory.recall("s", query))))
+    }
+  }
+  for (const { close } of Object.values(memories)) await close()
+  told("a search after an append, index in the process", `${median(times.process).toFixed(1)} ms`)
+  told("a search after an append, index in the store", `${median(times.store).toFixed(1)} ms`)
+  const sorted = times.store.toSorted((one, other) => one - other)
+  told("the same, the slowest of 100", `${sorted[Math.floor(0.99 * sorted.length)]!.toFixed(1)} ms`)
+  return outcomes.every(Boolean)
+}
+
+/** Turns are appended in alternation to files whose sessions are searched now and then. */
+const appendsBesides = async (folder: string, synchronous: "full" | "normal"): Promise<boolean> => {
+  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  const memories = {
+    store: await opened(join(folder, `${synchronous}-store.db`), "store", synchronous),
+    process: await opened(join(folder, `${synchronous}-process.db`), "process", synchronous),
+  }
+  const next = messagesOf(11)
+  for (let round = 0; round < 1_200; round++) {
+    const turn = [next(), next()]
+    const order: ReadonlyArray<Kept> = round % 2 === 0 ? ["store", "process"] : ["process", "store"]
+    for (const kept of order) {
+      const { memory } = memories[kept]
+      const took = await milliseconds(() => Effect.runPromise(memory.append("s", turn)))
+      if (round >= 200) times[kept].push(took)
+      if (round % 5 === 0) await Effect.runPromise(memory.recall("s", query))
+    }
+  }
+  for (const { close } of Object.values(memories)) await close()
+  told(
+    `an append of a turn, ${synchronous.toUpperCase()}, index in the store`,
+    `${median(times.store).toFixed(3)} ms`,
+  )
+  return claim("against one with the index in the process", median(times.store) / median(times.process), 1.5)
+}
+
+const ownerSessions = { sessions: 500, messages: 60 }
+
+/** A search in all sessions of an owner, the first after a start. */
+const owners = async (folder: string): Promise<boolean> => {
+  const filename = join(folder, "owner.db")
+  const { sessions, messages: each } = ownerSessions
+  console.log(`\nRecall in ${sessions} sessions of ${each} messages, of one owner, SQLite`)
+  const next = messagesOf(13)
+  const filled = await opened(filename, "process", "normal")
+  for (let session = 0; session < sessions; session++) {
+    const said = Array.from({ length: each }, () => next())
+    await Effect.runPromise(filled.memory.append(`s${session}`, said, { owner: "ann" }))
+  }
+  await filled.close()
+  const first = async (kept: Kept): Promise<number> => {
+    const { memory, close } = await opened(filename, kept)
+    const took = await milliseconds(() => Effect.runPromise(memory.recallOf("ann", query)))
+    await close()
+    return took
+  }
+  told("the first search of all, which builds the indexes", `${Math.round(await first("store"))} ms`)
+  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  for (let round = 0; round < 5; round++)
+    for (const kept of ["store", "process"] as const) times[kept].push(await first(kept))
+  told("the first search after a start, index in the process", `${Math.round(median(times.process))} ms`)
+  told("the first search after a start, index in the store", `${Math.round(median(times.store))} ms`)
+  return claim("in the store against in the process", median(times.store) / median(times.process), 1)
+}
+
+/** Measures and prints. Returns whether every ratio is within its bound. */
+export const search = async (): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
+  try {
+    const outcomes = [await searches(folder), await owners(folder)]
+    console.log("\nAppends to a session that is searched, SQLite")
+    for (const synchronous of ["full", "normal"] as const)
+      outcomes.push(await appendsBesides(folder, synchronous))
+    return outcomes.every(Boolean)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,12 @@
+/** The codec of the AI SDK's messages alone, for adapters of libraries that are built on them. It does not load `ai`. */
+export { AiSdkDecodeError } from "./AiSdkDecodeError.js"
+export { decodeMessage, decodeMessages } from "./decode.js"
+export {
+  type AiSdkContext,
+  encodeContext,
+  type EncodedContext,
+  encodeMessages,
+  type EncodeOptions,
+  type Major,
+} from "./encode.js"
+export { encodeUIMessages, type PageId } from "./ui/encode.js"

@@ -1,0 +1,198 @@
+/** A middleware for language models: it stores what is new in a call, and asks the model with the context of the session. */
+import { digest, type Fields, freeze } from "@memfold/codec"
+import type { Message, Session } from "@memfold/core"
+import type { LanguageModelMiddleware } from "ai"
+import type { AiSdkContext, Major } from "./encode.js"
+import {
+  answerOf,
+  type CallParams,
+  Collected,
+  type Generated,
+  openCalls,
+  promptOf,
+  type PromptMessage,
+  usageOfCall,
+} from "./modelCalls.js"
+
+/** What the middleware uses of a session. */
+export interface Calls {
+  readonly major: Major
+  /** Runs work behind all earlier work on the session. */
+  readonly inOrder: <A>(work: () => Promise<A>) => Promise<A>
+  readonly decode: (messages: ReadonlyArray<unknown>) => ReadonlyArray<Message.Message>
+  readonly newest: () => Promise<ReadonlyArray<Message.Message>>
+  /** Stores what the user says; the next {@link Calls.read} begins a call. */
+  readonly ask: (messages: ReadonlyArray<Message.Message>, name: string | undefined) => Promise<void>
+  /** Stores what the model and the tools of the call produced. */
+  readonly save: (messages: ReadonlyArray<Message.Message>, prefix: Session.Prefix) => Promise<void>
+  readonly read: () => Promise<AiSdkContext & { readonly prefix: Session.Prefix }>
+  /** How much of the call is stored; `onEnd` of the session may have stored more. */
+  readonly position: () => string
+}
+
+/** An answer with calls: it is stored with their results, which the next step brings. */
+interface Step {
+  readonly message: PromptMessage
+  readonly ids: string
+  readonly usage: Message.Usage | undefined
+  readonly prefix: Session.Prefix
+  readonly position: string
+}
+
+/** A call of the model that was asked. */
+interface Asked {
+  /** Its messages without those of the system. */
+  readonly named: string
+  readonly prefix: Session.Prefix
+  isAnswered: boolean
+}
+
+const idsOf = (message: PromptMessage): string => JSON.stringify(openCalls(message))
+
+const isSaid = ({ role }: PromptMessage): boolean => role !== "system"
+
+const partsOf = (messages: ReadonlyArray<Message.Message>): string =>
+  JSON.stringify(messages.map(({ role, parts }) => [role, parts]))
+
+/** Whether a conversation ends with these messages. */
+const endsWith = (
+  stored: ReadonlyArray<Message.Message>,
+  messages: ReadonlyArray<Message.Message>,
+): boolean => messages.length > 0 && partsOf(stored.slice(-messages.length)) === partsOf(messages)
+
+class Middleware {
+  private step: Step | undefined
+  private asked: Asked | undefined
+  private readonly turns = new WeakMap<object, Asked>()
+
+  constructor(
+    private readonly calls: Calls,
+    private readonly name: string | undefined,
+  ) {}
+
+  private decodedStep({ message, usage }: Step, given?: ReadonlyArray<PromptMessage>) {
+    const messages = this.calls.decode(given ?? [message])
+    return messages.map((one) => (one.role === "assistant" && usage !== undefined ? { ...one, usage } : one))
+  }
+
+  /** Stores what is new in the messages of a call: see {@link modelMiddleware}. */
+  private async receive(given: ReadonlyArray<PromptMessage>, named: string): Promise<void> {
+    const { step, asked } = this
+    // The SDK tries a call again that failed.
+    if (asked !== undefined && !asked.isAnswered && asked.named === named) return
+    const last = given.findLastIndex(({ role }) => role === "assistant")
+    const answer = given[last]
+    if (answer !== undefined && step !== undefined && step.ids === idsOf(answer)) {
+      this.step = undefined
+      return this.calls.save(this.decodedStep(step, given.slice(last)), step.prefix)
+    }
+    // Of a call whose results nobody gave, such as the last one before a limit of steps.
+    if (step !== undefined && step.position === this.calls.position()) {
+      await this.calls.save(this.decodedStep(step), step.prefix)
+    }
+    this.step = undefined
+    const stored = await this.calls.newest()
+    let from = last + 1
+    if (stored.length === 0) from = 0
+    else if (answer !== undefined && openCalls(answer).length > 0) {
+      const parts = partsOf(this.calls.decode([answer]))
+      if (!stored.some((message) => partsOf([message]) === parts)) from = last
+    }
+    const fresh = this.calls.decode(given.slice(from))
+    const isResult = fresh.some(({ role }) => role === "tool")
+    const isAgain = isResult && endsWith(stored, fresh)
+    const name = this.name === undefined ? undefined : `${this.name}/${named}`
+    await this.calls.ask(isAgain ? [] : fresh, name)
+  }
+
+  async transform(params: CallParams): Promise<CallParams> {
+    const given = params.prompt.filter(isSaid)
+    const named = digest(JSON.stringify(freeze(given).json))
+    return this.calls.inOrder(async () => {
+      await this.receive(given, named)
+      const { prefix, ...context } = await this.calls.read()
+      const own = params.prompt.filter((message) => !isSaid(message))
+      const transformed = { ...params, prompt: promptOf(context, own, this.calls.major) }
+      this.asked = { named, prefix, isAnswered: false }
+      this.turns.set(transformed, this.asked)
+      return transformed
+    })
+  }
+
+  /** Stores a whole answer, or keeps it until the results of its calls are there. */
+  private answered(params: object, content: ReadonlyArray<Fields>, reported: unknown): Promise<void> {
+    return this.calls.inOrder(async () => {
+      const asked = this.turns.get(params)
+      const message = answerOf(content)
+      if (asked === undefined) return
+      asked.isAnswered = true
+      if (message === undefined) return
+      const step: Step = {
+        message,
+        ids: idsOf(message),
+        usage: usageOfCall(reported),
+        prefix: asked.prefix,
+        position: this.calls.position(),
+      }
+      if (openCalls(message).length > 0) this.step = step
+      else await this.calls.save(this.decodedStep(step), asked.prefix)
+    })
+  }
+
+  async generate<Result extends Generated>(params: object, call: () => PromiseLike<Result>): Promise<Result> {
+    const result = await call()
+    await this.answered(params, result.content, result.usage)
+    return result
+  }
+
+  async stream<Result extends { readonly stream: ReadableStream<Fields> }>(
+    params: object,
+    call: () => PromiseLike<Result>,
+  ): Promise<Result> {
+    const result = await call()
+    const collected = new Collected()
+    const store = new TransformStream<Fields, Fields>({
+      transform: async (chunk, controller) => {
+        collected.add(chunk)
+        // The SDK goes on as soon as it has the end.
+        if (chunk["type"] === "finish" && collected.isWhole) {
+          await this.answered(params, collected.content, collected.usage)
+        }
+        controller.enqueue(chunk)
+      },
+    })
+    return { ...result, stream: result.stream.pipeThrough(store) }
+  }
+}
+
+/**
+ * The middleware of a session. What is new in a call:
+ *
+ * - all of its messages, if none of them is an answer or the session is empty
+ * - what follows its last answer otherwise
+ * - in the next step of a tool loop, the answer with the calls and their results: as one append
+ * - nothing, if it is a call that failed, tried again
+ */
+export const modelMiddleware = (calls: Calls, name: string | undefined): LanguageModelMiddleware => {
+  const own = new Middleware(calls, name)
+  const middleware = {
+    specificationVersion: `v${calls.major - 3}`,
+    transformParams: ({ params }: { readonly params: CallParams }) => own.transform(params),
+    wrapGenerate: ({
+      doGenerate,
+      params,
+    }: {
+      readonly doGenerate: () => PromiseLike<Generated>
+      readonly params: object
+    }) => own.generate(params, doGenerate),
+    wrapStream: ({
+      doStream,
+      params,
+    }: {
+      readonly doStream: () => PromiseLike<{ readonly stream: ReadableStream<Fields> }>
+      readonly params: object
+    }) => own.stream(params, doStream),
+  }
+  // The types of each version differ in what is passed on here as it is.
+  return middleware as unknown as LanguageModelMiddleware
+}

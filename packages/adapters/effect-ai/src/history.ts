@@ -1,0 +1,43 @@
+/** The history of a chat as a `Ref`: it reads the log and writes to it. */
+import type { Prompt } from "@effect/ai"
+import { Effect, Effectable, Readable, Ref } from "effect"
+import { decodeMessage } from "./decode.js"
+import { encodePrompt } from "./encode.js"
+import type { Sessions } from "./sessions.js"
+
+const variance = { _A: <A>(value: A): A => value }
+
+/**
+ * The whole conversation. What is changed at its end is appended; any other change starts the session over with the messages
+ * that there are to be, and the log keeps what was said before. A store that fails is a defect, because a `Ref` has no errors.
+ */
+export class History extends Effectable.Class<Prompt.Prompt> implements Ref.Ref<Prompt.Prompt> {
+  readonly [Ref.RefTypeId] = variance
+  readonly [Readable.TypeId]: Readable.TypeId = Readable.TypeId
+  readonly get: Effect.Effect<Prompt.Prompt>
+
+  constructor(private readonly session: Sessions) {
+    super()
+    this.get = Effect.orDie(Effect.map(session.all, encodePrompt))
+  }
+
+  commit(): Effect.Effect<Prompt.Prompt> {
+    return this.get
+  }
+
+  modify<B>(change: (before: Prompt.Prompt) => readonly [B, Prompt.Prompt]): Effect.Effect<B> {
+    return Effect.suspend(() => {
+      let answer: { readonly value: B } | undefined
+      const written = this.session.rewrite((messages) => {
+        const before = encodePrompt(messages)
+        const [value, after] = change(before)
+        answer = { value }
+        if (after === before) return null
+        // Messages that stay are as they are stored, with what a prompt has no place for.
+        const stored = new Map(before.content.map((message, at) => [message, messages[at]!]))
+        return after.content.map((message) => stored.get(message) ?? decodeMessage(message))
+      })
+      return Effect.map(Effect.orDie(written), () => answer!.value)
+    })
+  }
+}

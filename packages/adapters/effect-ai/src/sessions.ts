@@ -1,0 +1,79 @@
+/** What a chat uses of a memory, as effects with the errors of Effect AI. */
+import { AiError } from "@effect/ai"
+import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import { Effect } from "effect"
+
+/** Sessions of a memory, for a method of a chat. */
+export interface Sessions {
+  readonly append: (
+    messages: ReadonlyArray<Message.Message>,
+    options: { readonly idempotencyKey: string; readonly prefix?: Session.Prefix },
+  ) => Effect.Effect<void, AiError.UnknownError>
+  readonly context: Effect.Effect<Render.Context, AiError.UnknownError>
+  /** The whole conversation, covered messages included. */
+  readonly all: Effect.Effect<ReadonlyArray<Message.Message>, AiError.UnknownError>
+  readonly rewrite: (
+    change: (messages: ReadonlyArray<Message.Message>) => ReadonlyArray<Message.Message> | null,
+  ) => Effect.Effect<void, AiError.UnknownError>
+}
+
+/** `Chat.Service` has no errors but those of Effect AI: the memory's own is the `cause`. It has no text of the conversation. */
+const failed = (method: string) => (cause: unknown) =>
+  new AiError.UnknownError({
+    module: "MemfoldChat",
+    method,
+    description: `the memory failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    cause,
+  })
+
+/** The operations on a session, with the name of the method that uses them. */
+export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string): Sessions => {
+  // The service is used as it is, so that its spans are children of the caller's.
+  const own = "neutral" in memory ? undefined : memory
+  const neutral = Memory.neutralOf(memory)
+  const run = <A, E>(
+    effect: (service: Memory.Service) => Effect.Effect<A, E>,
+    promise: () => Promise<A>,
+  ): Effect.Effect<A, AiError.UnknownError> =>
+    own === undefined
+      ? Effect.tryPromise({ try: promise, catch: failed(method) })
+      : Effect.mapError(effect(own), failed(method))
+  const page = (options: { readonly limit: number; readonly before?: string }) =>
+    run(
+      (service) => service.messages(id, options),
+      () => neutral.messages(id, options),
+    )
+  return {
+    append: (messages, options) =>
+      Effect.asVoid(
+        run(
+          (service) => service.append(id, messages, options),
+          () => neutral.append(id, messages, options),
+        ),
+      ),
+    context: run(
+      (service) => service.context(id),
+      () => neutral.context(id),
+    ),
+    all: Effect.gen(function* () {
+      const pages: Array<ReadonlyArray<Message.Message>> = []
+      let next: string | null | undefined
+      while (next !== null) {
+        const { messages, earlier }: Memory.MessagePage = yield* page({
+          limit: 500,
+          ...(next === undefined ? {} : { before: next }),
+        })
+        pages.unshift(messages)
+        next = earlier
+      }
+      return pages.flat()
+    }),
+    rewrite: (change) =>
+      Effect.asVoid(
+        run(
+          (service) => service.rewrite(id, change),
+          () => neutral.rewrite(id, change),
+        ),
+      ),
+  }
+}

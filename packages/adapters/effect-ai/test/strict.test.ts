@@ -1,0 +1,59 @@
+/** Chats with the real providers of Effect AI, against a server that is as strict as their APIs (law L17). */
+import { Memory } from "@memfold/core"
+import { seeded } from "@memfold/testing/provider"
+import { Chunk, Effect, Layer, Stream } from "effect"
+import { describe, expect, it } from "vitest"
+import { MemfoldChat } from "../src/index.js"
+import { handlers, memoryOf, models, served, toolkit } from "./models.js"
+
+/** Asks, and goes on as long as the model calls tools. */
+const turn = (chat: MemfoldChat.Service, text: string, streams: boolean) =>
+  Effect.gen(function* () {
+    let prompt: string | [] = text
+    for (;;) {
+      const parts = streams
+        ? Chunk.toReadonlyArray(yield* Stream.runCollect(chat.streamText({ prompt, toolkit })))
+        : (yield* chat.generateText({ prompt, toolkit })).content
+      if (!parts.some(({ type }) => type === "tool-call")) return parts
+      prompt = []
+    }
+  })
+
+describe.each(["anthropic", "openai"] as const)("an agent on one session, with %s", (provider) => {
+  for (const streams of [false, true]) {
+    for (const compaction of ["inline", "background"] as const) {
+      it(`is never refused: ${streams ? "streams" : "whole answers"}, compaction ${compaction}`, () =>
+        Effect.gen(function* () {
+          const server = yield* served({ answer: seeded(7) })
+          const program = Effect.gen(function* () {
+            const memory = yield* Memory.Memory
+            for (let question = 1; question <= 40; question++) {
+              const chat = yield* MemfoldChat.open("chat", { instructions: "Be brief." })
+              yield* turn(chat, `Question ${question}?`, streams)
+              if (question % 15 === 0) yield* memory.revert("chat", { pauseFor: 4 })
+              if (question === 25) yield* memory.redact("chat", 3)
+            }
+            return {
+              summaries: yield* memory.summaries("chat"),
+              state: yield* memory.state("chat"),
+              messages: yield* memory.messages("chat", { limit: 500 }),
+            }
+          })
+          const { summaries, messages } = yield* program.pipe(
+            Effect.provide(Layer.mergeAll(memoryOf({ compaction }), models[provider](server), handlers)),
+          )
+          expect(server.refused.map(({ violations }) => violations)).toEqual([])
+          expect(summaries.length).toBeGreaterThan(3)
+          const sent = server.received.map(({ body }) => JSON.stringify(body))
+          expect(sent.at(-1)).toContain("Be brief.")
+          // What was thought was sent back, in the turns that were not compacted.
+          const thought = provider === "anthropic" ? '"signature"' : '"type":"reasoning"'
+          expect(sent.filter((body) => body.includes(thought)).length).toBeGreaterThan(10)
+          const asked = messages.messages.filter(({ role }) => role === "user")
+          expect(asked).toHaveLength(40)
+          const answers = messages.messages.filter(({ role }) => role === "assistant")
+          expect(answers).toHaveLength(server.received.length)
+        }).pipe(Effect.scoped, Effect.runPromise))
+    }
+  }
+})

@@ -1,0 +1,17 @@
+/** Durable, compacted memory for Mastra: processors for agents, and the codec of its messages. */
+export { decodeMessages } from "./decode.js"
+export { encodeMessages, type EncodeOptions } from "./encode.js"
+export { MastraDecodeError } from "./MastraDecodeError.js"
+export { NoSession } from "./NoSession.js"
+export {
+  type AgentCall,
+  contextOf,
+  memfold,
+  type MemfoldOptions,
+  type MemfoldProcessors,
+  messagesOf,
+} from "./memfold.js"
+export type { Prompt, Target } from "./prompt.js"
+export type { RenderedPrompt } from "./session.js"
+export type { UnsupportedSection } from "@memfold/codec"
+export { summarizer, type SummarizerOptions } from "./summarizer.js"

@@ -1,0 +1,203 @@
+/** The processors: an agent whose context is a stored session. */
+import type { Memory, Session } from "@memfold/core"
+import type { MastraDBMessage, MessageList } from "@mastra/core/agent"
+import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/processors"
+import type { RequestContext } from "@mastra/core/request-context"
+import { NoSession } from "./NoSession.js"
+import type { Target } from "./prompt.js"
+import { MastraSession, type RenderedPrompt } from "./session.js"
+
+/** What {@link MemfoldOptions.session} is told about a call of the agent. */
+export interface AgentCall {
+  /** The `thread` of the call. */
+  readonly threadId: string | undefined
+  /** The `resource` of the call. */
+  readonly resourceId: string | undefined
+  readonly requestContext: RequestContext | undefined
+}
+
+/**
+ * Options of {@link memfold}.
+ *
+ * - `memory`: a memory of `createMemory` in any format, or the service of `@memfold/core`
+ * - `session`: the id of the session, or a function of the call; the id of the thread by default
+ */
+export interface MemfoldOptions {
+  readonly memory: Memory.AnyMemory
+  readonly session?: string | ((call: AgentCall) => string | undefined)
+}
+
+/** What {@link memfold} gives an agent. */
+export interface MemfoldProcessors {
+  readonly inputProcessors: Array<InputProcessor>
+  readonly outputProcessors: Array<OutputProcessor>
+}
+
+/**
+ * Errors as Mastra can hand them on: it writes those of Effect as their JSON, without their message.
+ *
+ * @returns what the work gives; an error of it is the `cause` of the one that is thrown
+ */
+const legible = async <A>(work: () => Promise<A>): Promise<A> => {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof Error) || !("_tag" in cause)) throw cause
+    throw Object.assign(new Error(cause.message, { cause }), { name: cause.name })
+  }
+}
+
+/** What a call of the agent has from one step to the next. */
+interface CallState {
+  prefix?: Session.Prefix
+  /** The ids of the messages that the application sent. */
+  sent?: ReadonlySet<string>
+  signal?: AbortSignal
+}
+
+const textOf = (message: MastraDBMessage | undefined): string | undefined => {
+  const last = message?.role === "assistant" ? message.content.parts.at(-1) : undefined
+  return last?.type === "text" ? last.text : undefined
+}
+
+/** Mastra adds what a model said before it was aborted as a message of its own, even if the list has it. */
+const withoutEcho = (messages: ReadonlyArray<MastraDBMessage>): ReadonlyArray<MastraDBMessage> => {
+  const [before, last] = messages.slice(-2)
+  const text = textOf(last)
+  return text !== undefined && last?.content.parts.length === 1 && text === textOf(before)
+    ? messages.slice(0, -1)
+    : messages
+}
+
+/** Stores the messages of a call; those of Mastra's own memory are none of it. */
+const save = async (
+  chat: MastraSession,
+  list: MessageList,
+  call: CallState,
+  ended: boolean,
+): Promise<void> => {
+  const { getSource } = list.makeMessageSourceChecker()
+  const sources = list.get.all.db().map((message) => ({ message, source: getSource(message) }))
+  // What the model adds to such a message makes it one of the model for Mastra.
+  call.sent ??= new Set(
+    sources.filter(({ source }) => source !== "response").map(({ message }) => message.id),
+  )
+  const own = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
+  const messages = call.signal?.aborted === true ? withoutEcho(own) : own
+  await chat.save(messages, { sent: call.sent, ended, prefix: call.prefix })
+}
+
+/**
+ * Processors that give an agent of Mastra a durable, compacted session; the agent needs no `memory` of Mastra. Before each
+ * call of the model they store what is new, and the prompt becomes the instructions of the agent and the context of the
+ * session. The message list of the call is left alone, so what it streams and returns is the same.
+ *
+ * Put processors that change what the user says before `inputProcessors`, and those that change the answer before
+ * `outputProcessors`: then the session has it as they leave it. A step is stored with the results of its calls, so a process
+ * that is killed while a tool runs loses that step, and `stream([])` goes on before it.
+ *
+ * @param options the memory, and which session a call belongs to
+ * @throws NoSession: a call of the agent has no thread, and there is no `session`
+ * @throws MastraDecodeError: the call has a message that is none of Mastra; nothing of it was stored
+ * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` and `context` of the memory. `generate` throws all of them;
+ *   `stream` has them in the stream and in `error`
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@mastra/core/agent"
+ * import { memfold } from "@memfold/mastra"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * const agent = new Agent({
+ *   id: "support",
+ *   name: "Support",
+ *   instructions: "Be brief.",
+ *   model: "openai/gpt-6.2-sol",
+ *   ...memfold({ memory }),
+ * })
+ * await agent.generate("My order is KX-4471.", { memory: { thread: "chat-1", resource: "user-1" } })
+ * await memory.close()
+ * ```
+ */
+export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors => {
+  const sessionOf = (list: MessageList, requestContext: RequestContext | undefined): MastraSession => {
+    const { memoryInfo } = list.serialize()
+    const call = { threadId: memoryInfo?.threadId, resourceId: memoryInfo?.resourceId, requestContext }
+    const id = typeof session === "function" ? session(call) : (session ?? call.threadId)
+    if (id === undefined || id === "") throw new NoSession()
+    return new MastraSession(memory, id)
+  }
+  const processor = {
+    id: "memfold",
+    name: "memfold",
+    processLLMRequest: ({ prompt, model, messageList, requestContext, state, abortSignal }) =>
+      legible(async () => {
+        if (messageList === undefined) throw new NoSession()
+        const chat = sessionOf(messageList, requestContext)
+        const call = state as CallState
+        if (abortSignal !== undefined) call.signal = abortSignal
+        const context = await chat.inOrder(async () => {
+          await save(chat, messageList, call, false)
+          return chat.read(model)
+        })
+        call.prefix = context.prefix
+        const instructions = prompt.filter(({ role }) => role === "system")
+        return { prompt: [...instructions, ...context.prompt] }
+      }),
+    processOutputResult: ({ messageList, requestContext, state }) =>
+      legible(async () => {
+        const chat = sessionOf(messageList, requestContext)
+        await chat.inOrder(() => save(chat, messageList, state as CallState, true))
+        return messageList
+      }),
+  } satisfies Processor<"memfold">
+  return { inputProcessors: [processor], outputProcessors: [processor] }
+}
+
+/**
+ * The whole conversation of a session, covered messages included, as Mastra's messages: for a page, or for an export.
+ *
+ * @throws InvalidInput, LogError, DamagedEvent, Closed: as `messages` of the memory
+ *
+ * @example
+ * ```ts
+ * import { messagesOf } from "@memfold/mastra"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * console.log((await messagesOf(memory, "chat-1")).length)
+ * await memory.close()
+ * ```
+ */
+export const messagesOf = (memory: Memory.AnyMemory, session: string): Promise<Array<MastraDBMessage>> => {
+  const chat = new MastraSession(memory, session)
+  return chat.inOrder(() => chat.all())
+}
+
+/**
+ * The context of a session as a model would get it now, without the instructions of the agent, with its layout and its size.
+ *
+ * @param target the model that it is for; by default one of Anthropic that reads no files by their address
+ * @throws InvalidInput, LogError, DamagedEvent, Closed: as `context` of the memory
+ *
+ * @example
+ * ```ts
+ * import { contextOf } from "@memfold/mastra"
+ * import { createMemory } from "memfold"
+ *
+ * const memory = createMemory({ store: "sqlite:chats.db" })
+ * const { prompt, layout, tokens } = await contextOf(memory, "chat-1")
+ * console.log(prompt.length, layout, tokens)
+ * await memory.close()
+ * ```
+ */
+export const contextOf = async (
+  memory: Memory.AnyMemory,
+  session: string,
+  target: Target = { specificationVersion: "v4", provider: "anthropic", supportedUrls: {} },
+): Promise<RenderedPrompt> => {
+  const chat = new MastraSession(memory, session)
+  const { prefix: _prefix, ...context } = await chat.inOrder(() => chat.read(target))
+  return context
+}

@@ -1,0 +1,218 @@
+/** A stored session, as Mastra reads and writes it. */
+import {
+  digest,
+  inOrder,
+  type UnsupportedSection,
+  unsupportedSections,
+  isSame,
+  allMessages,
+} from "@memfold/codec"
+import { Memory, Message, type Render, type Session } from "@memfold/core"
+import type { MastraDBMessage } from "@mastra/core/agent"
+import { Either } from "effect"
+import { decodeMessages } from "./decode.js"
+import { encodeMessages } from "./encode.js"
+import { formOf, idOf, withForm } from "./form.js"
+import { saysNothing } from "./parts.js"
+import { encodePrompt, type Prompt, type Target } from "./prompt.js"
+
+/** The context of a session as a prompt, and what it consists of. */
+export interface RenderedPrompt {
+  readonly prompt: Prompt
+  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
+  /** The size of the context in tokens, by the memory's token counter. */
+  readonly tokens: number
+}
+
+/** How many stored messages are looked at besides those of a call, to find out which of the call are new. */
+const recent = 100
+
+type Messages = ReadonlyArray<Message.Message>
+
+/** A step that has only begun, or failed: Mastra adds its beginning to the answer before the model is called. */
+const isEmpty = ({ role, parts }: Message.Message): boolean => role !== "user" && parts.every(saysNothing)
+
+/** The messages that a message of Mastra stands for, without steps in which nothing was said. */
+const decoded = (message: MastraDBMessage): Messages =>
+  Either.getOrThrowWith(decodeMessages([message]), (error) => error).filter((one) => !isEmpty(one))
+
+const idsOf = (results: ReadonlyArray<Message.ToolResult>): Array<string> => results.map(({ id }) => id)
+
+/** The stored messages of each message of Mastra. */
+const byId = (stored: Messages): ReadonlyMap<string, Messages> => {
+  const found = new Map<string, Array<Message.Message>>()
+  for (const message of stored) {
+    const id = idOf(message)
+    if (id !== undefined) found.set(id, [...(found.get(id) ?? []), message])
+  }
+  return found
+}
+
+/** The ids of the calls and results since the last message of a user. */
+interface Turn {
+  readonly calls: ReadonlySet<string>
+  readonly results: ReadonlyArray<string>
+}
+
+const turnOf = (stored: Messages): Turn => {
+  const since = stored.slice(stored.findLastIndex(({ role }) => role === "user") + 1)
+  return {
+    calls: new Set(since.flatMap(Message.calls).map(({ id }) => id)),
+    results: idsOf(since.flatMap(Message.results)),
+  }
+}
+
+const withoutResults = (message: Message.Message, ids: Array<string>): ReadonlyArray<Message.Message> => {
+  const parts = message.parts.filter((part) => {
+    const at = part.type === "tool-result" ? ids.indexOf(part.id) : -1
+    if (at !== -1) ids.splice(at, 1)
+    return at === -1 && part.type === "tool-result"
+  })
+  return parts.length === 0 ? [] : [{ ...message, parts }]
+}
+
+/** What a message says, without when and how it was written: Mastra dates each part of a request anew. */
+const saidIn = ({ parts }: Message.Message): ReadonlyArray<unknown> =>
+  parts.map(({ providerData: _providerData, ...part }) => (part.type === "opaque" ? part.data : part))
+
+/**
+ * The steps of an answer that are not stored: its messages behind those that are, and results that have come since. Results that
+ * are stored without a step in front of them answered calls that are stored under another id.
+ */
+const newSteps = (answer: Messages, stored: Messages): Messages => {
+  const left = [...stored]
+  return answer.flatMap((message) => {
+    const [next] = left
+    if (message.role === "tool") {
+      const end = left.findIndex(({ role }) => role !== "tool")
+      const before = left.splice(0, end === -1 ? left.length : end)
+      return before.length === 0 ? [message] : withoutResults(message, idsOf(before.flatMap(Message.results)))
+    }
+    if (next?.role !== "tool") return left.shift() === undefined ? [message] : []
+    const answered = new Set(idsOf(Message.results(next)))
+    return Message.calls(message).some(({ id }) => answered.has(id)) ? [] : [message]
+  })
+}
+
+/**
+ * The steps that are new of an answer that the application sends back under an id of its own, with results of tools that it ran
+ * itself: the session has its calls.
+ */
+const newAnswers = (answer: Messages, { calls, results }: Turn): Messages => {
+  const known = answer.filter((message) => {
+    const own = Message.calls(message)
+    return own.length > 0 && own.every(({ id }) => calls.has(id))
+  })
+  const said = new Set(known.flatMap(Message.calls).map(({ id }) => id))
+  const done = results.filter((id) => said.has(id))
+  return answer.flatMap((message) => {
+    if (message.role !== "tool") return known.includes(message) ? [] : [message]
+    const ofKnown = Message.results(message).some(({ id }) => said.has(id))
+    return ofKnown ? withoutResults(message, done) : [message]
+  })
+}
+
+/** The steps in front of the first one whose calls have no results yet. */
+const finished = (answer: Messages): Messages => {
+  const done = new Set(idsOf(answer.flatMap(Message.results)))
+  const open = answer.findIndex((message) => Message.calls(message).some(({ id }) => !done.has(id)))
+  return open === -1 ? answer : answer.slice(0, open)
+}
+
+/** A message of a call of an agent, as messages of a session. */
+interface Given {
+  readonly messages: Messages
+  /** Whether the application sent it, and no model of this call. */
+  readonly sent: boolean
+}
+
+/** Of the messages of a call of an agent, those that the session does not have. */
+const newOf = (given: ReadonlyArray<Given>, stored: Messages, ended: boolean): Messages => {
+  const known = byId(stored)
+  const turn = turnOf(stored)
+  const groups = given.map(({ messages, sent }) => {
+    const [first] = messages
+    const before = known.get(first === undefined ? "" : (idOf(first) ?? "")) ?? []
+    if (first?.role === "assistant") {
+      const left = sent && before.length === 0 ? newAnswers(messages, turn) : newSteps(messages, before)
+      return { messages: left, known: before.length > 0 || left.length < messages.length }
+    }
+    const isStored = first !== undefined && before.some((one) => isSame(saidIn(one), saidIn(first)))
+    return { messages: isStored ? [] : messages, known: isStored }
+  })
+  // What stands before a message that is stored was taken back, or is older than the messages that are looked at.
+  const last = groups.findLastIndex((group) => group.known)
+  return groups
+    .filter((group, index) => group.known || index > last)
+    .flatMap(({ messages }) => (ended ? messages : finished(messages)))
+}
+
+/** A session of a memory. It keeps nothing, so it costs nothing to make one. */
+export class MastraSession {
+  private readonly neutral: Memory.Neutral
+
+  constructor(
+    private readonly memory: Memory.AnyMemory,
+    readonly id: string,
+  ) {
+    this.neutral = Memory.neutralOf(memory)
+  }
+
+  /** Runs work behind all earlier work of this process on the session. */
+  inOrder<A>(work: () => Promise<A>): Promise<A> {
+    return inOrder(this.memory, this.id, work)
+  }
+
+  async read(target: Target): Promise<RenderedPrompt & { readonly prefix: Session.Prefix }> {
+    const { messages, sources, layout, tokens, prefix } = await this.neutral.context(this.id)
+    const { prompt, omitted } = await encodePrompt(messages, target)
+    return { prompt, layout: [...layout, ...unsupportedSections(omitted, sources)], tokens, prefix }
+  }
+
+  /**
+   * Stores the messages of a call of an agent that are new. They are one append, so that nothing comes between a call and its
+   * result.
+   *
+   * @param sent the ids of the messages that the application sent
+   * @param ended whether the call is over: then calls that wait for a result of the application are stored, too
+   * @param prefix what the newest answer was produced behind, if it is known
+   */
+  async save(
+    messages: ReadonlyArray<MastraDBMessage>,
+    {
+      sent,
+      ended,
+      prefix,
+    }: {
+      readonly sent: ReadonlySet<string>
+      readonly ended: boolean
+      readonly prefix: Session.Prefix | undefined
+    },
+  ): Promise<void> {
+    const given = messages.map((one) => ({ messages: decoded(one), sent: sent.has(one.id) }))
+    const all = given.flatMap((one) => one.messages)
+    const { messages: stored } = await this.neutral.messages(this.id, { limit: recent + all.length })
+    const fresh = newOf(given, stored, ended)
+    const [first] = fresh
+    if (first === undefined) return
+    const forms = new Map(all.map((one) => [idOf(one), formOf(one)] as const))
+    const formed = fresh.map((message, index) => {
+      // Each append says the other fields of its messages, as they are now.
+      const next = fresh[index + 1]
+      const isLast = next === undefined || idOf(next) !== idOf(message)
+      const form = isLast ? forms.get(idOf(message)) : undefined
+      return form === undefined ? message : withForm(message, form)
+    })
+    await this.neutral.append(this.id, formed, {
+      idempotencyKey: `mastra/${digest(JSON.stringify(formed))}`,
+      ...(prefix === undefined || first.role !== "assistant" ? {} : { prefix }),
+    })
+  }
+
+  /** The whole conversation, covered messages included, as messages of Mastra. */
+  async all(): Promise<Array<MastraDBMessage>> {
+    const { messages, times } = await allMessages(this.neutral, this.id)
+    return encodeMessages(messages, { times })
+  }
+}

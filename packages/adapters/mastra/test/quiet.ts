@@ -1,0 +1,10 @@
+/** Mastra writes every error of a call to the console, also those that a test is about. */
+import { afterAll, beforeAll, vi } from "vitest"
+
+/** Keeps the console of a test file free of them. */
+export const quiet = (): void => {
+  beforeAll(() => {
+    for (const method of ["error", "warn", "info"] as const) vi.spyOn(console, method).mockReturnValue()
+  })
+  afterAll(() => void vi.restoreAllMocks())
+}

@@ -1,0 +1,170 @@
+/** Chooses among ranked messages those that fit into a budget of tokens, word for word or as excerpts. */
+import { Effect } from "effect"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import type { SessionError } from "../session/Sessions.js"
+import { excerpt } from "./excerpt.js"
+import type { Postings } from "./FullTextIndex.js"
+import type { Candidate } from "./rank.js"
+import { groupOf, inGroup, type Read, readAt, type Reader } from "./readLog.js"
+import { hasRecall, mostSearched, readableText } from "./searchText.js"
+import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
+
+/** A message takes at most this part of the budget, or so many tokens if that is more; of a longer one, an excerpt is shown. */
+const largestShare = 1 / 4
+const leastShare = 60
+
+/** A group of tool calls is shown whole if it takes at most this part of the budget. */
+const largestGroup = 1 / 2
+
+/** With less than this left, the search ends: no message fits. */
+export const fewestTokens = 12
+
+/** How many candidates are read at a time, and how many at most: those after them are hardly better than chance. */
+const batch = 24
+const mostCandidates = 480
+
+/** A text of more UTF-16 code units for each token than this is too long, and does not have to be counted. */
+const longestToken = 16
+
+const isLong = (text: string, tokens: number): boolean => text.length > longestToken * tokens
+
+/** A session that is searched. */
+export interface Searched {
+  readonly reader: Reader
+  readonly postings: Postings<SessionError>
+  /** Only messages before this index are found. */
+  readonly before: number
+  readonly without: (index: number) => boolean
+  /** The line above its messages; `null` for none. */
+  readonly heading: string | null
+}
+
+/** A message that was chosen, and which of the sessions it is in. */
+interface Chosen {
+  readonly source: number
+  readonly one: RecalledMessage
+}
+
+/** What was chosen, in the order of the conversations, the one whose first message is the oldest first. */
+const inOrder = (
+  units: ReadonlyArray<ReadonlyArray<Chosen>>,
+): ReadonlyArray<readonly [number, ReadonlyArray<RecalledMessage>]> => {
+  const bySource = new Map<number, Array<RecalledMessage>>()
+  for (const { source, one } of units.flat()) {
+    const list = bySource.get(source)
+    if (list === undefined) bySource.set(source, [one])
+    else list.push(one)
+  }
+  return [...bySource]
+    .map(([source, list]) => [source, list.toSorted((one, other) => one.index - other.index)] as const)
+    .toSorted(([source, one], [otherSource, other]) => one[0]!.time - other[0]!.time || source - otherSource)
+}
+
+/** Chooses the best candidates that fit into the budget. */
+export const choose = (
+  counter: TokenCounter,
+  searched: ReadonlyArray<Searched>,
+  candidates: ReadonlyArray<Candidate>,
+  { terms, tokens }: { readonly terms: ReadonlyArray<string>; readonly tokens: number },
+): Effect.Effect<
+  {
+    readonly found: ReadonlyArray<readonly [source: number, messages: ReadonlyArray<RecalledMessage>]>
+    readonly text: string
+    readonly tokens: number
+  },
+  SessionError
+> =>
+  Effect.gen(function* () {
+    const chosen = searched.map(() => new Set<number>())
+    /** What was taken together, the best first. */
+    const units: Array<ReadonlyArray<Chosen>> = []
+    const days = searched.map(() => new Set<string>())
+    let left = tokens
+    const lineSize = (line: string): number => counter.count(line) + 1
+    const sizeOf = (source: number, one: RecalledMessage): number => {
+      const today = day(one.time)
+      const { heading } = searched[source]!
+      const headingSize = heading === null || chosen[source]!.size > 0 ? 0 : lineSize(heading)
+      return lineSize(lineOf(one)) + headingSize + (days[source]!.has(today) ? 0 : lineSize(`(${today})`))
+    }
+    const take = (source: number, unit: ReadonlyArray<RecalledMessage>): void => {
+      units.push(unit.map((one) => ({ source, one })))
+      for (const one of unit) {
+        left -= sizeOf(source, one)
+        chosen[source]!.add(one.index)
+        days[source]!.add(day(one.time))
+      }
+    }
+    const takePart = (source: number, read: Read, most: number): void => {
+      const text = readableText(read.message).slice(0, mostSearched)
+      const room = most - sizeOf(source, partOf(read, ""))
+      const part = room <= 0 ? "" : excerpt(text, terms, (piece) => counter.count(piece), room)
+      const one = partOf(read, part)
+      if (part !== "" && sizeOf(source, one) <= left) take(source, [one])
+    }
+
+    for (let at = 0; at < Math.min(candidates.length, mostCandidates); at += batch) {
+      if (left < fewestTokens) break
+      const asked = candidates.slice(at, at + batch)
+      const reads = new Map<number, ReadonlyMap<number, Read>>()
+      for (const source of new Set(asked.map(({ source }) => source))) {
+        const { postings, reader } = searched[source]!
+        const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
+        const versions = yield* postings.versions(indexes)
+        const atVersions = yield* readAt(reader, [...versions.values()])
+        reads.set(
+          source,
+          new Map(
+            indexes.flatMap((index) => {
+              const read = atVersions.get(versions.get(index) ?? -1)
+              return read?.index === index ? [[index, read] as const] : []
+            }),
+          ),
+        )
+      }
+      for (const { source, index: position } of asked) {
+        const { reader, before, without } = searched[source]!
+        const read = reads.get(source)?.get(position)
+        if (left < fewestTokens) break
+        if (read === undefined || chosen[source]!.has(position)) continue
+        const most = Math.min(left, Math.max(tokens * largestShare, leastShare))
+        if (inGroup(read.message)) {
+          const alone = isLong(whole(read).text, tokens * largestGroup)
+          const group = alone ? null : yield* groupOf(reader, read)
+          const all = (group ?? []).map(whole)
+          const long = all.some(({ text }) => isLong(text, tokens * largestGroup))
+          const size = long
+            ? Number.POSITIVE_INFINITY
+            : all.reduce((sum, one) => sum + sizeOf(source, one), 0)
+          const fits = size <= Math.min(left, tokens * largestGroup)
+          const free = all.every(
+            (one) =>
+              one.index < before &&
+              !without(one.index) &&
+              !chosen[source]!.has(one.index) &&
+              !hasRecall(one.message),
+          )
+          if (all.length > 0 && fits && free) take(source, all)
+          else takePart(source, read, most)
+          continue
+        }
+        const one = whole(read)
+        if (one.text.trim() === "") continue
+        if (!isLong(one.text, most) && sizeOf(source, one) <= most) take(source, [one])
+        else takePart(source, read, most)
+      }
+    }
+    for (;;) {
+      const found = inOrder(units)
+      const text = found
+        .map(([source, messages]) => {
+          const { heading } = searched[source]!
+          return heading === null ? transcript(messages) : `${heading}\n${transcript(messages)}`
+        })
+        .join("\n")
+      const size = text === "" ? 0 : counter.count(text)
+      if (size <= tokens) return { found, text, tokens: size }
+      // A counter may count more for a text than for its lines together.
+      units.pop()
+    }
+  })

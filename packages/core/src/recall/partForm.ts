@@ -1,0 +1,195 @@
+/**
+ * The form in which a store keeps a part of an index. Each piece has a checksum with its place, so that a piece that is
+ * damaged, or stands somewhere else, is never taken for what it was.
+ *
+ * A head has the version of the terms, the clears, the index of the first message, and for each message how many versions
+ * it is behind the one before and how many terms it has. A bucket has terms in order, each with its postings: how many
+ * messages each one is behind the one before, and the count. Numbers take seven bits in a byte, the lowest first.
+ */
+import { crc32, crc32OfBytes } from "../event/checksum.js"
+import type { NewPart, StoredPart } from "./FullTextIndex.js"
+import type { Part } from "./SessionIndex.js"
+import { termsVersion } from "./terms.js"
+
+/** The version of the form. A part in another form is built again. */
+const formVersion = 1
+
+/** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
+const bucketSize = 32
+
+/** A hash of a term, by which its bucket is found. */
+export const hashOf = (term: string): number => crc32(term)
+
+/** Where a part is: the checksums of its pieces depend on it. */
+interface Place extends Pick<StoredPart, "version" | "batchId" | "buckets"> {
+  readonly session: string
+}
+
+class Writer {
+  private bytes = new Uint8Array(256)
+  private length = 4
+
+  private grow(): void {
+    const larger = new Uint8Array(2 * this.bytes.length)
+    larger.set(this.bytes)
+    this.bytes = larger
+  }
+
+  number(value: number): void {
+    if (this.length + 8 > this.bytes.length) this.grow()
+    if (value < 0x80) {
+      this.bytes[this.length++] = value
+      return
+    }
+    let rest = value
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.bytes[this.length++] = (rest % 0x80) + 0x80
+    this.bytes[this.length++] = rest
+  }
+
+  text(value: string): void {
+    this.number(value.length)
+    for (let at = 0; at < value.length; at++) this.number(value.charCodeAt(at))
+  }
+
+  /** All of it behind its checksum, which begins with that of its place. */
+  done(place: number): Uint8Array {
+    const sum = crc32OfBytes(this.bytes.subarray(4, this.length), place)
+    for (let at = 0; at < 4; at++) this.bytes[at] = (sum >>> (8 * at)) & 0xff
+    return this.bytes.slice(0, this.length)
+  }
+}
+
+class Reader {
+  at = 4
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  /** Whether the checksum is that of the rest at this place. */
+  isSound(place: number): boolean {
+    let sum = 0
+    for (let at = 3; at >= 0; at--) sum = sum * 0x100 + (this.bytes[at] ?? 0)
+    return this.bytes.length >= 4 && crc32OfBytes(this.bytes.subarray(4), place) === sum
+  }
+
+  get hasMore(): boolean {
+    return this.at < this.bytes.length
+  }
+
+  number(): number {
+    let value = 0
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.bytes[this.at++] ?? 0
+      if (byte < 0x80) return value + byte * scale
+      value += (byte - 0x80) * scale
+    }
+  }
+
+  text(): string {
+    let text = ""
+    for (let length = this.number(); length > 0; length--) text += String.fromCharCode(this.number())
+    return text
+  }
+
+  /** Passes by so many numbers. */
+  skip(count: number): void {
+    for (let left = count; left > 0 && this.hasMore; this.at++) if (this.bytes[this.at]! < 0x80) left--
+  }
+}
+
+const placeOf = ({ session, version, batchId, buckets }: Place, piece: string): number =>
+  crc32(`${session}\n${version}\n${batchId}\n${buckets}\n${piece}`)
+
+/** What the head of a part says. */
+export interface Head extends Pick<Part, "from" | "versions" | "lengths"> {
+  readonly clears: number
+}
+
+/** A part in its stored form. */
+export const encodePart = (
+  place: Omit<Place, "buckets">,
+  { clears, from, versions, lengths, postings }: Part & Pick<Head, "clears">,
+): NewPart => {
+  const buckets = Math.ceil(postings.size / bucketSize)
+  const at = { ...place, buckets }
+  const head = new Writer()
+  for (const value of [formVersion, termsVersion, clears, from, versions.length]) head.number(value)
+  for (const [position, version] of versions.entries()) {
+    head.number(version - (versions[position - 1] ?? 0))
+    head.number(lengths[position]! - (lengths[position - 1] ?? 0))
+  }
+  const inBuckets = Array.from({ length: buckets }, (): Array<string> => [])
+  for (const term of postings.keys()) inBuckets[hashOf(term) % buckets]!.push(term)
+  return {
+    version: place.version,
+    batchId: place.batchId,
+    head: head.done(placeOf(at, "head")),
+    buckets: inBuckets.map((terms, bucket) => {
+      const writer = new Writer()
+      for (const term of terms.toSorted()) {
+        writer.text(term)
+        const list = postings.get(term)!
+        writer.number(list.length / 2)
+        let before = from
+        for (let position = 0; position < list.length; position += 2) {
+          writer.number(list[position]! - before)
+          writer.number(list[position + 1]!)
+          before = list[position]!
+        }
+      }
+      return writer.done(placeOf(at, `${bucket}`))
+    }),
+  }
+}
+
+/** Whether a part is sound, but was made by other rules: then there is nothing that it can be compared with. */
+export const isOfOtherRules = (session: string, part: StoredPart): boolean => {
+  const reader = new Reader(part.head)
+  if (!reader.isSound(placeOf({ ...part, session }, "head"))) return false
+  return reader.number() !== formVersion || reader.number() !== termsVersion
+}
+
+/** The head of a part; `null` if it is damaged, or of another version of the terms or the form. */
+export const decodeHead = (session: string, part: StoredPart): Head | null => {
+  const reader = new Reader(part.head)
+  if (!reader.isSound(placeOf({ ...part, session }, "head"))) return null
+  if (reader.number() !== formVersion || reader.number() !== termsVersion) return null
+  const [clears, from, count] = [reader.number(), reader.number(), reader.number()]
+  const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
+  let [version, length] = [0, 0]
+  for (let position = 0; position < count; position++) {
+    versions.push((version += reader.number()))
+    lengths.push((length += reader.number()))
+  }
+  return { clears, from, versions, lengths }
+}
+
+/**
+ * Adds the postings of a bucket to `into`: those of wanted terms, or of all. `false` if the bucket is damaged.
+ *
+ * @param from - the index of the first message of the part
+ */
+export const decodeBucket = (
+  place: Place,
+  { bucket, bytes, from }: { readonly bucket: number; readonly bytes: Uint8Array; readonly from: number },
+  into: Map<string, Array<number>>,
+  wanted?: ReadonlySet<string>,
+): boolean => {
+  const reader = new Reader(bytes)
+  if (!reader.isSound(placeOf(place, `${bucket}`))) return false
+  while (reader.hasMore) {
+    const term = reader.text()
+    const count = reader.number()
+    if (wanted !== undefined && !wanted.has(term)) {
+      reader.skip(2 * count)
+      continue
+    }
+    const list: Array<number> = []
+    let index = from
+    for (let position = 0; position < count; position++) {
+      index += reader.number()
+      list.push(index, reader.number())
+    }
+    into.set(term, list)
+  }
+  return true
+}

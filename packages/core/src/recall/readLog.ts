@@ -1,0 +1,136 @@
+/** Reads messages of a session from its log by their versions, and the groups of tool calls that they belong to. */
+import { Effect, Stream } from "effect"
+import type { RecordedEvent } from "../event/EventCodec.js"
+import { calls, type Message, results } from "../message/Message.js"
+import * as Structure from "../message/Structure.js"
+import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
+
+/** How far around a message its group of tool calls is looked for, in events: mostly it is near. */
+const around = [6, 40]
+
+/** A message as it was read. */
+export interface Read {
+  readonly index: number
+  readonly version: number
+  readonly time: number
+  readonly message: Message
+}
+
+/** Reads events of a session, each once. */
+export type Reader = (from: number, to: number) => Effect.Effect<ReadonlyArray<RecordedEvent>, SessionError>
+
+/** A reader for one search: the groups around what was found overlap. */
+export const readerOf = (sessions: Sessions, { session, version }: SessionState): Reader => {
+  const seen = new Map<number, RecordedEvent>()
+  const between = (from: number, to: number) => {
+    const last = Math.min(to, version)
+    return Array.from({ length: Math.max(last - from + 1, 0) }, (_, at) => from + at)
+  }
+  return (from, to) =>
+    Effect.gen(function* () {
+      const missing = rangesOf(
+        between(from, to).filter((at) => !seen.has(at)),
+        1,
+      )
+      for (const range of missing) {
+        yield* Stream.runForEach(sessions.events(session, range), (recorded) =>
+          Effect.sync(() => seen.set(recorded.version, recorded)),
+        )
+      }
+      return between(from, to).flatMap((at) => seen.get(at) ?? [])
+    })
+}
+
+/** The ranges of ascending versions; those at most `apart` from each other are one range. */
+const rangesOf = (versions: ReadonlyArray<number>, apart: number) => {
+  const ranges: Array<{ fromVersion: number; toVersion: number }> = []
+  for (const version of versions) {
+    const last = ranges.at(-1)
+    if (last !== undefined && version - last.toVersion <= apart) last.toVersion = version
+    else ranges.push({ fromVersion: version, toVersion: version })
+  }
+  return ranges
+}
+
+/** Reads the messages at some versions. Versions close together are read at once. */
+export const readAt = (
+  read: Reader,
+  versions: ReadonlyArray<number>,
+): Effect.Effect<ReadonlyMap<number, Read>, SessionError> =>
+  Effect.gen(function* () {
+    const found = new Map<number, Read>()
+    const ranges = rangesOf(
+      versions.toSorted((one, other) => one - other),
+      2,
+    )
+    for (const { fromVersion, toVersion } of ranges) {
+      for (const recorded of yield* read(fromVersion, toVersion)) {
+        const one = messageOf(recorded)
+        if (one !== null) found.set(one.version, one)
+      }
+    }
+    return found
+  })
+
+const messageOf = ({ event, version, time }: RecordedEvent): Read | null =>
+  event._tag === "MessageAppended"
+    ? { index: event.index, version, time: event.message.time ?? time, message: event.message }
+    : null
+
+/** Whether a message belongs to a group of tool calls. */
+export const inGroup = (message: Message): boolean =>
+  message.role === "tool" || calls(message).length > 0 || results(message).length > 0
+
+/** Whether each call has its result and each result its call. */
+const isPaired = (messages: ReadonlyArray<Message>): boolean => {
+  const open: Array<Structure.OpenCall> = []
+  for (const message of messages) {
+    for (const result of results(message)) {
+      const at = Structure.answeredCall(open, result)
+      if (at === -1) return false
+      open.splice(at, 1)
+    }
+    open.push(...calls(message))
+  }
+  return open.length === 0
+}
+
+/** The group of a message with tool calls or results; `null` if it is not paired, or too long to be shown. */
+export const groupOf = (reader: Reader, one: Read): Effect.Effect<ReadonlyArray<Read> | null, SessionError> =>
+  Effect.gen(function* () {
+    for (const reach of around) {
+      const recorded = yield* reader(Math.max(one.version - reach, 1), one.version + reach)
+      const group = groupAmong(recorded, one)
+      if (group !== null) return isPaired(group.map(({ message }) => message)) ? group : null
+    }
+    return null
+  })
+
+/** The group of a message among events around it; `null` if it may begin before them or end behind them. */
+const groupAmong = (
+  recorded: ReadonlyArray<RecordedEvent>,
+  { index, version }: Read,
+): ReadonlyArray<Read> | null => {
+  const cleared = recorded.findLastIndex(
+    (one) => one.event._tag === "SessionCleared" && one.version < version,
+  )
+  const near = recorded.slice(cleared + 1).flatMap((one) => messageOf(one) ?? [])
+  // A user message closes every call, so what came before it does not matter.
+  const start = near.findLastIndex((one) => one.index <= index && one.message.role === "user")
+  const from = start === -1 && near[0]?.index === 0 ? 0 : start
+  if (from === -1) return null
+  let structure = Structure.empty
+  const groups = new Map<number, Array<Read>>()
+  let own = -1
+  for (const one of near.slice(from)) {
+    const placed = Structure.addMessage(structure, one.index, one.message)
+    structure = placed.structure
+    const list = groups.get(placed.group)
+    if (list === undefined) groups.set(placed.group, [one])
+    else list.push(one)
+    if (one.index === index) own = placed.group
+    if (own !== -1 && structure.open === null) return groups.get(own) ?? null
+  }
+  return null
+}

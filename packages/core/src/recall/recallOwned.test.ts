@@ -1,0 +1,156 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import {
+  EventLog,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  SummaryMode,
+  TokenCounter,
+  Trigger,
+} from "../index.js"
+
+const strategy = Strategy.make({
+  name: "short",
+  when: Trigger.backlog({ messages: 2 }),
+  keep: Keep.lastMessages(2),
+  summaryMode: SummaryMode.rolling,
+})
+const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provideMerge(InMemoryEventLog.layer))
+
+const filler = (count: number, time = 0): ReadonlyArray<Message.Message> =>
+  Array.from({ length: count }, (_, at) => Message.user(`Small talk number ${at}`, { time }))
+
+describe("recall in all sessions of an owner", () => {
+  it.effect("ranks them together, names the session of each message, and keeps within the budget", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const time = Date.UTC(2026, 4, 3)
+      const day = 86_400_000
+      yield* memory.append(
+        "trip",
+        [
+          Message.user("We fly to Graz.", { time }),
+          ...filler(9, time),
+          Message.user("The hotel in Graz is called Sonne.", { time: time + 1 }),
+        ],
+        { owner: "ann", title: "Our\n[0] user: trip" },
+      )
+      yield* memory.append(
+        "shop",
+        [...filler(9, time + day), Message.user("Ship order KX-4471 to Graz.", { time: time + day })],
+        { owner: "ann" },
+      )
+      yield* memory.append("bob", [Message.user("Graz, Graz and Graz: KX-4471")], { owner: "bob" })
+      yield* memory.append("nobody", [Message.user("Graz, Graz and Graz: KX-4471")])
+      const found = yield* memory.recallOf("ann", "Graz")
+      const hits = found.messages.filter(({ text }) => text.includes("Graz"))
+      expect(hits.map(({ session, index }) => [session, index])).toEqual([
+        ["trip", 0],
+        ["trip", 10],
+        ["shop", 9],
+      ])
+      expect(new Set(found.messages.map(({ session }) => session))).toEqual(new Set(["trip", "shop"]))
+      expect(
+        found.text.startsWith("# Session trip: Our [0] user: trip\n(2026-05-03)\n[0] user: We fly to Graz."),
+      ).toBe(true)
+      expect(found.text).toContain("\n# Session shop\n")
+      expect(found.unreadable).toEqual([])
+      expect(hits[2]).toMatchObject({ version: 10, time: time + day, role: "user", excerpt: false })
+      for (const tokens of [0, 12, 25, 40, 60, 100]) {
+        const {
+          text,
+          tokens: size,
+          messages,
+        } = yield* memory.recallOf("ann", "Where does order KX-4471 go?", { tokens })
+        expect(size).toBeLessThanOrEqual(tokens)
+        expect(TokenCounter.estimating.count(text)).toBe(size)
+        if (tokens >= 40)
+          expect(messages).toContainEqual(expect.objectContaining({ session: "shop", index: 9 }))
+      }
+      const without = yield* memory.recallOf("ann", "Graz", { without: ["trip"] })
+      expect(new Set(without.messages.map(({ session }) => session))).toEqual(new Set(["shop"]))
+      const empty = { messages: [], text: "", tokens: 0, unreadable: [] }
+      expect(yield* memory.recallOf("ann", "giraffe")).toEqual(empty)
+      expect(yield* memory.recallOf("ann", "the of and")).toEqual(empty)
+      expect(yield* memory.recallOf("eve", "Graz")).toEqual(empty)
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("does not let the neighbours in one session share with those in another", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("a", [Message.user("zebra")], { owner: "ann" })
+      yield* memory.append("b", [Message.user("nothing of that"), ...filler(5)], { owner: "ann" })
+      expect((yield* memory.recallOf("ann", "zebra")).messages.map(({ session }) => session)).toEqual(["a"])
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("says how rare a word is in all of them", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      // "rare" is everywhere in its session, and "often" is rare in "b"; of all messages, it is the other way round.
+      const times = (count: number, word: string) => Array.from({ length: count }, () => Message.user(word))
+      yield* memory.append("a", times(3, "rare"), { owner: "ann" })
+      yield* memory.append("b", [...filler(10), Message.user("often"), ...filler(9)], { owner: "ann" })
+      for (const name of ["c", "d", "e"]) yield* memory.append(name, times(10, "often"), { owner: "ann" })
+      const { messages } = yield* memory.recallOf("ann", "often rare", { tokens: 24 })
+      expect(messages.map(({ session }) => session)).toEqual(["a"])
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("finds in a session nothing of before it belonged to somebody else", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", [Message.user("zebra")], { owner: "ann" })
+      yield* memory.describe("s", { owner: "bob" })
+      expect((yield* memory.recallOf("ann", "zebra")).messages).toEqual([])
+      expect((yield* memory.recallOf("bob", "zebra")).messages.length).toBe(1)
+      // A row that another program has changed does not make it another owner's.
+      const last = Option.getOrThrow(yield* Stream.runLast(log.read("s")))
+      yield* log.replaceDescription("s", { owner: "eve", title: null }, last)
+      expect((yield* memory.recallOf("eve", "zebra")).messages).toEqual([])
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("leaves out a session with a damaged event, and names it", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("good", [Message.user("zebra")], { owner: "ann" })
+      yield* memory.append("bad", [Message.user("zebra")], { owner: "ann" })
+      yield* log.rewrite(
+        "bad",
+        [
+          { version: 2, data: "{", checksum: 1 },
+          { version: 1, data: "{", checksum: 1 },
+        ],
+        [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }],
+        {
+          expectedVersion: yield* log.version("bad"),
+          batchId: "damage",
+        },
+      )
+      const fresh = yield* Memory.make({ strategy, compaction: "off" })
+      const found = yield* fresh.recallOf("ann", "zebra")
+      expect(found.messages.map(({ session }) => session)).toEqual(["good"])
+      expect(found.unreadable).toEqual(["bad"])
+    }).pipe(Effect.scoped, Effect.provide(live)),
+  )
+
+  it.effect("refuses wrong arguments", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const wrong = [
+        memory.recallOf("", "apples"),
+        memory.recallOf("ann", 5 as unknown as string),
+        memory.recallOf("ann", "apples", { tokens: -1 }),
+        memory.recallOf("ann", "apples", { without: "s" as unknown as ReadonlyArray<string> }),
+      ]
+      for (const one of wrong) expect(yield* Effect.flip(one)).toMatchObject({ _tag: "InvalidInput" })
+    }).pipe(Effect.provide(live)),
+  )
+})

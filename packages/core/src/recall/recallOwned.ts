@@ -1,0 +1,77 @@
+/** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
+import { Effect } from "effect"
+import type { SessionError } from "../session/Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
+import { choose, fewestTokens } from "./choose.js"
+import { rank } from "./rank.js"
+import { readerOf } from "./readLog.js"
+import { nothing, type Reading, type Recalled, type RecallRequest, sourceOf } from "./recallMessages.js"
+import { queryTermsOf } from "./terms.js"
+import type { RecalledMessage } from "./transcript.js"
+
+/** A message that was found in one of the sessions of an owner. */
+export interface OwnedRecalledMessage extends RecalledMessage {
+  /** The session that it is in. */
+  readonly session: string
+}
+
+/** The messages that were found in the sessions of an owner: those of one session together, in the order of its conversation. */
+export interface OwnedRecalled extends Omit<Recalled, "messages"> {
+  readonly messages: ReadonlyArray<OwnedRecalledMessage>
+  /** The sessions that could not be searched, because a stored event of theirs is damaged. */
+  readonly unreadable: ReadonlyArray<string>
+}
+
+/** The line above the messages of a session. A title with line breaks must not look like messages. */
+const headingOf = ({ session, description: { title } }: SessionState): string =>
+  `# Session ${session}${title === null ? "" : `: ${title}`}`.replaceAll(/\s+/g, " ")
+
+/** How many sessions are looked up at a time: those of a store behind a network take a while each. */
+const atOnce = 8
+
+/**
+ * Searches several sessions, and ranks their messages together.
+ *
+ * @param names - their ids; of equal messages, those of the first one come first
+ * @param owner - to whom a session must belong, or it is left out
+ */
+export const recallOwned = (
+  { sessions, index, counter }: Reading,
+  names: ReadonlyArray<string>,
+  { owner, query, tokens }: { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">,
+): Effect.Effect<OwnedRecalled, SessionError> =>
+  Effect.gen(function* () {
+    const terms = queryTermsOf(query)
+    const unreadable: Array<string> = []
+    if (terms.length === 0 || tokens < fewestTokens) return { ...nothing, messages: [], unreadable }
+    const lookUp = (name: string) =>
+      Effect.gen(function* () {
+        const state = yield* sessions.load(name)
+        // The log is the truth: the list may be older, or changed by another program.
+        if (state.description.owner !== owner) return null
+        const before = state.total
+        const postings = yield* index.lookUp(sourceOf(sessions, state), { terms, before })
+        const reader = readerOf(sessions, state)
+        const searched = { reader, postings, before, without: () => false, heading: headingOf(state) }
+        return { name, searched }
+      }).pipe(
+        Effect.catchTag("DamagedEvent", () =>
+          Effect.sync(() => {
+            unreadable.push(name)
+            return null
+          }),
+        ),
+      )
+    const all = yield* Effect.forEach(names, lookUp, { concurrency: atOnce })
+    const known = all.filter((one) => one !== null)
+    const searched = known.map((one) => one.searched)
+    const candidates = rank(
+      terms,
+      searched.map(({ postings }) => postings),
+    )
+    const { found, ...rest } = yield* choose(counter, searched, candidates, { terms, tokens })
+    const messages = found.flatMap(([source, list]) =>
+      list.map((one) => ({ session: known[source]!.name, ...one })),
+    )
+    return { messages, ...rest, unreadable: names.filter((name) => unreadable.includes(name)) }
+  })

@@ -1,0 +1,75 @@
+/** Recalled messages as text: each with its message index and author, below the day it was written. */
+import type { Message, Role } from "../message/Message.js"
+import type { Read } from "./readLog.js"
+import { readableText } from "./searchText.js"
+
+/** A message that was found. */
+export interface RecalledMessage {
+  /** The message index. */
+  readonly index: number
+  /** The version of the event that appended it. */
+  readonly version: number
+  /** When it was written, in milliseconds since the epoch. */
+  readonly time: number
+  readonly role: Role
+  /**
+   * The message as it is in the log; of an excerpt, only its author and the excerpt. Messages with tool calls and results
+   * come in whole groups or as excerpts.
+   */
+  readonly message: Message
+  /** The text of the message, or the part of it that fits the query. */
+  readonly text: string
+  /** Whether `text` is only a part of the message; `…` marks what is left out. */
+  readonly excerpt: boolean
+}
+
+/** The day of a time, which stands above the messages of that day; empty if it is none. */
+export const day = (time: number): string => {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)
+}
+
+const prefixOf = ({ index, message }: Pick<Read, "index" | "message">): string =>
+  `[${index}] ${message.name ?? message.role}: `
+
+/** A message as a line. */
+export const lineOf = (one: RecalledMessage): string => prefixOf(one) + one.text
+
+/** Recalled messages of one session as one text, in order. */
+export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => {
+  const lines: Array<string> = []
+  let last = ""
+  for (const one of messages) {
+    const today = day(one.time)
+    if (today !== last) lines.push(`(${today})`)
+    last = today
+    lines.push(lineOf(one))
+  }
+  return lines.join("\n")
+}
+
+/** A whole message. */
+export const whole = ({ index, version, time, message }: Read): RecalledMessage => ({
+  index,
+  version,
+  time,
+  role: message.role,
+  message,
+  text: readableText(message),
+  excerpt: false,
+})
+
+/** A part of a message. */
+export const partOf = ({ index, version, time, message }: Read, text: string): RecalledMessage => ({
+  index,
+  version,
+  time,
+  role: message.role,
+  message: {
+    role: message.role,
+    parts: [{ type: "text", text }],
+    ...(message.name === undefined ? {} : { name: message.name }),
+  },
+  text,
+  excerpt: true,
+})

@@ -1,0 +1,33 @@
+/**
+ * `@memfold/lab`: replays conversations of your own under several memory policies, and reports what each one costs and
+ * what it keeps. No model and no network is used, and the same input gives the same report.
+ */
+export { type Conversation, ofTranscript, type Question } from "./Conversation.js"
+export { DataSetError, readDataSet } from "./datasets/index.js"
+export { identifiersIn, recentMessages } from "./identifiers.js"
+export {
+  type Setup,
+  type Executor,
+  inThisThread,
+  type Policy,
+  type PrepareJob,
+  type ReplayJob,
+} from "./jobs.js"
+export { page } from "./page/index.js"
+export { fullHistory, prepare, type Prepared } from "./prepare.js"
+export { withoutPromptSize } from "./recordedUsage.js"
+export { type Answered, replay, type Replayed, type ReplayOptions } from "./replay.js"
+export {
+  type CostParts,
+  costOf,
+  type EvidenceKept,
+  evidenceOf,
+  type IdentifiersKept,
+  type PolicyCost,
+  type PolicyReport,
+  type ReplayReport,
+  type Report,
+} from "./report.js"
+export { type Progress, reference, run, type RunOptions } from "./run.js"
+export * as TranscriptClock from "./TranscriptClock.js"
+export { serve, startWorkers, WorkerError, type Workers } from "./workers.js"

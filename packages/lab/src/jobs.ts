@@ -1,0 +1,59 @@
+/** The pieces of work of a run. Each is independent of the others and gives the same result wherever it is done. */
+import type { Prices, Strategy, Summarizer } from "@memfold/core"
+import type { Conversation } from "./Conversation.js"
+import { prepare, type Prepared } from "./prepare.js"
+import { replay, type Replayed } from "./replay.js"
+
+/** A strategy with a name. */
+export interface Policy {
+  /** Its name in reports; no other policy of a run has it. */
+  readonly name: string
+  readonly strategy: Strategy.Strategy
+}
+
+/** What is known wherever the work is done. */
+export interface Setup {
+  readonly policies: ReadonlyArray<Policy>
+  /** The summarizer; the extractive one by default. */
+  readonly summarizer?: Summarizer.Service
+}
+
+/** Find out what every policy is measured with on a conversation. */
+export interface PrepareJob {
+  readonly conversation: Conversation
+  readonly recallTokens: number
+}
+
+/** Replay a conversation under a policy. */
+export interface ReplayJob {
+  readonly conversation: Conversation
+  readonly policy: string
+  readonly prices: ReadonlyArray<Prices.Prices>
+  readonly prepared: Prepared
+}
+
+/** Does the work of a run: in this thread, or in others. */
+export interface Executor {
+  /** How many pieces of work are done at a time. */
+  readonly size: number
+  readonly prepare: (job: PrepareJob) => Promise<Prepared>
+  readonly replay: (job: ReplayJob) => Promise<Replayed>
+}
+
+/** Does the work in this thread. */
+export const inThisThread = ({ policies, summarizer }: Setup): Executor => {
+  const strategies = new Map(policies.map(({ name, strategy }) => [name, strategy]))
+  return {
+    size: 1,
+    prepare: ({ conversation, recallTokens }) => prepare(conversation, { recallTokens }),
+    replay: ({ conversation, policy, prices, prepared }) => {
+      const strategy = strategies.get(policy)
+      if (strategy === undefined) throw new Error(`there is no policy "${policy}" in this thread`)
+      return replay(conversation, strategy, {
+        prices,
+        prepared,
+        ...(summarizer === undefined ? {} : { summarizer }),
+      })
+    },
+  }
+}

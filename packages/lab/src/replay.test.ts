@@ -1,0 +1,236 @@
+import {
+  Keep,
+  Message,
+  Prices,
+  Prune,
+  Strategy,
+  Summarizer,
+  SummaryMode,
+  TokenCounter,
+  Trigger,
+} from "@memfold/core"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import type { Conversation } from "./Conversation.js"
+import { ofTranscript } from "./Conversation.js"
+import { fullHistory, prepare } from "./prepare.js"
+import { replay } from "./replay.js"
+import { costOf, evidenceOf } from "./report.js"
+
+const prices = [Prices.presets["claude-sonnet-5.5"], Prices.presets["gpt-6.2-sol"]]
+
+const minute = 60_000
+const start = Date.UTC(2026, 0, 1)
+
+/** A talk: user and assistant in turn, so long after each other. */
+const talk = (count: number, every = minute, say = (index: number) => `message ${index} has a few words`) =>
+  Array.from({ length: count }, (_, index) =>
+    (index % 2 === 0 ? Message.user : Message.assistant)(say(index), { time: start + index * every }),
+  )
+
+const tokensOf = (messages: ReadonlyArray<Message.Message>): number =>
+  messages.reduce((sum, one) => sum + TokenCounter.ofMessage(TokenCounter.estimating, one), 0)
+
+/** Summarizes all but the newest messages once there are so many. */
+const rolling = (keep: number, most: number) =>
+  Strategy.make({
+    name: "rolling",
+    when: Trigger.backlog({ messages: most }),
+    keep: Keep.lastMessages(keep),
+    summaryMode: SummaryMode.rolling,
+  })
+
+const run = (messages: ReadonlyArray<Message.Message>, strategy = fullHistory) =>
+  replay(ofTranscript("c", messages), strategy, { prices })
+
+describe("a call", () => {
+  it("is made for each assistant message, with all messages before it", async () => {
+    const messages = talk(6)
+    const { contexts } = await run(messages)
+    expect(contexts).toEqual([1, 3, 5].map((count) => tokensOf(messages.slice(0, count))))
+  })
+
+  it("reads from the cache what the call before had, while the cache lives", async () => {
+    const messages = talk(4)
+    const [first = 0, second = 0] = (await run(messages)).contexts
+    const spentAt = async (every: number) => (await run(talk(4, every))).spent[0]
+    expect(await spentAt(minute)).toMatchObject({ calls: 2, cached: first, written: second })
+    expect(await spentAt(3 * minute)).toMatchObject({ cached: 0, written: first + second })
+  })
+
+  it("finds calls and results of tools in the cache, but not an output that was shortened", async () => {
+    const call = Message.call([{ id: "1", name: "read", arguments: '{"path":"a"}' }], { time: start })
+    const other = Message.call([{ id: "1", name: "read", arguments: '{"path":"b"}' }], { time: start })
+    const result = Message.result({ id: "1", output: "text ".repeat(400) }, { time: start })
+    const answer = Message.assistant("so", { time: start })
+    const messages = [Message.user("go", { time: start }), call, result, answer, other]
+    const { spent, contexts } = await run(messages)
+    expect(contexts).toHaveLength(3)
+    // The last call finds all that the one before it had.
+    expect(spent[0]!.cached).toBe(contexts[0]! + contexts[1]!)
+    const shortening = Strategy.make({
+      name: "shortening",
+      when: Trigger.backlog({ messages: 3 }),
+      keep: Keep.lastMessages(1),
+      summaryMode: SummaryMode.none,
+      prune: [Prune.hardClear({ keep: Keep.lastMessages(1) })],
+    })
+    const shortened = await run(messages, shortening)
+    expect(shortened.compactions).toBe(1)
+    expect(shortened.spent[0]!.cached).toBe(contexts[0]! + tokensOf(messages.slice(0, 2)))
+  })
+
+  it("does not take the prompt of the program that recorded it for one of its own", async () => {
+    const messages = talk(8).map((one) =>
+      one.role === "assistant" ? { ...one, usage: { input: 1_000_000, output: 7 } } : one,
+    )
+    const large = Strategy.make({
+      name: "large",
+      when: Trigger.contextAbove(10_000),
+      keep: Keep.lastMessages(1),
+      summaryMode: SummaryMode.drop,
+    })
+    const { contexts, compactions } = await run(messages, large)
+    expect(contexts[1]).toBe(tokensOf([messages[0]!, messages[2]!]) + 7)
+    expect(compactions).toBe(0)
+  })
+})
+
+describe("a compaction", () => {
+  it("is charged as calls of a model: its prompt and its answer", async () => {
+    const { spent, compactions } = await run(talk(40), rolling(4, 8))
+    // At 12, 20, 28 and 36 messages.
+    expect(compactions).toBe(4)
+    for (const one of spent) {
+      expect(one.summarizerInput).toBeGreaterThan(tokensOf(talk(32)))
+      expect(one.summarizerOutput).toBeGreaterThan(0)
+    }
+  })
+
+  it("runs while nobody says anything, as a memory does by itself", async () => {
+    const idle = Strategy.make({
+      name: "idle",
+      when: Trigger.idle("1 hour"),
+      keep: Keep.lastMessages(1),
+      summaryMode: SummaryMode.drop,
+    })
+    const paused = [...talk(6), ...talk(2).map((one) => ({ ...one, time: one.time! + 120 * minute }))]
+    expect(await run(paused, idle)).toMatchObject({ compactions: 1 })
+    expect(await run(talk(8), idle)).toMatchObject({ compactions: 0 })
+  })
+
+  it("that fails costs no message, and says why", async () => {
+    const failing: Summarizer.Service = {
+      name: "failing",
+      summarize: ({ session }) =>
+        new Summarizer.SummarizerError({ session, reason: "refused", detail: "will not" }),
+    }
+    const conversation = ofTranscript("c", talk(20))
+    const replayed = await replay(conversation, rolling(4, 8), { prices, summarizer: failing })
+    const { contexts } = await run(talk(20))
+    expect(replayed.contexts).toEqual(contexts)
+    expect(replayed.failures).toBeGreaterThan(0)
+    expect(replayed.firstFailure).toContain("will not")
+    expect(replayed.spent[0]).toMatchObject({ summarizerInput: 0, summarizerOutput: 0 })
+  })
+
+  it("by a fallback is charged, too", async () => {
+    const failing: Summarizer.Service = {
+      name: "failing",
+      summarize: ({ session }) =>
+        new Summarizer.SummarizerError({ session, reason: "refused", detail: "will not" }),
+      fallback: { name: "short", summarize: () => Effect.succeed({ text: "short" }) },
+    }
+    const { spent, failures } = await replay(ofTranscript("c", talk(20)), rolling(4, 8), {
+      prices,
+      summarizer: failing,
+    })
+    expect(failures).toBe(0)
+    expect(spent[0]!.summarizerOutput).toBeGreaterThan(0)
+  })
+})
+
+describe("what is needed", () => {
+  /** An order number, much talk, and an answer that uses it. */
+  const order = [
+    Message.user("My order is KX-4471.", { time: start }),
+    ...talk(21),
+    Message.assistant("KX-4471 is on its way.", { time: start + 30 * minute }),
+  ]
+
+  it("is in the full history, and not where it was dropped", async () => {
+    const conversation = ofTranscript("c", order)
+    const prepared = await prepare(conversation, { recallTokens: 100 })
+    const dropped = Strategy.make({ ...rolling(4, 8), summaryMode: SummaryMode.drop })
+    const full = await replay(conversation, fullHistory, { prices, prepared })
+    const without = await replay(conversation, dropped, { prices, prepared })
+    expect(full.identifiers).toEqual({ needed: 1, there: 1 })
+    expect(without.identifiers).toEqual({ needed: 1, there: 0 })
+  })
+
+  /** Something said on the first day, and asked on the last. */
+  const days: Conversation = {
+    name: "days",
+    messages: [
+      Message.user("The boat is called Albatross. It is nine metres long.", { time: start }),
+      ...talk(39).map((one) => ({ ...one, time: one.time! + minute })),
+    ],
+    questions: [{ text: "How is the boat called?", evidence: [0] }],
+    ends: [40],
+  }
+
+  it("is found raw, in a summary, by recall, or nowhere", async () => {
+    const prepared = await prepare(days, { recallTokens: 60 })
+    expect(prepared.asked).toEqual([40])
+    expect(prepared.found).toEqual([[[true, true]]])
+    const kept = async (strategy: Strategy.Strategy, text: string | null = null) => {
+      const summarizer: Summarizer.Service = {
+        name: "s",
+        summarize: () => Effect.succeed({ text: text ?? "short" }),
+      }
+      return evidenceOf([await replay(days, strategy, { prices, prepared, summarizer })])
+    }
+    expect(await kept(fullHistory)).toMatchObject({
+      asked: 1,
+      raw: 1,
+      inSummaries: 0,
+      withRecall: 1,
+      newest: 1,
+    })
+    const half = await kept(rolling(4, 36), "The boat is called Albatross.")
+    expect(half).toMatchObject({ raw: 0, inSummaries: 0.5, withRecall: 1, newest: 0 })
+    expect(await kept(rolling(4, 36))).toMatchObject({ raw: 0, inSummaries: 0, withRecall: 1 })
+    const nothingFound = { ...prepared, found: [[[false, false]]] }
+    const summarizer: Summarizer.Service = { name: "s", summarize: () => Effect.succeed({ text: "short" }) }
+    const lost = await replay(days, rolling(4, 36), { prices, prepared: nothingFound, summarizer })
+    expect(evidenceOf([lost])).toMatchObject({ withRecall: 0 })
+  })
+})
+
+describe("what a policy costs", () => {
+  it("is in parts that add up, with the full history as 100", async () => {
+    const full = await run(talk(60))
+    const own = await run(talk(60), rolling(4, 8))
+    for (const [at, price] of prices.entries()) {
+      expect(costOf([full], [full], price, at).share?.total).toBeCloseTo(100, 9)
+      const { share, dollars } = costOf([own], [full], price, at)
+      for (const { total, cached, written, newInput, summarizerOutput } of [share!, dollars])
+        expect(cached + written + newInput + summarizerOutput).toBeCloseTo(total, 9)
+      expect(dollars.newInput).toBeCloseTo((own.spent[at]!.summarizerInput * price.input) / 1e6, 12)
+    }
+  })
+
+  it("counts each conversation the same, however long it is", async () => {
+    const [short, long] = [await run(talk(4)), await run(talk(80))]
+    const [cheap, dear] = [await run(talk(4)), await run(talk(80), rolling(4, 8))]
+    const shareOf = (own: typeof short, full: typeof short) =>
+      costOf([own], [full], prices[0]!, 0).share!.total
+    const both = costOf([cheap, dear], [short, long], prices[0]!, 0).share!.total
+    expect(both).toBeCloseTo((shareOf(cheap, short) + shareOf(dear, long)) / 2, 9)
+  })
+
+  it("is unknown where nobody calls a model", async () => {
+    const silent = await run([Message.user("Hello")])
+    expect(costOf([silent], [silent], prices[0]!, 0)).toMatchObject({ share: null, cached: null })
+  })
+})

@@ -1,0 +1,212 @@
+/** A conversation under a strategy: what its calls cost, and what stands in its contexts when it is needed. */
+import {
+  Cost,
+  CurrentSummarizer,
+  ExtractiveSummarizer,
+  InMemoryEventLog,
+  Memory,
+  Policy,
+  type Prices,
+  Prompt,
+  type Strategy,
+  type Summarizer,
+  TokenCounter,
+} from "@memfold/core"
+import { Effect, Layer, Logger, LogLevel } from "effect"
+import type { Conversation } from "./Conversation.js"
+import { newestWithin, share, textOf, wantedOf } from "./evidence.js"
+import type { Prepared } from "./prepare.js"
+import { promptsOf } from "./prompt.js"
+import { withoutPromptSize } from "./recordedUsage.js"
+import * as TranscriptClock from "./TranscriptClock.js"
+
+/** What is asked for besides the cost. */
+export interface ReplayOptions {
+  /** Each of them counts the cost, by how its cache works. */
+  readonly prices: ReadonlyArray<Prices.Prices>
+  /** The questions, and what recall finds for them; without it, none is asked, and no identifier is looked for. */
+  readonly prepared?: Prepared
+  /** The tokens that each context may recall by itself; 0 (the default) for none. */
+  readonly automatic?: number
+  /** The summarizer; the extractive one by default. Its calls are charged as those of a model. */
+  readonly summarizer?: Summarizer.Service
+}
+
+/** What the questions came to. The shares of evidence are sums over `asked`, each from 0 to 1. */
+export interface Answered {
+  /** How many times a question was asked. */
+  readonly asked: number
+  /** The tokens of the contexts. */
+  readonly tokens: number
+  /** Evidence in uncovered messages, word for word. */
+  readonly raw: number
+  /** Evidence in the context at all: in uncovered messages or in summaries. */
+  readonly said: number
+  /** Evidence in the newest messages of the same size as the context. */
+  readonly newest: number
+  /** Evidence in the context, or found by a search. */
+  readonly found: number
+}
+
+/** What a replay came to. It is plain data, so it can be sent from another thread. */
+export interface Replayed {
+  /** What was spent, for each of the prices. */
+  readonly spent: ReadonlyArray<Omit<Cost.Spent, "newest">>
+  /** The tokens of the context of each call, in order. */
+  readonly contexts: ReadonlyArray<number>
+  readonly compactions: number
+  /** Compactions that failed; the messages stayed in the context. */
+  readonly failures: number
+  /** Why the first of them failed; `null` if none did. */
+  readonly firstFailure: string | null
+  /** How many identifiers were needed again, and how many of them were in the context. */
+  readonly identifiers: { readonly needed: number; readonly there: number }
+  readonly answered: Answered
+}
+
+/** What a call of a summarizer took, in tokens. */
+interface SummarizerTokens {
+  readonly input: number
+  readonly output: number
+}
+
+/** A summarizer and its fallbacks, whose calls are counted as those of a model: its prompt, and the text that it wrote. */
+const counted = (
+  summarizer: Summarizer.Service,
+  count: (tokens: SummarizerTokens) => void,
+): Summarizer.Service => {
+  const { count: tokensOf } = TokenCounter.estimating
+  return {
+    ...summarizer,
+    summarize: (request) =>
+      Effect.tap(summarizer.summarize(request), ({ text }) =>
+        Effect.sync(() => {
+          const { system, user } = Prompt.forRequest(request)
+          count({ input: tokensOf(system) + tokensOf(user), output: tokensOf(text) })
+        }),
+      ),
+    ...(summarizer.fallback === undefined ? {} : { fallback: counted(summarizer.fallback, count) }),
+  }
+}
+
+/** A memory looks again at most so often while nobody says anything: a trigger that never ends would hold up the replay. */
+const mostChecks = 8
+
+/**
+ * Replays a conversation under a strategy, in memory. Each assistant message stands for a call of the model, made with the
+ * context at that point. The same input always gives the same result: the only clock is that of the messages.
+ *
+ * @param conversation - The messages, and the questions that `prepared` is about.
+ * @param strategy - The strategy.
+ * @param options - The prices, and what else is measured.
+ *
+ * @example
+ * ```ts
+ * import { Message, Prices } from "@memfold/core"
+ * import { fullHistory, ofTranscript, replay } from "@memfold/lab"
+ *
+ * const chat = ofTranscript("chat", [Message.user("Hello"), Message.assistant("Hello to you")])
+ * const { contexts } = await replay(chat, fullHistory, { prices: [Prices.presets["claude-sonnet-5.5"]] })
+ * console.log(contexts.length) // 1
+ * ```
+ */
+export const replay = async (
+  conversation: Conversation,
+  strategy: Strategy.Strategy,
+  { prices, prepared, automatic = 0, summarizer = ExtractiveSummarizer.make() }: ReplayOptions,
+): Promise<Replayed> => {
+  const { messages, questions } = conversation
+  const { clock, now, moveTo } = TranscriptClock.make(
+    messages.find(({ time }) => time !== undefined)?.time ?? 0,
+  )
+  const promptOf = promptsOf()
+  let spent = prices.map((): Cost.Spent => Cost.nothing)
+  const contexts: Array<number> = []
+  const sums = { compactions: 0, failures: 0 }
+  let firstFailure: string | null = null
+  const identifiers = { needed: 0, there: 0 }
+  const answered = { asked: 0, tokens: 0, raw: 0, said: 0, newest: 0, found: 0 }
+
+  const program = Effect.gen(function* () {
+    const memory = yield* Memory.Memory
+    const compact = Effect.map(memory.compactDue("s"), (outcomes) => {
+      sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
+      for (const outcome of outcomes) {
+        if (outcome._tag !== "Failed") continue
+        sums.failures++
+        firstFailure ??= outcome.error.message
+      }
+    })
+
+    /** What a memory does by itself when nothing is said for a while. */
+    const waitUntil = (time: number) =>
+      Effect.gen(function* () {
+        for (let checks = 0; checks < mostChecks; checks++) {
+          const due = Policy.nextCheck(strategy, yield* memory.state("s"), { now: now() })
+          if (due === null || due >= time) break
+          moveTo(due)
+          yield* compact
+        }
+        moveTo(time)
+      })
+
+    const call = (needed: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const context = yield* memory.context("s", automatic === 0 ? {} : { recall: { tokens: automatic } })
+        const prompt = promptOf(context)
+        contexts.push(context.tokens)
+        spent = spent.map((before, at) => Cost.call(before, { time: now(), prompt }, prices[at]!))
+        identifiers.needed += needed.length
+        identifiers.there += needed.filter((one) => prompt.some(({ text }) => text.includes(one))).length
+      })
+
+    const ask = (found: ReadonlyArray<ReadonlyArray<boolean> | null>, total: number) =>
+      Effect.gen(function* () {
+        const context = yield* memory.context("s")
+        const shown = textOf(context.messages)
+        const raw = textOf(context.messages.filter((_, at) => context.sources[at] !== null))
+        const last = newestWithin(messages.slice(0, total), context.tokens)
+        for (const [position, question] of questions.entries()) {
+          const finds = found[position]
+          if (finds === null || finds === undefined) continue
+          const wanted = wantedOf(conversation, question)
+          const isIn = (text: string) => wanted.map((sentence) => text.includes(sentence))
+          const said = isIn(shown)
+          answered.asked++
+          answered.tokens += context.tokens
+          answered.raw += share(isIn(raw))
+          answered.said += share(said)
+          answered.newest += share(isIn(last))
+          answered.found += share(said.map((isSaid, at) => isSaid || finds[at] === true))
+        }
+      })
+
+    for (const [index, message] of messages.entries()) {
+      if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
+      if (message.role === "assistant") yield* call(prepared?.needed[index] ?? [])
+      yield* memory.append("s", withoutPromptSize(message))
+      yield* compact
+      const total = index + 1
+      const asked = prepared?.asked.indexOf(total) ?? -1
+      if (asked !== -1) yield* ask(prepared?.found[asked] ?? [], total)
+    }
+  }).pipe(Effect.withClock(clock))
+
+  const charged = counted(summarizer, (tokens) => {
+    spent = spent.map((before) => Cost.summarizer(before, tokens))
+  })
+  const live = Memory.layer({ strategy, compaction: "manual" }).pipe(
+    Layer.provide(InMemoryEventLog.layer),
+    Layer.provide(Layer.succeed(CurrentSummarizer, charged)),
+  )
+  // Failures are in the result; a line for each of hundreds would hide the report.
+  await Effect.runPromise(program.pipe(Effect.provide(live), Logger.withMinimumLogLevel(LogLevel.None)))
+  return {
+    spent: spent.map(({ newest: _newest, ...sums }) => sums),
+    contexts,
+    ...sums,
+    firstFailure,
+    identifiers,
+    answered,
+  }
+}
