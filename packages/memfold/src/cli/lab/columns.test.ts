@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util"
 import stringWidth from "string-width"
 import { describe, expect, it } from "vitest"
 import { groupedTable } from "./columns.js"
@@ -11,7 +12,11 @@ const groups = [
   { title: "contexts", columns: [numbers("mean", 6), numbers("largest", 6), numbers("compactions", 2)] },
 ]
 
-const linesOf = (width: number) => groupedTable(first, groups, width).map((part) => part.split("\n"))
+/** The parts of the table without colours: a test runner can ask for them with `FORCE_COLOR`. */
+const partsOf = (shown: Parameters<typeof groupedTable>[1], width: number) =>
+  groupedTable(first, shown, width).map((part) => stripVTControlCharacters(part).split("\n"))
+
+const linesOf = (width: number) => partsOf(groups, width)
 
 describe("a grouped table", () => {
   it.each([60, 80, 100, 200])("is never wider than %d columns, and every number is there once", (width) => {
@@ -35,7 +40,7 @@ describe("a grouped table", () => {
 
   it("divides a group that is too wide by itself, under the same title", () => {
     const wide = { title: "many", columns: Array.from({ length: 12 }, (_, at) => numbers(`column-${at}`, 3)) }
-    const parts = groupedTable(first, [wide], 60).map((part) => part.split("\n"))
+    const parts = partsOf([wide], 60)
     expect(parts.length).toBeGreaterThan(2)
     for (const part of parts) {
       expect(part[0]?.trim()).toBe("many")
