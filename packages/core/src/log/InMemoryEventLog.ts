@@ -127,6 +127,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         const records = slice(session, fromVersion, toVersion)
         return Stream.fromIterable(reverse ? records.toReversed() : records)
       }),
+    head: (session) => Effect.sync(() => stored.get(session)?.records.at(-1) ?? null),
     version: (session) => Effect.sync(() => stored.get(session)?.records.length ?? 0),
     saveSnapshot: (session, snapshot) =>
       Effect.sync(() => {
