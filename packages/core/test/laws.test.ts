@@ -126,7 +126,7 @@ const examples: ReadonlyArray<[Input]> = [
 ]
 
 /** Holds a law against many runs. */
-const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = often(60, 300)): Promise<void> =>
+const inEveryRun = (law: (run: Run) => void | Promise<void>, numRuns = often(25, 300)): Promise<void> =>
   fc.assert(
     fc.asyncProperty(input, async (input) => {
       await law(await run(input))

@@ -7,7 +7,7 @@ import { often } from "./depth.js"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 
-const blocks = often(3, 20)
+const blocks = often(2, 20)
 const each = 100
 
 describe("the simulation", () => {
@@ -37,7 +37,7 @@ describe("the simulation", () => {
   })
 
   it("is the same run, step by step, for the same seed", () => {
-    for (let seed = 1; seed <= often(20, 40); seed++) {
+    for (let seed = 1; seed <= often(8, 40); seed++) {
       const lines = (): ReadonlyArray<string> => {
         const told: Array<string> = []
         simulate(seed, (line) => told.push(line))

@@ -13,6 +13,7 @@ import {
 } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
+import { often } from "../../core/test/depth.js"
 import { sessionOf } from "../test/facts.js"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
@@ -277,7 +278,7 @@ describe("recalling", () => {
             Effect.runPromise,
           ),
       )
-      yield* Effect.promise(() => fc.assert(property, { numRuns: 15 }))
+      yield* Effect.promise(() => fc.assert(property, { numRuns: often(5, 15) }))
     }),
   )
 

@@ -35,8 +35,8 @@ const laws = (name: string, numRuns: number, options: () => Options) => {
   })
 }
 
-laws("Redis, appendfsync always", often(4, 100), () => ({ url: always.url, require: "fsync" }))
-laws("Redis, appendfsync everysec", often(4, 100), () => ({ url: everysec.url, require: "everysec" }))
+laws("Redis, appendfsync always", often(3, 100), () => ({ url: always.url, require: "fsync" }))
+laws("Redis, appendfsync everysec", often(3, 100), () => ({ url: everysec.url, require: "everysec" }))
 laws("a Redis Cluster of three masters", often(3, 100), () => ({
   cluster: three.addresses,
   require: "everysec",

@@ -9,7 +9,7 @@ import { crowd, found, tenant, withLog } from "./support.js"
 const { server } = servers()
 vi.setConfig({ testTimeout: 300_000 })
 
-const kills = often(10, 50)
+const kills = often(5, 50)
 
 it(`L14: of appends acknowledged with appendfsync always none is lost or double after ${kills} kills of the server`, async () => {
   const one = await server({ config: ["appendonly yes", "appendfsync always"] })

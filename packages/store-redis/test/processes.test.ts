@@ -45,13 +45,13 @@ const together = async (options: Options, count: number) => {
 }
 
 describe("8 processes append to one session", () => {
-  it(`of a server with appendfsync always, ${often(150, 1_000)} records each`, async () => {
+  it(`of a server with appendfsync always, ${often(40, 1_000)} records each`, async () => {
     const { url } = await server({ config: ["appendonly yes", "appendfsync always"] })
-    await together({ url, prefix: tenant(), require: "fsync" }, often(150, 1_000))
+    await together({ url, prefix: tenant(), require: "fsync" }, often(40, 1_000))
   })
 
-  it(`of a cluster, ${often(60, 1_000)} records each`, async () => {
+  it(`of a cluster, ${often(40, 1_000)} records each`, async () => {
     const { addresses } = await cluster(["appendonly yes", "appendfsync everysec"])
-    await together({ cluster: addresses, prefix: tenant() }, often(60, 1_000))
+    await together({ cluster: addresses, prefix: tenant() }, often(40, 1_000))
   })
 })

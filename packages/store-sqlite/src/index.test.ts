@@ -35,7 +35,7 @@ const laws = (name: string, options: () => Parameters<typeof layer>[0]) =>
   eventLogLaws({
     name,
     layer: () => layer(options()),
-    numRuns: often(8, 100),
+    numRuns: often(4, 100),
     timeout: often(120_000, 900_000),
     timeLimit: 60_000,
   })

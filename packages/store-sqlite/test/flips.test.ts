@@ -161,7 +161,7 @@ const pageSize = 4_096
 const startOfPage = 100
 
 describe("a flipped bit", () => {
-  const count = often(200, 10_000)
+  const count = often(80, 10_000)
   it(
     `in ${count} places never shows other words, and never goes unnoticed`,
     async () => {

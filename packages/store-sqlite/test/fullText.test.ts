@@ -175,7 +175,7 @@ describe("the index in the file", () => {
         )
         expect(integrity(file)).toBe("ok")
       }),
-      { numRuns: often(40, 600) },
+      { numRuns: often(15, 600) },
     )
   })
 
@@ -196,7 +196,7 @@ describe("the index in the file", () => {
         yield* memory.recall("s", "alpha")
         expect(amount(file, "full_text_parts")).toBe(3)
         const gone = new Set<string>()
-        for (let turn = 0; turn < often(25, count); turn++) {
+        for (let turn = 0; turn < often(10, count); turn++) {
           const at = (turn * 77) % count
           expect(bytes(file)).toContain(markOf(at))
           yield* memory.redact("s", at)

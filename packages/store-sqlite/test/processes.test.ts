@@ -32,7 +32,7 @@ const numbered = (name: number | string, count: number): ReadonlyArray<string> =
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
 describe("killed processes (L14)", () => {
-  const turns = often(10, 200)
+  const turns = often(5, 200)
 
   /**
    * Lets a process append until so many batches of messages are acknowledged, and kills it some milliseconds later;
@@ -112,7 +112,7 @@ describe("killed processes (L14)", () => {
 })
 
 describe("many processes on one file", () => {
-  const each = often(50, 1_000)
+  const each = often(20, 1_000)
   it(
     `8 processes append ${each} messages each to one session: all once, in order`,
     async () => {

@@ -22,7 +22,7 @@ const limits = { timeout: often(120_000, 900_000), timeLimit: 60_000 }
 const long = fc.array(Arbitrary.conversation, { minLength: 4, maxLength: 6 }).map((several) => several.flat())
 
 for (const [name, { laws, defaults }] of ofStrategies) {
-  lawSuite(`${name}: a strategy`, laws({ numRuns: often(8, 100) }), limits)
+  lawSuite(`${name}: a strategy`, laws({ numRuns: often(4, 100) }), limits)
   lawSuite(`${name} with its defaults`, defaults({ numRuns: often(1, 20), conversations: long }), {
     ...limits,
     ...(name === "split-turn" ? { skip: { L0: "its window of 200,000 tokens is never full here" } } : {}),
@@ -31,17 +31,17 @@ for (const [name, { laws, defaults }] of ofStrategies) {
 
 lawSuite(
   "any composition of the parts",
-  strategyProperties(Arbitrary.strategy, { numRuns: often(20, 200) }),
+  strategyProperties(Arbitrary.strategy, { numRuns: often(10, 200) }),
   limits,
 )
 lawSuite(
   "policies that prune",
-  strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(10, 100) }),
+  strategyProperties(Arbitrary.pruningStrategy, { numRuns: often(3, 100) }),
   limits,
 )
 
 for (const [name, store] of ofStores) {
-  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(5, 100) }), limits)
+  lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(3, 100) }), limits)
   for (const [strategy, { strategies: some }] of ofStrategies) {
     lawSuite(
       `${strategy} over ${name}: a memory`,

@@ -3,6 +3,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { json, objectsWith, text } from "../../codec/test/arbitrary.js"
 import { decodeMessages, encodeMessages } from "./index.js"
 
@@ -81,7 +82,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const written = encodeMessages(messages, { exact: true })
         expect(Either.getOrThrow(decodeMessages(written))).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 
@@ -93,7 +94,7 @@ describe("L16: a codec reads back what it wrote", () => {
         // toEqual does not look at own fields called __proto__, their text does.
         expect(JSON.stringify(written).length).toBe(JSON.stringify(wire).length)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 

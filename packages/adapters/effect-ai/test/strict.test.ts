@@ -3,6 +3,7 @@ import { Memory } from "@memfold/core"
 import { seeded } from "@memfold/testing/provider"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { MemfoldChat } from "../src/index.js"
 import { handlers, memoryOf, models, served, toolkit } from "./models.js"
 
@@ -19,6 +20,9 @@ const turn = (chat: MemfoldChat.Service, text: string, streams: boolean) =>
     }
   })
 
+/** Questions to an agent: enough for several compactions, two reverts and a redaction. */
+const turns = often(20, 40)
+
 describe.each(["anthropic", "openai"] as const)("an agent on one session, with %s", (provider) => {
   for (const streams of [false, true]) {
     for (const compaction of ["inline", "background"] as const) {
@@ -27,11 +31,11 @@ describe.each(["anthropic", "openai"] as const)("an agent on one session, with %
           const server = yield* served({ answer: seeded(7) })
           const program = Effect.gen(function* () {
             const memory = yield* Memory.Memory
-            for (let question = 1; question <= 40; question++) {
+            for (let question = 1; question <= turns; question++) {
               const chat = yield* MemfoldChat.open("chat", { instructions: "Be brief." })
               yield* turn(chat, `Question ${question}?`, streams)
-              if (question % 15 === 0) yield* memory.revert("chat", { pauseFor: 4 })
-              if (question === 25) yield* memory.redact("chat", 3)
+              if (question % 9 === 0) yield* memory.revert("chat", { pauseFor: 4 })
+              if (question === 13) yield* memory.redact("chat", 3)
             }
             return {
               summaries: yield* memory.summaries("chat"),
@@ -50,7 +54,7 @@ describe.each(["anthropic", "openai"] as const)("an agent on one session, with %
           const thought = provider === "anthropic" ? '"signature"' : '"type":"reasoning"'
           expect(sent.filter((body) => body.includes(thought)).length).toBeGreaterThan(10)
           const asked = messages.messages.filter(({ role }) => role === "user")
-          expect(asked).toHaveLength(40)
+          expect(asked).toHaveLength(turns)
           const answers = messages.messages.filter(({ role }) => role === "assistant")
           expect(answers).toHaveLength(server.received.length)
         }).pipe(Effect.scoped, Effect.runPromise))

@@ -7,6 +7,7 @@ import { Command, MemorySaver } from "@langchain/langgraph"
 import { createAgent, HumanMessage, humanInTheLoopMiddleware, initChatModel, tool } from "langchain"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
+import { often } from "../../../core/test/depth.js"
 import { createMemory } from "../../../memfold/src/index.js"
 import { loose } from "./loose.js"
 import { memfold, MemfoldChatMessageHistory } from "../src/index.js"
@@ -57,6 +58,9 @@ const connected = async (answer: Answering, model: (server: ProviderServer) => B
 const short = { strategy: "rounds", settings: { fullContextTurns: 2, cachedContextTurns: 2 } } as const
 const thread = { configurable: { thread_id: "chat" } }
 
+/** Questions to an agent: enough for several compactions, two reverts and a redaction. */
+const turns = often(20, 40)
+
 describe("an agent on one session", () => {
   for (const { name, model: make } of providers) {
     for (const compaction of ["inline", "background"] as const) {
@@ -69,12 +73,12 @@ describe("an agent on one session", () => {
           systemPrompt: "Be brief.",
           middleware: [memfold({ memory })],
         })
-        for (let turn = 1; turn <= 40; turn++) {
+        for (let turn = 1; turn <= turns; turn++) {
           const given = { messages: [new HumanMessage(`Question ${turn}?`)] }
           if (turn % 2 === 0) await agent.invoke(given, thread)
           else for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
-          if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
-          if (turn === 25) await memory.redact("chat", 3)
+          if (turn % 9 === 0) await memory.revert("chat", { pauseFor: 4 })
+          if (turn === 13) await memory.redact("chat", 3)
         }
         await server.close()
         expect(server.refused.map(({ violations }) => violations)).toEqual([])
@@ -86,7 +90,7 @@ describe("an agent on one session", () => {
           expect(signed.length).toBeGreaterThan(10)
         }
         const all = await new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
-        expect(all.filter(({ type }) => type === "human")).toHaveLength(40)
+        expect(all.filter(({ type }) => type === "human")).toHaveLength(turns)
       })
     }
   }

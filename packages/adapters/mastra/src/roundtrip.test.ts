@@ -21,7 +21,7 @@ describe("L16: a codec reads back what it wrote", () => {
         // toEqual does not look at own fields called __proto__, their text does.
         expect(JSON.stringify(written).length).toBe(JSON.stringify(given).length)
       }),
-      { numRuns: often(300, 2_000) },
+      { numRuns: often(100, 2_000) },
     )
   })
 
@@ -31,7 +31,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const once = decoded(given)
         expect(decoded(encodeMessages(once))).toEqual(once)
       }),
-      { numRuns: often(150, 1_000) },
+      { numRuns: often(50, 1_000) },
     )
   })
 })

@@ -174,7 +174,7 @@ describe("any turns of an agent", () => {
         for (const [index, one] of turns.entries()) await talk.say(index, one)
         await talk.check(turns.length)
       }),
-      { numRuns: often(15, 250) },
+      { numRuns: often(6, 250) },
     )
   }, 300_000)
 })

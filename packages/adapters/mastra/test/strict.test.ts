@@ -8,6 +8,7 @@ import { Message } from "@memfold/core"
 import { type Answering, type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
+import { often } from "../../../core/test/depth.js"
 import { createMemory } from "../../../memfold/src/index.js"
 import { loose } from "./loose.js"
 import { memfold, messagesOf } from "../src/index.js"
@@ -52,6 +53,9 @@ const thread = {
 }
 const base = { id: "support", name: "Support", instructions: "Be brief.", tools: { lookUp } }
 
+/** Questions to an agent: enough for several compactions, two reverts and a redaction. */
+const turns = often(20, 40)
+
 describe("an agent on one session", () => {
   for (const { name, model: make, compactions } of providers) {
     for (const compaction of compactions) {
@@ -59,12 +63,12 @@ describe("an agent on one session", () => {
         const { server, model } = await connected(seeded(7), make)
         await using memory = createMemory({ store: "memory:", ...short, compaction })
         const agent = new Agent({ ...base, model, ...memfold({ memory }) })
-        for (let turn = 1; turn <= 40; turn++) {
+        for (let turn = 1; turn <= turns; turn++) {
           const text = `Question ${turn}?`
           if (turn % 2 === 0) await agent.generate(text, thread)
           else await (await agent.stream(text, thread)).consumeStream()
-          if (turn % 15 === 0) await memory.revert("chat", { pauseFor: 4 })
-          if (turn === 25) await memory.redact("chat", 3)
+          if (turn % 9 === 0) await memory.revert("chat", { pauseFor: 4 })
+          if (turn === 13) await memory.redact("chat", 3)
         }
         await server.close()
         expect(server.refused.map(({ violations }) => violations)).toEqual([])
@@ -76,7 +80,7 @@ describe("an agent on one session", () => {
           expect(signed.length).toBeGreaterThan(10)
         }
         const all = await messagesOf(memory, "chat")
-        expect(all.filter(({ role }) => role === "user")).toHaveLength(40)
+        expect(all.filter(({ role }) => role === "user")).toHaveLength(turns)
       })
     }
   }

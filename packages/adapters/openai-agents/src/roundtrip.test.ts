@@ -6,6 +6,7 @@ import { protocol } from "@openai/agents"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { createMemory } from "../../../memfold/src/index.js"
 import { agentItem } from "../test/arbitrary.js"
 import { decodeItems, encodeContext, encodeItems } from "./index.js"
@@ -34,7 +35,7 @@ describe("L16: a codec reads back what it wrote", () => {
         }
         same(encodeItems(throughLog(decoded(items))), items)
       }),
-      { numRuns: 2_000 },
+      { numRuns: often(200, 2_000) },
     )
     expect(seen.size).toBeGreaterThan(16)
   })
@@ -45,7 +46,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const messages = decoded(items)
         expect(decoded(encodeItems(messages))).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: often(50, 500) },
     )
   })
 })
@@ -68,7 +69,7 @@ describe("L17: a context", () => {
           if (input.length > 0) expect(responsesViolations({ model: "gpt-6.2-sol", input })).toEqual([])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: often(12, 60) },
     )
   })
 

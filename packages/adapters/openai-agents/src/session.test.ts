@@ -29,6 +29,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, expectTypeOf, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { createMemory } from "../../../memfold/src/index.js"
 import * as SqliteEventLog from "../../../store-sqlite/src/index.js"
 import { apis, callsThenSays, clerk, readAll, serving, textOf } from "../test/agents.js"
@@ -272,7 +273,7 @@ describe("a session", () => {
         }
         expect(await session.history()).toEqual(talk)
       }),
-      { numRuns: 40 },
+      { numRuns: often(12, 40) },
     )
   })
 

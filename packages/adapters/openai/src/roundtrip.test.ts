@@ -3,6 +3,7 @@ import { Either, Schema } from "effect"
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { json, text } from "../../codec/test/arbitrary.js"
 import { decodeMessages, encodeMessages } from "./index.js"
 
@@ -86,7 +87,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const messages = Either.getOrThrow(decodeMessages(wire))
         expect(Either.getOrThrow(decodeMessages(encodeMessages(messages, { exact: true })))).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 
@@ -98,7 +99,7 @@ describe("L16: a codec reads back what it wrote", () => {
         // toEqual does not look at own fields called __proto__, their text does.
         expect(JSON.stringify(written).length).toBe(JSON.stringify(wire).length)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 

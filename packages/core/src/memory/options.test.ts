@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as fc from "fast-check"
+import { often } from "../../test/depth.js"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { EventLog, InMemoryEventLog, Memory, Message, TokenCounter } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
@@ -93,7 +94,7 @@ describe("the options of a memory", () => {
           expect(String(defect)).toContain(`"${option}" must be`)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: often(80, 300) },
     )
   })
 

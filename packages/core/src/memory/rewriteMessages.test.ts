@@ -1,6 +1,7 @@
 import { Effect, Either, Layer, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import {
   InMemoryEventLog,
   Keep,
@@ -143,7 +144,7 @@ describe("a rewrite", () => {
           }),
         ),
       ),
-      { numRuns: 50 },
+      { numRuns: often(15, 50) },
     )
   })
 })

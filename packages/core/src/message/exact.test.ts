@@ -1,6 +1,7 @@
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { isExactMessage } from "./exact.js"
 import { Message } from "./Message.js"
 
@@ -93,7 +94,7 @@ describe("the quick check of messages", () => {
         expect(JSON.stringify(Either.getOrNull(decoded))).toBe(JSON.stringify(value))
         expect(Either.getOrNull(decoded)).toEqual(value)
       }),
-      { numRuns: 2_000 },
+      { numRuns: often(500, 2_000) },
     )
     expect(accepted).toBeGreaterThan(100)
   })

@@ -373,6 +373,6 @@ it("no context of any version sends reasoning behind another prefix, whatever ha
       })
       await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(withMemory(manual, echo))))
     }),
-    { numRuns: often(30, 120) },
+    { numRuns: often(12, 120) },
   )
 })

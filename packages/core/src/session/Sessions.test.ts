@@ -103,7 +103,7 @@ describe("a state", () => {
           }),
         ),
       ),
-      { numRuns: often(30, 300) },
+      { numRuns: often(12, 300) },
     ))
 
   it.effect("is without every summary that was declared invalid, one after another (L6)", () =>

@@ -1,6 +1,7 @@
 import { Option } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { conversation } from "../../../testing/src/arbitrary/index.js"
 import { disorder, recorded } from "../../../testing/src/arbitrary/event.js"
 import { appended, stateOf } from "../../../testing/src/given/events.js"
@@ -27,7 +28,7 @@ describe("L6: a snapshot", () => {
         }
         expect(take(state)).toEqual(take(fold(empty("s"), events)))
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 
@@ -39,7 +40,7 @@ describe("L6: a snapshot", () => {
         for (const event of events) current = fold(restored(current), [event])
         expect(current.uncovered.slice().map((entry) => entry.message)).toEqual(messages)
       }),
-      { numRuns: 30 },
+      { numRuns: often(8, 30) },
     )
   })
 

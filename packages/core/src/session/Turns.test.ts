@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option, Stream } from "effect"
 import * as fc from "fast-check"
+import { often } from "../../test/depth.js"
 import { echo, pairs, said } from "../../test/engine.js"
 import { EventLog, InMemoryEventLog, Memory, Message, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
@@ -169,7 +170,7 @@ describe("appends that wait for one session", () => {
         })
         await Effect.runPromise(Effect.scoped(program))
       }),
-      { numRuns: 60 },
+      { numRuns: often(20, 60) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { chat, conversation } from "../../../testing/src/arbitrary/index.js"
 import { damaged, disorder } from "../../../testing/src/arbitrary/event.js"
 import * as oracles from "../../../testing/src/oracle/groups.js"
@@ -39,7 +40,7 @@ describe("any log", () => {
         expect(state.version).toBe(events.length)
         expect(state.session).toBe("s")
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 

@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { chat, conversation, strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
 import { damaged, disorder, recorded } from "../../../testing/src/arbitrary/event.js"
 import { runOf } from "../../../testing/src/memory/run.js"
@@ -167,7 +168,7 @@ describe("in every log", () => {
         const { summary } = Session.fold(Session.empty("s"), unique)
         expect(active.map(({ id }) => id)).toEqual(summary === null ? [] : [summary.id])
       }),
-      { numRuns: 300 },
+      { numRuns: often(60, 300) },
     )
   })
 
@@ -189,6 +190,6 @@ describe("in every log", () => {
         expect(active.length === 0 ? null : summary).toEqual(state.summary)
         expect(moments.at(-1)?.state.summary ?? null).toEqual(state.summary)
       }),
-      { numRuns: 40 },
+      { numRuns: often(10, 40) },
     ))
 })

@@ -1,6 +1,7 @@
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { cpuTime } from "../../test/cpuTime.js"
 import { estimate } from "../message/estimate.js"
 import * as Message from "../message/Message.js"
@@ -485,7 +486,7 @@ describe("properties", () => {
         expect(estimate(result.right.text)).toBeLessThanOrEqual(800)
         for (const line of result.right.text.split("\n")) expect(line.trim()).not.toBe("")
       }),
-      { numRuns: 300 },
+      { numRuns: often(60, 300) },
     )
   })
 
@@ -500,7 +501,7 @@ describe("properties", () => {
         fc.pre(tokensOf(said) > 12)
         expect(summarize(said)).toMatch(/^- (user|assistant): ./)
       }),
-      { numRuns: 1_000 },
+      { numRuns: often(150, 1_000) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../test/depth.js"
 import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
 import { damaged, disorder, stored } from "../../../testing/src/arbitrary/event.js"
 import {
@@ -354,6 +355,6 @@ it("is checked to its end, whatever it holds; L4 the fold itself keeps", async (
       expect(findings.every(({ session, version }) => session === "s" && version <= events.length)).toBe(true)
       expect(findings.filter(({ rule }) => rule === "L4")).toEqual([])
     }),
-    { numRuns: 100 },
+    { numRuns: often(30, 100) },
   )
 })

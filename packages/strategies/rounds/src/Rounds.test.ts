@@ -2,6 +2,7 @@ import { Message, type Strategy } from "@memfold/core"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { chat } from "../../../testing/src/arbitrary/index.js"
 import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
 import { runOf } from "../../../testing/src/memory/run.js"
@@ -115,7 +116,7 @@ describe("the rhythm", () => {
           expect(ours(turns, a, b)).toEqual(reference(turns.length, a, b))
         },
       ),
-      { numRuns: 100 },
+      { numRuns: often(30, 100) },
     )
   })
 

@@ -2,6 +2,7 @@ import { Message, type Render, Strategy } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
 import { decisions, oneByOne, rehearse } from "../../../testing/src/strategy/rehearse.js"
 import { runOf } from "../../../testing/src/memory/run.js"
@@ -117,7 +118,7 @@ describe("the reference's formulas", () => {
       fc.property(settings, (settings) => {
         expect(ours(settings, steady(300))).toEqual(reference(settings, steady(300)))
       }),
-      { numRuns: 40 },
+      { numRuns: often(10, 40) },
     )
   })
 
@@ -140,7 +141,7 @@ describe("the reference's formulas", () => {
       fc.property(settings, arrivals, (settings, arrivals) => {
         expect(ours(settings, arrivals)).toEqual(reference(settings, arrivals))
       }),
-      { numRuns: 200 },
+      { numRuns: often(50, 200) },
     )
   })
 })
@@ -236,7 +237,7 @@ describe("the context", () => {
         )
         expect(gaps).toEqual([])
       }),
-      { numRuns: 100 },
+      { numRuns: often(25, 100) },
     )
   })
 

@@ -2,6 +2,7 @@ import { Message, ToolNotes } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { decisions, oneByOne, ofTokens, summaryTokens } from "../../../testing/src/strategy/rehearse.js"
 import { runOf } from "../../../testing/src/memory/run.js"
 import { SplitTurn } from "./index.js"
@@ -232,7 +233,7 @@ describe("the reference's rules", () => {
         ])
         expect(plans(oneByOne(messages))).toEqual(reference(messages, sizes))
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../../core/test/depth.js"
 import { json, objectsWith, text } from "../../../codec/test/arbitrary.js"
 import { Responses } from "../index.js"
 
@@ -68,7 +69,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const messages = Either.getOrThrow(decodeItems(wire))
         expect(Either.getOrThrow(decodeItems(encodeItems(messages, { exact: true })))).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 
@@ -80,7 +81,7 @@ describe("L16: a codec reads back what it wrote", () => {
         // toEqual does not look at own fields called __proto__, their text does.
         expect(JSON.stringify(written).length).toBe(JSON.stringify(wire).length)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 

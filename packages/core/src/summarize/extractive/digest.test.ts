@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../test/depth.js"
 import * as Message from "../../message/Message.js"
 import { read, write } from "./digest.js"
 import { ofMessages } from "./sources.js"
@@ -95,7 +96,7 @@ describe("write", () => {
         expect(read(again).map(({ speaker }) => speaker)).toEqual(sources.map(({ speaker }) => speaker))
         expect(all(read(again))).toBe(again)
       }),
-      { numRuns: 300 },
+      { numRuns: often(100, 300) },
     )
   })
 })
