@@ -37,6 +37,7 @@ export { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 export * as ExtractiveSummarizer from "./summarize/ExtractiveSummarizer.js"
 export * as EchoSummarizer from "./summarize/EchoSummarizer.js"
 export * as Prompt from "./summarize/Prompt.js"
+export * as InContext from "./summarize/InContext.js"
 
 export * as MemoryLayers from "./layers/MemoryLayers.js"
 
