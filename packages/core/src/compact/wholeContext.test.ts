@@ -1,6 +1,6 @@
 /** What a summarizer that asks in context is given: the context as it is, and where in it the messages are. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, TestClock } from "effect"
 import * as fc from "fast-check"
 import { batched, conversation, strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
 import { runOf } from "../../../testing/src/memory/run.js"
@@ -93,6 +93,23 @@ describe("the whole context of a request", () => {
       expect(about(asked[1]!)?.[0]).toBe("[Conversation Summary]\n[0,5)")
       expect(asked[1]?.wholeContext?.messages[0]).toEqual(Message.system("Be kind."))
       expect(about(asked[1]!)).toHaveLength(1 + asked[1]!.messages.length)
+    }).pipe(Effect.provide(withMemory(manual, service)))
+  })
+
+  it.effect("says when a model was called with it, if one was", () => {
+    const { asked, service } = asking()
+    return Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* TestClock.setTime(7_000)
+      yield* memory.append("s", said(9))
+      yield* TestClock.setTime(9_000)
+      yield* memory.append("s", Message.user("one more"))
+      yield* memory.compact("s")
+      yield* memory.append("s", [Message.user("another"), Message.user("and another")])
+      yield* memory.compact("s")
+      yield* memory.append("s", said(4))
+      yield* memory.compact("s")
+      expect(asked.map(({ wholeContext }) => wholeContext?.lastCallTime)).toEqual([7_000, null, 9_000])
     }).pipe(Effect.provide(withMemory(manual, service)))
   })
 

@@ -7,6 +7,20 @@ import type { Request, WholeContext } from "../summarize/Summarizer.js"
 const said = (messages: ReadonlyArray<Message>): string =>
   JSON.stringify(messages.map(({ role, parts }) => [role, parts]))
 
+/** When a model was last called behind the prefix of now: a provider's cache has nothing of a later summary. */
+const lastCallTime = ({
+  uncovered,
+  prefix,
+  totalAtCommit,
+  lastModelCallTime,
+}: SessionState): number | null => {
+  const since = Math.max(prefix.validFrom, prefix.swappedTotal, totalAtCommit, uncovered.from)
+  for (let at = uncovered.to - 1; at >= since; at--) {
+    if (uncovered.at(at)?.message.role === "assistant") return lastModelCallTime
+  }
+  return null
+}
+
 /** Where the summary stands in the context, in front of a position; `null` if it is not shown as it is. */
 const summaryAt = (
   { messages, sources }: Context,
@@ -53,6 +67,6 @@ export const wholeContext = (
     .every((source, at) => (source === null ? messages[first + at]?.role === "tool" : isAsked(source)))
   const begin = previous === undefined ? first : summaryAt(context, state, first)
   return isWhole && begin !== null
-    ? { messages, cacheMarks, from: begin, to: end, lastCallTime: state.lastModelCallTime }
+    ? { messages, cacheMarks, from: begin, to: end, lastCallTime: lastCallTime(state) }
     : null
 }

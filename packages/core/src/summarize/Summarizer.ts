@@ -48,7 +48,8 @@ export interface Request {
  * - `messages`: all messages, the pinned ones, the summary and the tail included
  * - `cacheMarks`: positions behind which a prompt cache is worth setting (see `Render.Context`)
  * - `from`, `to`: what is to be summarized: the positions `[from, to)`. They begin with the summary so far if it is merged
- * - `lastCallTime`: when the newest answer of a model was appended, in milliseconds since the epoch; `null` without one
+ * - `lastCallTime`: when the newest answer of a model was appended, in milliseconds since the epoch; `null` if no model has
+ *   answered since the last compaction, so that no cache has this context
  */
 export interface WholeContext {
   readonly messages: ReadonlyArray<Message>
