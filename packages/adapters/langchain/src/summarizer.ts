@@ -43,7 +43,11 @@ const inContext = async (
 ): Promise<ReadonlyArray<BaseMessage>> => {
   const provider = await providerFor(isFields(model) && "bound" in model ? model["bound"] : model)
   const context = encodeContext(messages, { provider })
-  const own = typeof systemPrompt === "string" ? new SystemMessage(systemPrompt) : systemPrompt
+  // As `createAgent` writes it.
+  const own =
+    typeof systemPrompt === "string"
+      ? new SystemMessage(systemPrompt === "" ? "" : { content: [{ type: "text", text: systemPrompt }] })
+      : systemPrompt
   const { systemMessage = own } = instructed(own, context)
   return [...(systemMessage.text === "" ? [] : [systemMessage]), ...context.messages]
 }
