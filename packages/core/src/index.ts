@@ -31,6 +31,7 @@ export * as Pin from "./policy/Pin.js"
 export * as Prune from "./policy/Prune.js"
 export * as ToolNotes from "./policy/ToolNotes.js"
 export * as Policy from "./policy/decide.js"
+export { withMargin } from "./policy/withMargin.js"
 
 export * as Summarizer from "./summarize/Summarizer.js"
 export { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"

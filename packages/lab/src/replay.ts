@@ -13,6 +13,7 @@ import {
   type Strategy,
   type Summarizer,
   TokenCounter,
+  withMargin,
 } from "@memfold/core"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import type { Conversation } from "./Conversation.js"
@@ -142,6 +143,7 @@ export const replay = async (
     messages.find(({ time }) => time !== undefined)?.time ?? 0,
   )
   const promptOf = promptsOf()
+  const asInMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
   const sums = { compactions: 0, failures: 0 }
@@ -164,7 +166,7 @@ export const replay = async (
     const waitUntil = (time: number) =>
       Effect.gen(function* () {
         for (let checks = 0; checks < mostChecks; checks++) {
-          const due = Policy.nextCheck(strategy, yield* memory.state("s"), { now: now() })
+          const due = Policy.nextCheck(asInMemory, yield* memory.state("s"), { now: now() })
           if (due === null || due >= time) break
           moveTo(due)
           yield* compact
