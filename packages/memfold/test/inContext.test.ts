@@ -145,7 +145,7 @@ describe("a question in context", () => {
     const question = server.received.find(({ body }) =>
       JSON.stringify(body).includes("This message comes from"),
     )
-    const { messages } = question?.body as { messages: ReadonlyArray<{ content: unknown }> }
+    const { messages = [] } = (question?.body ?? {}) as { messages?: ReadonlyArray<{ content: unknown }> }
     expect(JSON.stringify(messages.at(-1))).not.toContain("cache_control")
     expect(JSON.stringify(messages.slice(0, -1))).toContain("cache_control")
   })
