@@ -132,47 +132,50 @@ describe("the whole context of a request", () => {
     }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
   })
 
-  it.effect("has the facts that stand in front, and those right before the newest user message", () => {
-    const { asked, service } = asking()
-    const fact = {
-      layer: "user",
-      key: "diet",
-      text: "Vegetarian.",
-      id: "f1",
-      from: 0,
-      to: 1,
-      time: 0,
-    } as const
-    const layers: MemoryLayers.Service = {
-      recall: () => Effect.succeed({ user: [fact], scope: [] }),
-      learn: () => Effect.succeed([]),
-      facts: () => Effect.succeed([]),
-      remove: () => Effect.succeed(false),
-      forgetMessage: () => Effect.void,
-    } as unknown as MemoryLayers.Service
-    return Effect.gen(function* () {
-      const memory = yield* Memory.Memory
-      yield* memory.append("s", said(9))
-      const sent = (yield* memory.context("s")).messages
-      yield* memory.compact("s")
-      expect(asked[0]?.wholeContext?.messages).toEqual(sent)
-      expect(texts(sent).join()).toContain("Vegetarian.")
-      expect(about(asked[0]!)?.join()).not.toContain("Vegetarian.")
-      // Where the newest user message is compacted, its facts would be in the midst of the messages.
-      yield* memory.append("s", [
-        Message.user("go on"),
-        ...said(4, 1).filter(({ role }) => role === "assistant"),
-      ])
-      yield* memory.append("s", [Message.assistant("one more"), Message.assistant("and another")])
-      yield* memory.compact("s")
-      expect(asked[1]?.messages.length).toBeGreaterThan(0)
-      expect(asked[1]?.wholeContext).toBeUndefined()
-    }).pipe(
-      Effect.provide(
-        withMemory(manual, service).pipe(Layer.provide(Layer.succeed(MemoryLayers.MemoryLayers, layers))),
-      ),
-    )
-  })
+  it.effect(
+    "has the facts before the newest user message, and is missing where they are among the messages",
+    () => {
+      const { asked, service } = asking()
+      const fact = {
+        layer: "user",
+        key: "diet",
+        text: "Vegetarian.",
+        id: "f1",
+        from: 0,
+        to: 1,
+        time: 0,
+      } as const
+      const layers: MemoryLayers.Service = {
+        recall: () => Effect.succeed({ user: [fact], scope: [] }),
+        learn: () => Effect.succeed([]),
+        facts: () => Effect.succeed([]),
+        remove: () => Effect.succeed(false),
+        forgetMessage: () => Effect.void,
+      } as unknown as MemoryLayers.Service
+      return Effect.gen(function* () {
+        const memory = yield* Memory.Memory
+        yield* memory.append("s", said(9))
+        const sent = (yield* memory.context("s")).messages
+        yield* memory.compact("s")
+        expect(asked[0]?.wholeContext?.messages).toEqual(sent)
+        expect(texts(sent).join()).toContain("Vegetarian.")
+        expect(about(asked[0]!)?.join()).not.toContain("Vegetarian.")
+        // Where the newest user message is compacted, its facts would be in the midst of the messages.
+        yield* memory.append("s", [
+          Message.user("go on"),
+          ...said(4, 1).filter(({ role }) => role === "assistant"),
+        ])
+        yield* memory.append("s", [Message.assistant("one more"), Message.assistant("and another")])
+        yield* memory.compact("s")
+        expect(asked[1]?.messages.length).toBeGreaterThan(0)
+        expect(asked[1]?.wholeContext).toBeUndefined()
+      }).pipe(
+        Effect.provide(
+          withMemory(manual, service).pipe(Layer.provide(Layer.succeed(MemoryLayers.MemoryLayers, layers))),
+        ),
+      )
+    },
+  )
 })
 
 describe("there is none", () => {
