@@ -109,6 +109,28 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
   const mode = options.compaction ?? "background"
   const boundReasoning = options.boundReasoning ?? "leave-out"
+  const styleOf = (strategy: Strategy, state: SessionState, now: number) =>
+    contextStyle(strategy, state, {
+      now,
+      budget: options.budget?.tokens,
+      compactions: mode === "manual" || mode === "off" ? mode : "automatic",
+    })
+  /** A context without recalled messages, and what it takes to render it again with them. */
+  const contextOf = (
+    state: SessionState,
+    strategy: Strategy,
+    { now, untilTime }: { readonly now: number; readonly untilTime?: number | undefined },
+  ) =>
+    Effect.gen(function* () {
+      const style = { ...styleOf(strategy, state, now), boundReasoning }
+      const facts =
+        layers === null
+          ? noAdditions
+          : yield* recallFacts(layers, counter, state, { ...strategy.context, untilTime })
+      const rendered = (additions: Additions) =>
+        Effect.sync(() => render(state, style, additions)).pipe(span("memfold.render"))
+      return { facts, rendered, plain: yield* rendered(facts) }
+    })
   const schedule = yield* CompactionSchedule.make({
     sessions,
     summarizer,
@@ -121,15 +143,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     budget: options.budget,
     shutdown: options.shutdown ?? Duration.zero,
     concurrentCompactions: options.concurrentCompactions ?? 8,
+    contextOf: (state, strategy) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.map(contextOf(state, strategy, { now }), ({ plain }) => plain),
+      ),
   })
   const underWay = yield* UnderWay.make
   const strategyOf = requestStrategy(options, marginOf(counter))
-  const styleOf = (strategy: Strategy, state: SessionState, now: number) =>
-    contextStyle(strategy, state, {
-      now,
-      budget: options.budget?.tokens,
-      compactions: mode === "manual" || mode === "off" ? mode : "automatic",
-    })
   const reading = { sessions, index: fullText, counter }
   // Whether contexts of this memory had recalled messages. Which ones, only the context knows.
   let recalls = false
@@ -197,14 +217,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const state = yield* load(session, request)
         const then = yield* timeOf(sessions, session, request)
         const now = then ?? (yield* Clock.currentTimeMillis)
-        const style = { ...styleOf(strategy, state, now), boundReasoning }
-        const facts =
-          layers === null
-            ? noAdditions
-            : yield* recallFacts(layers, counter, state, { ...strategy.context, untilTime: then })
-        const rendered = (additions: Additions) =>
-          Effect.sync(() => render(state, style, additions)).pipe(span("memfold.render"))
-        const plain = yield* rendered(facts)
+        const { facts, rendered, plain } = yield* contextOf(state, strategy, { now, untilTime: then })
         const recalled =
           recall === undefined
             ? null

@@ -31,12 +31,14 @@ export * as Pin from "./policy/Pin.js"
 export * as Prune from "./policy/Prune.js"
 export * as ToolNotes from "./policy/ToolNotes.js"
 export * as Policy from "./policy/decide.js"
+export { withMargin } from "./policy/withMargin.js"
 
 export * as Summarizer from "./summarize/Summarizer.js"
 export { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 export * as ExtractiveSummarizer from "./summarize/ExtractiveSummarizer.js"
 export * as EchoSummarizer from "./summarize/EchoSummarizer.js"
 export * as Prompt from "./summarize/Prompt.js"
+export * as InContext from "./summarize/InContext.js"
 
 export * as MemoryLayers from "./layers/MemoryLayers.js"
 

@@ -16,6 +16,8 @@ export interface Setup {
   readonly policies: ReadonlyArray<Policy>
   /** The summarizer; the extractive one by default. */
   readonly summarizer?: Summarizer.Service
+  /** Whether its calls are charged as questions in context, while the cache is alive; `false` by default. */
+  readonly askInContext?: boolean
 }
 
 /** Find out what every policy is measured with on a conversation. */
@@ -41,7 +43,7 @@ export interface Executor {
 }
 
 /** Does the work in this thread. */
-export const inThisThread = ({ policies, summarizer }: Setup): Executor => {
+export const inThisThread = ({ policies, summarizer, askInContext = false }: Setup): Executor => {
   const strategies = new Map(policies.map(({ name, strategy }) => [name, strategy]))
   return {
     size: 1,
@@ -52,6 +54,7 @@ export const inThisThread = ({ policies, summarizer }: Setup): Executor => {
       return replay(conversation, strategy, {
         prices,
         prepared,
+        askInContext,
         ...(summarizer === undefined ? {} : { summarizer }),
       })
     },

@@ -107,6 +107,23 @@ describe("a compaction", () => {
     }
   })
 
+  it("is charged as a question in context while the cache is alive, and as a prompt of its own later", async () => {
+    const asked = (messages: ReadonlyArray<Message.Message>, askInContext: boolean, keep = 4) =>
+      replay(ofTranscript("c", messages), rolling(keep, 8), { prices, askInContext })
+    const [own, inContext] = [await asked(talk(40), false), await asked(talk(40), true)]
+    expect(inContext.contexts).toEqual(own.contexts)
+    for (const [at, one] of inContext.spent.entries()) {
+      const before = own.spent[at]!
+      expect(one.calls).toBe(before.calls)
+      expect(one.summarizerInput).toBeLessThan(before.summarizerInput)
+      expect(one.cached).toBeGreaterThan(before.cached)
+      expect(one.summarizerOutput).toBe(before.summarizerOutput)
+    }
+    const slow = talk(40).map((one, at) => ({ ...one, time: start + at * 60 * minute }))
+    // Compacted right behind what the user says, an hour after the call before.
+    expect((await asked(slow, true, 5)).spent).toEqual((await asked(slow, false, 5)).spent)
+  })
+
   it("runs while nobody says anything, as a memory does by itself", async () => {
     const idle = Strategy.make({
       name: "idle",

@@ -3,14 +3,17 @@ import {
   Cost,
   CurrentSummarizer,
   ExtractiveSummarizer,
+  InContext,
   InMemoryEventLog,
   Memory,
+  type Message,
   Policy,
   type Prices,
   Prompt,
   type Strategy,
   type Summarizer,
   TokenCounter,
+  withMargin,
 } from "@memfold/core"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import type { Conversation } from "./Conversation.js"
@@ -30,6 +33,8 @@ export interface ReplayOptions {
   readonly automatic?: number
   /** The summarizer; the extractive one by default. Its calls are charged as those of a model. */
   readonly summarizer?: Summarizer.Service
+  /** Whether the calls of the summarizer are charged as questions in context, while the cache is alive; `false` by default. */
+  readonly askInContext?: boolean
 }
 
 /** What the questions came to. The shares of evidence are sums over `asked`, each from 0 to 1. */
@@ -64,28 +69,40 @@ export interface Replayed {
   readonly answered: Answered
 }
 
-/** What a call of a summarizer took, in tokens. */
-interface SummarizerTokens {
+/** A call of a summarizer, as a model would have had it. */
+interface SummarizerCall {
+  /** The tokens of a prompt of its own, and of the text that it wrote. */
   readonly input: number
   readonly output: number
+  /** The context with the question at its end, where that is possible. */
+  readonly inContext: ReadonlyArray<Message.Message> | null
 }
 
 /** A summarizer and its fallbacks, whose calls are counted as those of a model: its prompt, and the text that it wrote. */
 const counted = (
   summarizer: Summarizer.Service,
-  count: (tokens: SummarizerTokens) => void,
+  asksInContext: boolean,
+  count: (call: SummarizerCall) => void,
 ): Summarizer.Service => {
   const { count: tokensOf } = TokenCounter.estimating
   return {
     ...summarizer,
+    asksInContext: asksInContext || summarizer.asksInContext === true,
     summarize: (request) =>
       Effect.tap(summarizer.summarize(request), ({ text }) =>
         Effect.sync(() => {
           const { system, user } = Prompt.forRequest(request)
-          count({ input: tokensOf(system) + tokensOf(user), output: tokensOf(text) })
+          const hasCache = asksInContext && (request.wholeContext?.lastCallTime ?? null) !== null
+          count({
+            input: tokensOf(system) + tokensOf(user),
+            output: tokensOf(text),
+            inContext: hasCache ? (InContext.forRequest(request)?.messages ?? null) : null,
+          })
         }),
       ),
-    ...(summarizer.fallback === undefined ? {} : { fallback: counted(summarizer.fallback, count) }),
+    ...(summarizer.fallback === undefined
+      ? {}
+      : { fallback: counted(summarizer.fallback, asksInContext, count) }),
   }
 }
 
@@ -113,13 +130,20 @@ const mostChecks = 8
 export const replay = async (
   conversation: Conversation,
   strategy: Strategy.Strategy,
-  { prices, prepared, automatic = 0, summarizer = ExtractiveSummarizer.make() }: ReplayOptions,
+  {
+    prices,
+    prepared,
+    automatic = 0,
+    summarizer = ExtractiveSummarizer.make(),
+    askInContext = false,
+  }: ReplayOptions,
 ): Promise<Replayed> => {
   const { messages, questions } = conversation
   const { clock, now, moveTo } = TranscriptClock.make(
     messages.find(({ time }) => time !== undefined)?.time ?? 0,
   )
   const promptOf = promptsOf()
+  const asInMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
   const sums = { compactions: 0, failures: 0 }
@@ -142,7 +166,7 @@ export const replay = async (
     const waitUntil = (time: number) =>
       Effect.gen(function* () {
         for (let checks = 0; checks < mostChecks; checks++) {
-          const due = Policy.nextCheck(strategy, yield* memory.state("s"), { now: now() })
+          const due = Policy.nextCheck(asInMemory, yield* memory.state("s"), { now: now() })
           if (due === null || due >= time) break
           moveTo(due)
           yield* compact
@@ -192,8 +216,14 @@ export const replay = async (
     }
   }).pipe(Effect.withClock(clock))
 
-  const charged = counted(summarizer, (tokens) => {
-    spent = spent.map((before) => Cost.summarizer(before, tokens))
+  const charged = counted(summarizer, askInContext, ({ inContext, ...tokens }) => {
+    const time = now()
+    const prompt = inContext === null ? null : promptOf({ messages: inContext })
+    spent = spent.map((before, at) =>
+      prompt !== null && Cost.isCached(before, time, prices[at]!)
+        ? Cost.summarizerInContext(before, { time, prompt, output: tokens.output }, prices[at]!)
+        : Cost.summarizer(before, tokens),
+    )
   })
   const live = Memory.layer({ strategy, compaction: "manual" }).pipe(
     Layer.provide(InMemoryEventLog.layer),

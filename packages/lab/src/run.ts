@@ -79,12 +79,14 @@ export const run = async ({
   prices,
   recallTokens = 1_000,
   summarizer,
+  askInContext = false,
   executor,
   onProgress = () => {},
 }: RunOptions): Promise<Report> => {
   const all = [reference, ...policies]
   const { size, prepare, replay } =
-    executor ?? inThisThread({ policies: all, ...(summarizer === undefined ? {} : { summarizer }) })
+    executor ??
+    inThisThread({ policies: all, askInContext, ...(summarizer === undefined ? {} : { summarizer }) })
   const atATime = limited(size)
   const total = conversations.length * (1 + all.length)
   let done = 0

@@ -2,8 +2,8 @@
  * Summaries written by a language model, through `@effect/ai`: any provider that has a `LanguageModel` layer.
  */
 import type { Response } from "@effect/ai"
-import { LanguageModel } from "@effect/ai"
-import { CurrentSummarizer, Prompt, Summarizer } from "@memfold/core"
+import { LanguageModel, type Prompt as AiPrompt, type Tool, type Toolkit } from "@effect/ai"
+import { CurrentSummarizer, InContext, type Message, Prompt, Summarizer } from "@memfold/core"
 import { Effect, Layer, Schema } from "effect"
 import { unavailable } from "./failure.js"
 
@@ -24,7 +24,21 @@ export const Options = Schema.Struct({
   maxTokens: Schema.optional(Schema.Int.pipe(Schema.greaterThanOrEqualTo(32))),
   instructions: Schema.optional(Schema.String),
 })
-export type Options = typeof Options.Encoded
+export type Options = typeof Options.Encoded & { readonly askInContext?: AskInContext }
+
+/**
+ * Asks at the end of the context, which the provider then reads from its prompt cache, as long as that is alive. For chats of
+ * `@memfold/effect-ai`, its function `askInContext` makes this.
+ *
+ * - `prompt`: the messages as your own calls send them, with what stands before them. An Effect, so that it can depend on the
+ *   provider
+ * - `toolkit`: your tools, all of them. They are described to the model, and never run
+ * - `cacheMinutes`: how long the provider keeps the cache; 5 by default
+ */
+export interface AskInContext extends InContext.Options {
+  readonly prompt: (messages: ReadonlyArray<Message.Message>) => Effect.Effect<AiPrompt.Prompt>
+  readonly toolkit?: Toolkit.Toolkit<Record<string, Tool.Any>>
+}
 
 /** The provider's finish reason as the summarizer's; `undefined` if the provider names none. */
 const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] => {
@@ -46,6 +60,13 @@ const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] =>
   }
 }
 
+/** The tools as they are described to a model; a model that calls one has not written a summary. */
+const withoutHandlers = ({ tools }: Toolkit.Toolkit<Record<string, Tool.Any>>) => ({
+  tools,
+  handle: (name: PropertyKey) =>
+    Effect.dieMessage(`the summarizer runs no tools, and the model called ${String(name)}`),
+})
+
 /**
  * A summarizer over the `LanguageModel` in the context.
  *
@@ -63,26 +84,42 @@ const finishOf = (reason: Response.FinishReason): Summarizer.Result["finish"] =>
  * )
  * ```
  */
-export const make = (
-  options: Options = {},
-): Effect.Effect<Summarizer.Service, never, LanguageModel.LanguageModel> =>
+export const make = ({ askInContext, ...options }: Options = {}): Effect.Effect<
+  Summarizer.Service,
+  never,
+  LanguageModel.LanguageModel
+> =>
   Effect.gen(function* () {
     const { name, maxInputTokens, ...wording } = yield* Schema.decode(Options)(options).pipe(Effect.orDie)
     const model = yield* LanguageModel.LanguageModel
+    const own = yield* Effect.context<never>()
+    /** The context as a chat sends it, and the question at its end. */
+    const inContext = (messages: ReadonlyArray<Message.Message>, { prompt, toolkit }: AskInContext) =>
+      Effect.flatMap(Effect.provide(prompt(messages), own), (written) =>
+        model.generateText({
+          prompt: written,
+          disableToolCallResolution: true,
+          ...(toolkit === undefined ? {} : { toolkit: withoutHandlers(toolkit) }),
+        }),
+      )
     return {
       name,
       ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+      asksInContext: askInContext !== undefined,
       summarize: (request) =>
         Effect.gen(function* () {
+          const asked = yield* InContext.now(request, wording, askInContext)
           const prompt = Prompt.forRequest(request, wording)
-          const response = yield* model
-            .generateText({
-              prompt: [
-                { role: "system", content: prompt.system },
-                { role: "user", content: [{ type: "text", text: prompt.user }] },
-              ],
-            })
-            .pipe(Effect.mapError((error) => unavailable(request.session, error)))
+          const response = yield* (
+            asked !== null && askInContext !== undefined
+              ? inContext(asked.messages, askInContext)
+              : model.generateText({
+                  prompt: [
+                    { role: "system", content: prompt.system },
+                    { role: "user", content: [{ type: "text", text: prompt.user }] },
+                  ],
+                })
+          ).pipe(Effect.mapError((error) => unavailable(request.session, error)))
           if (response.finishReason === "error") {
             return yield* new Summarizer.SummarizerError({
               session: request.session,

@@ -17,6 +17,7 @@ export { aiSdkRules } from "./provider/aiSdkRules.js"
 export type { AiSdkRule } from "./provider/aiSdkRules.js"
 export type { Rule, Violation } from "./provider/violation.js"
 
+export { cacheMiss } from "./provider/cacheMiss.js"
 export { signer } from "./provider/binding.js"
 export type { Mismatch, Signer } from "./provider/binding.js"
 

@@ -12,4 +12,4 @@ export {
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"
-export { summarizer, type SummarizerOptions } from "./summarizer.js"
+export { type AskInContext, summarizer, type SummarizerOptions } from "./summarizer.js"

@@ -15,6 +15,7 @@ import { Context, Effect, Either, Option, Random, Schema, Stream } from "effect"
 import { decodePrompt } from "./decode.js"
 import { encodeContext, encodePrompt } from "./encode.js"
 import { History } from "./history.js"
+import { prepended } from "./prepended.js"
 import { decodeResponse, type WriteParams } from "./response.js"
 import { type Sessions, sessionOf } from "./sessions.js"
 import { inTurn, turnInScope } from "./turns.js"
@@ -113,11 +114,6 @@ const without =
     const isEnd = start >= 0 && given.every((message, at) => same(messages[start + at], message))
     return isEnd ? messages.slice(0, start) : null
   }
-
-const prepended = (instructions: string | undefined, prompt: Prompt.Prompt): Prompt.Prompt =>
-  instructions === undefined || instructions === ""
-    ? prompt
-    : Prompt.merge(Prompt.make([{ role: "system", content: instructions }]), prompt)
 
 /** What a call is asked with, whatever its tools are. */
 interface Call {

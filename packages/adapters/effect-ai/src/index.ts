@@ -1,4 +1,5 @@
 /** Durable, compacted chats for Effect AI: chats on sessions of a memory, and the codec of prompts and responses. */
+export { askInContext, type AskInContextOptions } from "./askInContext.js"
 export { decodePrompt } from "./decode.js"
 export { encodeContext, type EncodedContext, type EncodeOptions, encodePrompt } from "./encode.js"
 export * as MemfoldChat from "./MemfoldChat.js"

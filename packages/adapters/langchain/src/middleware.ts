@@ -1,9 +1,9 @@
 /** The middleware: an agent whose context is a stored session. */
-import { type BaseMessage, SystemMessage } from "@langchain/core/messages"
+import type { BaseMessage } from "@langchain/core/messages"
 import { isFields } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain"
-import type { LangChainContext } from "./encode.js"
+import { instructed } from "./instructed.js"
 import { providerFor } from "./model.js"
 import { NoSession } from "./NoSession.js"
 import { LangChainSession } from "./session.js"
@@ -22,25 +22,6 @@ export type AgentRuntime = Pick<Runtime, "context"> & {
 export interface MemfoldOptions {
   readonly memory: Memory.AnyMemory
   readonly session?: string | ((runtime: AgentRuntime) => string | undefined)
-}
-
-type Content = SystemMessage["content"]
-
-/** The system prompt of the agent, and behind it the system messages of the session. */
-const instructed = (
-  own: SystemMessage,
-  { system }: LangChainContext,
-): { readonly systemMessage?: SystemMessage } => {
-  if (system === undefined) return {}
-  if (own.text === "") return { systemMessage: new SystemMessage({ content: system as Content }) }
-  if (typeof own.content === "string" && typeof system === "string") {
-    return { systemMessage: new SystemMessage({ content: `${own.content}\n\n${system}` }) }
-  }
-  const blocks = (content: unknown): ReadonlyArray<unknown> =>
-    typeof content === "string" ? [{ type: "text", text: content }] : (content as ReadonlyArray<unknown>)
-  return {
-    systemMessage: new SystemMessage({ content: [...blocks(own.content), ...blocks(system)] as Content }),
-  }
 }
 
 /** The answer of a model, alone or with a structured response beside it. */

@@ -35,7 +35,7 @@ import { type Hooks, runHook } from "./Hooks.js"
 import { shownBlocks } from "./shownBlocks.js"
 import { filesOf } from "./toolNotes.js"
 import type { Budget } from "./waitForBudget.js"
-import { type Written, writeSummary } from "./writeSummary.js"
+import { type Writers, type Written, writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
 export interface Settings {
@@ -99,6 +99,8 @@ export interface Dependencies {
   readonly hooks: Hooks
   readonly budget?: Budget | undefined
   readonly leases: Leases
+  /** The context of a state, as a model would get it now. */
+  readonly contextOf: Writers["contextOf"]
 }
 
 /** Options of one run. */

@@ -7,7 +7,7 @@ import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "../message/Message.js"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { pairResults } from "../render/pairResults.js"
-import { preambleEnd, summaryMessages } from "../render/Render.js"
+import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { marginOf, messageOverhead } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
@@ -21,6 +21,7 @@ import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
 import { chunks, fitting, smallestRoom } from "./chunks.js"
 import { failureNotes, splitNotes } from "./toolNotes.js"
+import { wholeContext } from "./wholeContext.js"
 
 /** The parts of an engine that writing a summary needs. */
 export interface Writers {
@@ -31,6 +32,8 @@ export interface Writers {
     readonly summarizerTimeout: Duration.DurationInput
     readonly summarizerRetries: number
   }
+  /** The context of a state, as a model would get it now. */
+  readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
 }
 
 /** A written summary: its new segments, how many older ones it carries over, and what it covers and cost. */
@@ -156,7 +159,7 @@ interface Asked {
 const ask = (
   writers: Writers,
   before: SessionState,
-  { part, from }: Assignment,
+  { part, from, previous }: Assignment,
   {
     finished: start,
     rest,
@@ -207,6 +210,13 @@ const ask = (
       }
     }
 
+    // A call for a part of the messages, or behind a text that was only now written, is about more than contexts show.
+    const isOneCall = start.to === part.from && start.text === previous
+    const shown =
+      summarizer.asksInContext === true && isOneCall
+        ? yield* writers.contextOf(before, writers.strategy)
+        : null
+
     let finished = start
     let text = start.text
     let providerData = start.providerData
@@ -225,19 +235,26 @@ const ask = (
       const taken = all.slice(position, end)
       calls++
       const context = contextOf(position, end)
+      const range = {
+        from,
+        to: reached(end),
+        previous: text,
+        messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
+      }
+      const isWhole = position === 0 && end === all.length
+      const whole =
+        shown === null || !isWhole || shown.tokens > window ? null : wholeContext(shown, before, range)
       const answer: Either.Either<Answer, SummarizerError> = yield* Effect.either(
         callSummarizer(writers, {
           session,
           kind: part.kind,
-          from,
-          to: reached(end),
-          previous: text,
+          ...range,
           messages: taken.map(({ message }) => message),
-          messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
           replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
           ...sizeOf(writers.strategy, part.kind),
           instructions,
           ...(context === null ? {} : { context }),
+          ...(whole === null ? {} : { wholeContext: whole }),
         }),
       )
       if (Either.isLeft(answer)) return { finished, calls, failure: answer.left }

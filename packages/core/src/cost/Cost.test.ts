@@ -57,6 +57,29 @@ describe("the cost of a conversation", () => {
     })
   })
 
+  it("charges a question in context as new behind what the newest call sent, and keeps the cache alive", () => {
+    const prompt = (...texts: ReadonlyArray<string>) => texts.map((text) => ({ text, tokens: 10 }))
+    const before = spentOn([["a", "b"]])
+    const asked = Cost.summarizerInContext(
+      before,
+      { time: 4 * minute, prompt: prompt("a", "b", "c", "?"), output: 3 },
+      prices,
+    )
+    expect(asked).toMatchObject({
+      calls: 1,
+      cached: 20,
+      written: 20,
+      summarizerInput: 20,
+      summarizerOutput: 3,
+    })
+    const late = { time: 6 * minute, prompt: prompt("a", "x") }
+    expect(Cost.call(asked, late, prices).cached).toBe(30)
+    expect(Cost.call(before, late, prices).cached).toBe(0)
+    expect(Cost.isCached(before, 5 * minute, prices)).toBe(true)
+    expect(Cost.isCached(before, 5 * minute + 1, prices)).toBe(false)
+    expect(Cost.isCached(Cost.nothing, 0, prices)).toBe(false)
+  })
+
   it("keeps the start of a message that grows only where the cache keeps tokens", () => {
     const grows = [["summary", "b"], ["summary, and more"]]
     expect(spentOn(grows).cached).toBe(0)

@@ -24,11 +24,11 @@ export interface Call {
 /** The tokens of all calls so far, by how they are charged, and what the next call finds in the cache. */
 export interface Spent {
   readonly calls: number
-  /** Prompt tokens that were read from the cache. */
+  /** Prompt tokens that were read from the cache, also by summarizers. */
   readonly cached: number
   /** Prompt tokens that were written to the cache. */
   readonly written: number
-  /** What summarizers read and wrote. */
+  /** What summarizers read as new, and what they wrote. */
   readonly summarizerInput: number
   readonly summarizerOutput: number
   /** The newest call; `null` before the first one. */
@@ -75,6 +75,13 @@ const sharedTokens = (
   return tokens
 }
 
+/** Whether the cache still has the prompt of the newest call at a time, in milliseconds since the epoch. */
+export const isCached = (
+  { newest }: Pick<Spent, "newest">,
+  time: number,
+  { cacheMinutes }: Pick<Prices, "cacheMinutes">,
+): boolean => newest !== null && time - newest.time <= cacheMinutes * 60_000
+
 /**
  * Adds a call of the model.
  *
@@ -98,9 +105,8 @@ export const call = (
   call: Call,
   { cacheMinutes, cacheUnit }: Pick<Prices, "cacheMinutes" | "cacheUnit">,
 ): Spent => {
-  const { newest } = spent
-  const alive = newest !== null && call.time - newest.time <= cacheMinutes * 60_000
-  const cached = alive ? sharedTokens(newest.prompt, call.prompt, cacheUnit) : 0
+  const known = isCached(spent, call.time, { cacheMinutes }) ? (spent.newest?.prompt ?? []) : []
+  const cached = sharedTokens(known, call.prompt, cacheUnit)
   const all = call.prompt.reduce((sum, { tokens }) => sum + tokens, 0)
   return {
     ...spent,
@@ -125,6 +131,40 @@ export const summarizer = (
   summarizerInput: spent.summarizerInput + input,
   summarizerOutput: spent.summarizerOutput + output,
 })
+
+/**
+ * Adds a call of a summarizer that asks in context: what the newest call has sent is read from the cache, and the rest is
+ * new. The cache lives on from then.
+ *
+ * @param spent - What was spent before.
+ * @param call - The call: the context, behind it the question, and the tokens of the answer. It comes after all others.
+ * @param prices - How the cache works.
+ *
+ * @example
+ * ```ts
+ * import { Cost, Prices } from "@memfold/core"
+ *
+ * const prices = Prices.presets["claude-sonnet-5.5"]
+ * const prompt = [{ text: "Hello", tokens: 1_000 }]
+ * const spent = Cost.call(Cost.nothing, { time: 0, prompt }, prices)
+ * const question = { text: "Write a summary.", tokens: 500 }
+ * const asked = Cost.summarizerInContext(
+ *   spent,
+ *   { time: 60_000, prompt: [...prompt, question], output: 100 },
+ *   prices,
+ * )
+ * console.log(asked.cached, asked.summarizerInput) // 1000 500
+ * ```
+ */
+export const summarizerInContext = (
+  spent: Spent,
+  { time, prompt, output }: Call & { readonly output: number },
+  prices: Pick<Prices, "cacheMinutes" | "cacheUnit">,
+): Spent => {
+  const asked = call(spent, { time, prompt }, prices)
+  const input = asked.written - spent.written
+  return summarizer({ ...asked, calls: spent.calls, written: spent.written }, { input, output })
+}
 
 /** What was spent, in dollars, in parts. */
 export interface Dollars {
@@ -162,7 +202,8 @@ export const total = (spent: Omit<Spent, "calls" | "newest">, prices: Prices): D
  *
  * @param prices - Only how they relate to each other counts.
  * @param session - `perCall` (d): the new tokens of a call. `summary` (S) and `kept` (K): the tokens that a compaction
- *   leaves. `summarizerInput` and `summarizerOutput`: the tokens of the summarizer's call, for C.
+ *   leaves. `summarizerInput` and `summarizerOutput`: the tokens of the summarizer's call, for C. `summarizerCached`: the
+ *   tokens that it reads from the cache, if it asks in context; 0 by default.
  * @returns a number of tokens; `Infinity` if cached tokens are free
  *
  * @example
@@ -181,10 +222,11 @@ export const breakEven = (
     readonly kept: number
     readonly summarizerInput: number
     readonly summarizerOutput: number
+    readonly summarizerCached?: number
   },
 ): number => {
-  const { perCall, summary, kept, summarizerInput, summarizerOutput } = session
+  const { perCall, summary, kept, summarizerInput, summarizerOutput, summarizerCached = 0 } = session
   const written = Math.max(0, cacheWrite - cached) * (summary + kept)
-  const once = written + input * summarizerInput + output * summarizerOutput
+  const once = written + input * summarizerInput + cached * summarizerCached + output * summarizerOutput
   return cached === 0 ? Number.POSITIVE_INFINITY : Math.sqrt((2 * perCall * once) / cached)
 }

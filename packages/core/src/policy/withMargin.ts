@@ -13,7 +13,18 @@ const enlarged = <Input extends PolicyInput>(input: Input, margin: number): Inpu
   startOfLastTokens: (tokens: number) => input.startOfLastTokens(tokens / margin),
 })
 
-/** The strategy behind the margin of a counter; the same one if the margin is 1. */
+/**
+ * The strategy behind the margin of a counter; the same one if the margin is 1. A memory puts its strategies behind the
+ * margin of its counter by itself: this is for asking `Policy.decide` and `Policy.nextCheck` what a memory would do.
+ *
+ * @example
+ * ```ts
+ * import { type Strategy, TokenCounter, withMargin } from "@memfold/core"
+ *
+ * const asInMemory = (strategy: Strategy.Strategy) =>
+ *   withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
+ * ```
+ */
 export const withMargin = (strategy: Strategy, margin: number): Strategy => {
   if (margin === 1) return strategy
   const { when, keep, batchSize, split, prune } = strategy

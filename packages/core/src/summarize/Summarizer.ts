@@ -33,6 +33,30 @@ export interface Request {
    * if a message or a group of tool calls had to be divided between two calls.
    */
   readonly context?: Conversation
+  /**
+   * The context of the session as it is now, for a summarizer that asks at its end (see `Service.asksInContext`). Missing
+   * for all others, and where the context does not show all that is to be summarized, word for word and in one place.
+   */
+  readonly wholeContext?: WholeContext
+}
+
+/**
+ * The context of a session when its compaction starts, word for word as `context` gives it. It begins with the context of
+ * the newest call of the model, unless facts or recalled messages stood before the newest user message: then with what was
+ * before them. So the provider has it in its prompt cache.
+ *
+ * - `messages`: all messages, the pinned ones, the summary and the tail included
+ * - `cacheMarks`: positions behind which a prompt cache is worth setting (see `Render.Context`)
+ * - `from`, `to`: what is to be summarized: the positions `[from, to)`. They begin with the summary so far if it is merged
+ * - `lastCallTime`: when the newest answer of a model was appended, in milliseconds since the epoch; `null` if no model has
+ *   answered since the last compaction, so that no cache has this context
+ */
+export interface WholeContext {
+  readonly messages: ReadonlyArray<Message>
+  readonly cacheMarks: ReadonlyArray<number>
+  readonly from: number
+  readonly to: number
+  readonly lastCallTime: number | null
 }
 
 /**
@@ -119,6 +143,8 @@ export interface Service {
   readonly name: string
   /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
   readonly maxInputTokens?: number
+  /** Whether requests have `wholeContext` where that is possible; `false` by default. */
+  readonly asksInContext?: boolean
   /** Writes a summary. If it throws, that counts as the failure `unavailable`. */
   readonly summarize: (request: Request) => Effect.Effect<Result, SummarizerError>
   /** The summarizer to call instead when this one has failed after all retries. */

@@ -242,6 +242,20 @@ const prefixOf = (
   return asText ? { ...prefix, head: [prefix.head, "summary as text"].filter(Boolean).join(", ") } : prefix
 }
 
+/** Messages in a format, with marks of the prompt cache behind these positions if the options ask for them. */
+export const encodeIn = (
+  format: keyof Formats,
+  { messages, cacheMarks }: Pick<Render.Context, "messages" | "cacheMarks">,
+  systemMessages: SystemMessages,
+  { cacheControl, ...form }: FormatOptions,
+): Encoded => {
+  const codec = codecs[format]
+  const encode = systemMessages === "apart" ? codec.encodeApart : codec.encode
+  const ttl = cacheControl === "1h" ? "1h" : "5m"
+  const isMarked = cacheControl !== undefined && cacheControl !== false
+  return encode(messages, { ...form, ...(isMarked ? { cacheControl: { behind: cacheMarks, ttl } } : {}) })
+}
+
 /** A context in a format; its layout names what the format has no place for. */
 export const formatContext = (
   format: keyof Formats,
@@ -253,16 +267,7 @@ export const formatContext = (
   readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
   readonly prefix: Render.Context["prefix"]
 } => {
-  const codec = codecs[format]
-  const encode = systemMessages === "apart" ? codec.encodeApart : codec.encode
-  const { cacheControl, ...form } = options
-  const ttl = cacheControl === "1h" ? "1h" : "5m"
-  const { messages, omitted } = encode(context.messages, {
-    ...form,
-    ...(cacheControl === undefined || cacheControl === false
-      ? {}
-      : { cacheControl: { behind: context.cacheMarks, ttl } }),
-  })
+  const { messages, omitted } = encodeIn(format, context, systemMessages, options)
   return {
     messages,
     layout: [...context.layout, ...unsupported(omitted, context.sources)],

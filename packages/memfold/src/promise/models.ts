@@ -1,7 +1,14 @@
 /** Turns the `summarizer` option into a summarizer. */
-import { Prompt, Summarizer } from "@memfold/core"
+import { InContext, Message, Prompt, Summarizer } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { byName, type SummarizerName, summarizers } from "../parts.js"
+import {
+  type ContextMessages,
+  encodeIn,
+  type FormatOptions,
+  type Formats,
+  type SystemMessages,
+} from "./formats.js"
 
 /**
  * A function that asks a model for a summary. It gets the instructions (`system`) and the conversation (`user`), and
@@ -32,21 +39,110 @@ export type AskModel = (
 /** A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, or a service. */
 export type GivenSummarizer = SummarizerName | AskModel | Summarizer.Service
 
+const nameOf = (ask: { readonly name: string }): string =>
+  ask.name === "" || ask.name === "summarizer" ? "model" : ask.name
+
+const resultOf = (
+  { session }: Summarizer.Request,
+  ask: (signal: AbortSignal) => Promise<string | Summarizer.Result>,
+) =>
+  Effect.tryPromise({
+    try: async (signal) => await ask(signal),
+    catch: (error) =>
+      new Summarizer.SummarizerError({
+        session,
+        reason: "unavailable",
+        // The error's message may quote the conversation or an API key; its name does not.
+        detail: `the function that asks the model threw ${error instanceof Error ? error.name : typeof error}`,
+      }),
+  }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)))
+
 /** A function that asks a model, as a summarizer. */
 const asking = (ask: AskModel): Summarizer.Service => ({
-  name: ask.name === "" || ask.name === "summarizer" ? "model" : ask.name,
-  summarize: (request) =>
-    Effect.tryPromise({
-      try: async (signal) => await ask(Prompt.forRequest(request), { signal }),
-      catch: (error) =>
-        new Summarizer.SummarizerError({
-          session: request.session,
-          reason: "unavailable",
-          // The error's message may quote the conversation or an API key; its name does not.
-          detail: `the function that asks the model threw ${error instanceof Error ? error.name : typeof error}`,
-        }),
-    }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer))),
+  name: nameOf(ask),
+  summarize: (request) => resultOf(request, (signal) => ask(Prompt.forRequest(request), { signal })),
 })
+
+/**
+ * Options of {@link askInContext}.
+ *
+ * - `name`: recorded with each summary; the name of the function by default
+ * - `cacheMinutes`: how long the provider keeps its prompt cache; 5 by default
+ * - `maxInputTokens`: the most tokens of input for one call; no limit by default. If the context is larger, the call is a
+ *   prompt of its own; if the messages to summarize are, too, they are divided between several
+ * - `instructions`, `maxTokens`: what the question says (see `Prompt.Options`)
+ * - `systemMessages`: as in the options of the memory
+ * - `cacheControl`, `model`, `summaries`: as you give them to `context`
+ */
+export interface AskInContextOptions<System extends SystemMessages = "inline">
+  extends Prompt.Options, InContext.Options, FormatOptions {
+  readonly name?: string
+  readonly maxInputTokens?: number
+  readonly systemMessages?: System
+}
+
+/**
+ * A summarizer that asks a model at the end of the session's context, which the provider then reads from its prompt cache, for
+ * a tenth or a twentieth of the price. The function gets messages as `context` of the memory gives them. It has to send what
+ * your own calls send: the same model, the same `tools`, and whatever you put in front of the messages; and it runs no tool.
+ *
+ * Where that cannot be, because the cache has expired or the messages are not in the context, it gets a prompt of its own:
+ * `inContext` is `false`, and tools are of no use.
+ *
+ * @param format - The format of the messages, as in the options of the memory.
+ * @param ask - Asks the model, and returns the text, or a result with the reason why the model stopped.
+ * @param options - How long the cache lives, and how the messages are written.
+ *
+ * @example
+ * ```ts
+ * import Anthropic from "@anthropic-ai/sdk"
+ * import { askInContext, createMemory } from "memfold"
+ *
+ * const client = new Anthropic({ apiKey: "sk-…" })
+ * const common = { model: "claude-sonnet-5-5", tools: [] }
+ * const summarizer = askInContext(
+ *   "anthropic",
+ *   async (messages, { signal }) => {
+ *     const answer = await client.messages.create({ ...common, max_tokens: 4_000, ...messages }, { signal })
+ *     return answer.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("")
+ *   },
+ *   { cacheControl: true },
+ * )
+ * const memory = createMemory({ store: "memory:", format: "anthropic", summarizer: [summarizer, "extractive"] })
+ * await memory.close()
+ * ```
+ */
+export const askInContext = <Format extends keyof Formats, System extends SystemMessages = "inline">(
+  format: Format,
+  ask: (
+    messages: ContextMessages<Format, System>,
+    options: { readonly signal: AbortSignal; readonly inContext: boolean },
+  ) => Promise<string | Summarizer.Result>,
+  options: AskInContextOptions<System> = {},
+): Summarizer.Service => {
+  const { name = nameOf(ask), cacheMinutes, maxInputTokens, systemMessages = "inline", ...rest } = options
+  const { instructions, maxTokens, ...form } = rest
+  const wording = { instructions, maxTokens }
+  return {
+    name,
+    asksInContext: true,
+    ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+    summarize: (request) =>
+      Effect.gen(function* () {
+        const asked = yield* InContext.now(
+          request,
+          wording,
+          cacheMinutes === undefined ? {} : { cacheMinutes },
+        )
+        const { system, user } = Prompt.forRequest(request, wording)
+        const alone = { messages: [Message.system(system), Message.user(user)], cacheMarks: [] }
+        const { messages } = encodeIn(format, asked ?? alone, systemMessages, form)
+        return yield* resultOf(request, (signal) =>
+          ask(messages as ContextMessages<Format, System>, { signal, inContext: asked !== null }),
+        )
+      }),
+  }
+}
 
 const one = (given: GivenSummarizer): Summarizer.Service => {
   if (typeof given === "function") return asking(given)

@@ -102,6 +102,33 @@ describe("an expired cache", () => {
   })
 })
 
+describe("a summarizer that asks in context", () => {
+  const settings = { blockTokens: 100, keepTokens: 500, keepMessages: 2, summaryShare: 0.12 }
+
+  it("makes a compaction worth it sooner", () => {
+    const dear = { ...Prices.presets["claude-sonnet-5.5"], input: 40 }
+    const first = (askInContext: boolean) =>
+      decisions(
+        BreakEven({ ...settings, blockTokens: 1_000, prices: dear, askInContext }),
+        oneByOne(talk(900)),
+      )[0]!.to
+    expect(first(true)).toBeLessThan(0.7 * first(false))
+  })
+
+  it("is asked half a minute before the cache expires, and after that as any other", () => {
+    const { moments } = rehearse(BreakEven({ askInContext: true }), oneByOne(talk(60)))
+    const { dueTime, state } = moments.at(-1)!
+    expect(dueTime).toBe(state.lastModelCallTime! + 4.5 * minute + 1)
+    const later = (pause: number) => [
+      ...talk(60),
+      ...talk(2, { from: 60 }).map((message) => ({ ...message, time: message.time! + pause })),
+    ]
+    expect(reasons({ askInContext: true }, later(4.4 * minute))).toEqual([])
+    expect(reasons({ askInContext: true }, later(4.7 * minute))).toEqual(["expiring-cache"])
+    expect(reasons({ askInContext: true }, later(6 * minute))).toEqual(["cold-cache"])
+  })
+})
+
 describe("the window", () => {
   it("bounds the context, whatever a compaction costs", () => {
     const dear = { ...Prices.presets["gpt-6.2-sol"], output: 1e9 }
@@ -188,6 +215,7 @@ describe("its settings", () => {
     [{ keepTokens: 0 }, "keepTokens"],
     [{ compactionThreshold: 1.5 }, "compactionThreshold"],
     [{ summaryShare: 0 }, "summaryShare"],
+    [{ askInContext: "sometimes" }, "askInContext"],
     [{ budget: 3 }, "budget"],
   ])("are refused by name: %o", (settings, name) => {
     const refused = Either.getLeft(BreakEven.decode(settings))

@@ -39,6 +39,7 @@ const Settings = Schema.Struct({
   coldBlockTokens: tokens(1_500),
   summaryShare: share(0.12, 0.9),
   summaryTokens: tokens(8_000),
+  askInContext: Schema.optionalWith(Schema.Boolean, { default: () => false }),
 })
 
 /**
@@ -54,6 +55,8 @@ const Settings = Schema.Struct({
  * - `coldBlockTokens` (1,500): the same when the cache has expired
  * - `summaryShare` (0.12): the share of these tokens that a block takes; above 0 and at most 0.9
  * - `summaryTokens` (8,000): when all blocks together take more, they are merged into one of a quarter of that
+ * - `askInContext` (false): whether the summarizer asks in context. Then a compaction costs less, and pays sooner; and it is
+ *   due half a minute before the cache expires, not after it
  */
 export type BreakEvenSettings = typeof Settings.Type
 
@@ -94,7 +97,8 @@ const shortest = 32
  * new block leaves the older ones in the provider's cache. A compaction is due
  *
  * - when the backlog has reached the break-even point, and `blockTokens` (`break-even`)
- * - when the provider's cache has expired since the last call, and the backlog has `coldBlockTokens` (`cold-cache`)
+ * - when the provider's cache has expired since the last call, and the backlog has `coldBlockTokens` (`cold-cache`), or just
+ *   before it does (`expiring-cache`), if the summarizer asks in context
  * - when the context is above the threshold of the window, whatever it costs (`window+backlog`)
  *
  * The files that tools read and changed are listed with the summary. In a small window, the other sizes are at most a
@@ -114,7 +118,7 @@ export const BreakEven = Strategy.define({
   name: "break-even",
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
-  make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
+  make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, askInContext, ...settings }) => {
     const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices
     const window = Math.max(1, Math.floor(contextLimit * compactionThreshold))
     const most = Math.max(1, Math.floor(window * partOfWindow))
@@ -127,8 +131,8 @@ export const BreakEven = Strategy.define({
           Trigger.contextAbove(window, "window"),
           Trigger.backlog({ tokens: Math.max(1, Math.floor(window * leastAtWindow)) }, "backlog"),
         ),
-        coldCache(prices, Math.min(settings.coldBlockTokens, most)),
-        breakEven(prices, { least: Math.min(settings.blockTokens, most), summaryShare }),
+        coldCache(prices, Math.min(settings.coldBlockTokens, most), { askInContext }),
+        breakEven(prices, { least: Math.min(settings.blockTokens, most), summaryShare, askInContext }),
       ),
       keep: newest({ tokens: Math.min(settings.keepTokens, most), messages: keepMessages, most }),
       batchSize: BatchSize.all,

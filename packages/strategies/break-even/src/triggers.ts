@@ -8,6 +8,9 @@ const backlogOf = ({ tokens, coveredTo, tailFrom }: Trigger.TriggerInput): numbe
 /** The tokens of the instructions for a summarizer, about those of `Prompt.forRequest`. */
 const instructionTokens = 600
 
+/** How long before the cache expires a summarizer that asks in context still finds it, in milliseconds. */
+const early = 30_000
+
 /**
  * Due when the backlog has reached the break-even point: then a compaction saves as much in later calls as it costs
  * now (`Cost.breakEven`). How fast the context grows, and so how long it takes to save that much, is read from the
@@ -15,7 +18,8 @@ const instructionTokens = 600
  *
  * @param prices - The prices of the model.
  * @param options - `least`: the tokens that the backlog must have at the least. `summaryShare`: the share of them that the
- *   summary takes, from 0 to 1.
+ *   summary takes, from 0 to 1. `askInContext`: whether the summarizer asks in context, and so reads all but the question
+ *   from the cache; `false` by default.
  *
  * @example
  * ```ts
@@ -31,7 +35,11 @@ const instructionTokens = 600
  */
 export const breakEven = (
   prices: Prices.Prices,
-  { least, summaryShare }: { readonly least: number; readonly summaryShare: number },
+  {
+    least,
+    summaryShare,
+    askInContext = false,
+  }: { readonly least: number; readonly summaryShare: number; readonly askInContext?: boolean },
 ): Trigger.Trigger => {
   const summary = summaryShare * least
   return {
@@ -42,7 +50,8 @@ export const breakEven = (
         perCall: input.appendedTokens / Math.max(input.modelCalls, 1),
         summary,
         kept: input.tokens(input.tailFrom, input.total),
-        summarizerInput: least + instructionTokens,
+        summarizerInput: askInContext ? instructionTokens : least + instructionTokens,
+        summarizerCached: askInContext ? input.contextTokens : 0,
         summarizerOutput: summary,
       })
       return backlog >= enough ? "break-even" : null
@@ -58,6 +67,8 @@ export const breakEven = (
  *
  * @param prices - How long the cache lives.
  * @param least - The tokens that the backlog must have.
+ * @param options - `askInContext`: whether the summarizer asks in context; `false` by default. Then it is due half a minute
+ *   before the cache expires, as long as the summarizer can read from it (`expiring-cache`).
  *
  * @example
  * ```ts
@@ -73,11 +84,16 @@ export const breakEven = (
 export const coldCache = (
   { cacheMinutes }: Pick<Prices.Prices, "cacheMinutes">,
   least: number,
+  { askInContext = false }: { readonly askInContext?: boolean } = {},
 ): Trigger.Trigger => {
   const life = cacheMinutes * 60_000
+  const wait = askInContext ? Math.max(life - early, 0) : life
   return {
-    due: (input) =>
-      backlogOf(input) >= least && input.now - input.lastModelCallTime > life ? "cold-cache" : null,
-    dueTime: (input) => (backlogOf(input) >= least ? input.lastModelCallTime + life + 1 : null),
+    due: (input) => {
+      const since = input.now - input.lastModelCallTime
+      if (backlogOf(input) < least || since <= wait) return null
+      return since > life ? "cold-cache" : "expiring-cache"
+    },
+    dueTime: (input) => (backlogOf(input) >= least ? input.lastModelCallTime + wait + 1 : null),
   }
 }

@@ -45,6 +45,12 @@ const summarizer = Options.text("summarizer").pipe(
   Options.withDescription("The summarizer: extractive, echo, or a module of yours that exports one."),
 )
 
+const askInContext = Options.boolean("ask-in-context").pipe(
+  Options.withDescription(
+    "Charge the summarizer as one that asks in context: while the cache is alive, it reads the context from it.",
+  ),
+)
+
 const recall = Options.integer("recall").pipe(
   Options.withPseudoName("TOKENS"),
   Options.withDefault(1_000),
@@ -101,6 +107,7 @@ export const command = Command.make(
     settings: options.settings,
     environmentPrefix: options.environmentPrefix,
     summarizer,
+    askInContext,
     recall,
     workers,
     format: options.format,
@@ -118,6 +125,7 @@ export const command = Command.make(
         settings: yield* options.readSettings(given.settings),
         environmentPrefix: given.environmentPrefix,
         summarizer: given.summarizer,
+        askInContext: given.askInContext,
       }
       const setup = yield* setupOf(setupArguments)
       const charged = yield* labPrices(given.prices)

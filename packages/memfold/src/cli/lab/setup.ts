@@ -21,6 +21,7 @@ export interface SetupArguments {
   readonly environmentPrefix: string
   /** The name of a shipped summarizer, or a file. */
   readonly summarizer: string
+  readonly askInContext: boolean
 }
 
 type Settings = Readonly<Record<string, unknown>>
@@ -73,6 +74,7 @@ export const setupOf = ({
   settings,
   environmentPrefix,
   summarizer,
+  askInContext,
 }: SetupArguments): Effect.Effect<Required<Setup>, UsageError | UnknownName | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const shared = yield* parseSettings(set)
@@ -93,5 +95,5 @@ export const setupOf = ({
       policies.length === 0
         ? yield* shippedPolicies(shared, sources)
         : (yield* Effect.forEach(policies, one)).flat()
-    return { policies: numbered(chosen), summarizer: yield* labSummarizer(summarizer) }
+    return { policies: numbered(chosen), summarizer: yield* labSummarizer(summarizer), askInContext }
   })

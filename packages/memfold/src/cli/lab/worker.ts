@@ -4,5 +4,5 @@ import { Effect } from "effect"
 import { workerData } from "node:worker_threads"
 import { type SetupArguments, setupOf } from "./setup.js"
 
-const { policies, summarizer } = await Effect.runPromise(setupOf(workerData as SetupArguments))
-serve({ policies: [reference, ...policies], summarizer })
+const { policies, ...setup } = await Effect.runPromise(setupOf(workerData as SetupArguments))
+serve({ ...setup, policies: [reference, ...policies] })

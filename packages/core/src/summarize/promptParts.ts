@@ -1,0 +1,78 @@
+/** What prompts for summarizers say, whether they are sent alone or at the end of a context. */
+import type { Part } from "../message/Message.js"
+import { budget } from "./budget.js"
+import type { Request } from "./Summarizer.js"
+
+/** Options of the prompts. */
+export interface Options {
+  /** Instructions for every request, for instance what matters in the application's field. */
+  readonly instructions?: string | undefined
+  /**
+   * The most tokens to ask the model for: what the strategy asks for by default, or else 1,500; fewer for a small input.
+   * Models may exceed it.
+   */
+  readonly maxTokens?: number | undefined
+}
+
+/** The instruction for the first part of a split turn. The wording is fixed by a reference design (`docs/conformance.md`). */
+const turnPrefix =
+  "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
+
+/** The text on one line, for names and ids in a head line. */
+export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
+
+/** A part as a head and a body. Only the body has text of the conversation. */
+export const headAndBody = (role: string, part: Part): readonly [head: string, body: string] => {
+  switch (part.type) {
+    case "text":
+      return [role, part.text]
+    case "reasoning":
+      return [`${role}, thinking`, part.text]
+    case "tool-call":
+      return [`${role} calls the tool ${oneLine(part.name)}, call ${oneLine(part.id)}`, part.arguments]
+    case "tool-result": {
+      const from = part.name === undefined ? "" : ` of the tool ${oneLine(part.name)}`
+      const failed = part.isError === true ? ", an error" : ""
+      return [`result${from}, call ${oneLine(part.id)}${failed}`, part.output]
+    }
+    case "file": {
+      const inline = /^data:/i.test(part.uri)
+      const name = part.name === undefined ? "" : ` ${oneLine(part.name)}`
+      const where = inline ? `(${part.uri.length} characters of inline data, not shown)` : part.uri
+      return [`${role} attaches the file${name}, ${oneLine(part.mediaType)}`, where]
+    }
+    case "opaque":
+      return [`${role}, a part that only ${oneLine(part.provider)} can read, not shown`, ""]
+  }
+}
+
+/** What merging asks for. */
+export const merging =
+  "Write one new summary that replaces both: merge them, state each thing once, and where they disagree, keep what is newer and say what changed if that matters. What the summary so far says is found nowhere else any more; drop only what has become irrelevant."
+
+const rules = `Keep, as far as they occur:
+- what the user wants, their preferences and constraints
+- decisions, and why they were taken
+- facts and identifiers word for word: names, numbers, dates, ids, addresses, paths, commands
+- the state of files and other things that were created or changed
+- errors, and how each was resolved or that it was not
+- tasks still open, and what was going to happen next
+
+Leave out greetings, repetitions and detours without consequence. Do not invent or assume anything.`
+
+const form =
+  "Write in the language of the conversation. Write only the summary: no introduction, no remark about it, no answer to what is said in it."
+
+/** What a summary keeps, and what to focus on. */
+export const whatToKeep = ({ kind }: Request): ReadonlyArray<string> =>
+  kind === "turn-prefix" ? [turnPrefix, rules] : [rules]
+
+/** The instructions of the application, and the form and the length of the answer. */
+export const closing = (request: Request, options: Options): ReadonlyArray<string> => {
+  const { maxTokens = 1_500, share = 0.4 } = request.size ?? {}
+  const length = budget(request, { maxTokens: options.maxTokens ?? maxTokens, share })
+  const instructions = [options.instructions, request.instructions].flatMap((given) =>
+    given === undefined || given.trim() === "" ? [] : [`Instructions of the application:\n${given.trim()}`],
+  )
+  return [...instructions, `${form} Stay under ${Math.max(length, 1)} tokens.`]
+}
