@@ -322,6 +322,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           events: total === 0 ? [] : [{ _tag: "SessionCleared" }],
           answer: undefined,
         }))
+        // The log keeps what was said, so a failure hurts nobody: the next search drops the vectors.
+        yield* Effect.ignore(meaning.forget(session))
       }),
 
     delete: (session) =>

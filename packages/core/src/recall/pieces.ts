@@ -39,7 +39,7 @@ export const piecesOf = (
   { maxCharacters = usualLength }: Pick<Embedder, "maxCharacters">,
 ): ReadonlyArray<TextPiece> => {
   const pieces: Array<TextPiece> = []
-  for (let offset = 0; offset < text.length && pieces.length < mostPieces;) {
+  for (let offset = Math.max(text.search(/\S/u), 0); offset < text.length && pieces.length < mostPieces;) {
     const end = endOf(text, offset, maxCharacters)
     const piece = text.slice(offset, end)
     if (piece.trim() !== "") pieces.push({ offset, text: piece })
