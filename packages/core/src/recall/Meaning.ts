@@ -185,6 +185,7 @@ export const make = ({
     const vectorOf = (query: string) =>
       Effect.gen(function* () {
         const known = queries.get(query)
+        if (known === undefined && (yield* isPaused(null))) return null
         const vector = known ?? (yield* embed([query], "query"))[0]!
         keepNewest(queries, query, vector, keptQueries)
         return vector
@@ -216,8 +217,14 @@ export const make = ({
       Effect.gen(function* () {
         const { messages: before } = postings
         if (before === 0) return []
-        if (yield* isPaused(source.session)) return null
-        yield* takenIn(source)
+        const needed = (yield* postings.versions([before - 1])).get(before - 1) ?? Number.POSITIVE_INFINITY
+        yield* forgetErased(index, source)
+        const place = yield* index.place(source.session)
+        // In the middle of a turn, the messages before its question are all there, whatever becomes of the embedder.
+        if (place?.space !== space || place.version < needed) {
+          if ((yield* isPaused(null)) || (yield* isPaused(source.session))) return null
+          yield* takenIn(source)
+        }
         const pieces = yield* index.nearest(source.session, { space, vector, before, limit: mostNear })
         const near = nearestOfEach(pieces)
         const versions = yield* postings.versions(near.map((one) => one.index))
@@ -251,7 +258,7 @@ export const make = ({
             Effect.map(Option.getOrNull),
             unlessFailed((why) => Effect.as(warn(inWords, session, why), null)),
           )
-        const vector = (yield* isPaused(null)) ? null : yield* inTime(session, vectorOf(text))
+        const vector = yield* inTime(session, vectorOf(text))
         const found =
           vector === null
             ? targets.map(() => null)
