@@ -6,7 +6,7 @@ export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfol
 export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
 export type { FormatOptions, Formats, SystemMessages, UnsupportedSection } from "./promise/formats.js"
-export type { AskModel, GivenSummarizer } from "./promise/models.js"
+export type { AskModel, AsyncEmbedder, GivenSummarizer } from "./promise/models.js"
 export type {
   AsyncHooks,
   CreateOptions,

@@ -1,8 +1,9 @@
 /** A summarizer from any model of the AI SDK. */
-import { describeFailure, failureOf, isFields } from "@memfold/codec"
+import { describeFailure } from "@memfold/codec"
 import { Prompt, Summarizer } from "@memfold/core"
 import { generateText, type LanguageModel } from "ai"
 import { Effect } from "effect"
+import { statusOf } from "./failure.js"
 
 /** Options of {@link summarizer}. */
 export interface SummarizerOptions extends Prompt.Options {
@@ -12,16 +13,6 @@ export interface SummarizerOptions extends Prompt.Options {
   readonly name?: string
   /** The most tokens of input for one call; no limit by default. A larger input is divided into several calls. */
   readonly maxInputTokens?: number
-}
-
-/** The SDK wraps the provider's error when it gives up; the status is in the last one. */
-const causeOf = (error: unknown): unknown =>
-  isFields(error) && error["lastError"] !== undefined ? error["lastError"] : error
-
-const statusOf = (error: unknown): unknown => {
-  const cause = causeOf(error)
-  const status = isFields(cause) ? cause["statusCode"] : undefined
-  return typeof status === "number" ? { ...failureOf(cause), status } : cause
 }
 
 const finishOf = (reason: string): Summarizer.Result["finish"] => {

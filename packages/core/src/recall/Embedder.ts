@@ -22,8 +22,11 @@ export class EmbedderError extends Schema.TaggedError<EmbedderError>()("Embedder
   }
 }
 
-/** What texts are embedded for: to be searched, or to search with. Some models tell them apart. */
-export type TextKind = "message" | "query"
+/** What texts are embedded for. */
+export interface EmbedOptions {
+  /** `message`: they are searched; `query`: they are searched with. Some models tell them apart. */
+  readonly kind: "message" | "query"
+}
 
 /**
  * An embedder.
@@ -70,7 +73,7 @@ export interface Service {
   /** The vectors of texts, in their order. Interrupted when nobody waits for it any more. If it throws, that counts as `unavailable`. */
   readonly embed: (
     texts: ReadonlyArray<string>,
-    kind: TextKind,
+    options: EmbedOptions,
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number> | Float32Array>, EmbedderError>
 }
 

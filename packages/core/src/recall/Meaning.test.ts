@@ -55,10 +55,10 @@ const watched = (before: Effect.Effect<unknown, Embedder.EmbedderError> = Effect
   const service: Embedder.Service = {
     ...mine,
     maxTexts: 64,
-    embed: (list, kind) =>
+    embed: (list, options) =>
       Effect.suspend(() => {
         asked.push(list)
-        return Effect.zipRight(before, mine.embed(list, kind))
+        return Effect.zipRight(before, mine.embed(list, options))
       }),
   }
   return { asked, service }
@@ -179,12 +179,12 @@ describe("recall by meaning", () => {
         const asked: Array<string> = []
         const slow: Embedder.Service = {
           ...mine,
-          embed: (list, kind) =>
+          embed: (list, options) =>
             Effect.suspend(() => {
-              asked.push(kind)
-              return kind === "query"
-                ? mine.embed(list, kind)
-                : Effect.zipRight(Deferred.await(gate), mine.embed(list, kind))
+              asked.push(options.kind)
+              return options.kind === "query"
+                ? mine.embed(list, options)
+                : Effect.zipRight(Deferred.await(gate), mine.embed(list, options))
             }),
         }
         const memory = yield* opened(slow, Recall.vectorsInProcess(), { embedderTimeout: "2 seconds" })

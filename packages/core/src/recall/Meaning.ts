@@ -5,7 +5,7 @@
 import { Cause, Clock, Deferred, Duration, Effect, FiberId, Option, type Scope, Stream } from "effect"
 import * as metrics from "../observe/metrics.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
-import { EmbedderError, type Service as Embedder, type TextKind } from "./Embedder.js"
+import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
 import type { Postings, Source } from "./FullTextIndex.js"
 import { spaceOf } from "./pieces.js"
 import type { NearMessage } from "./rank.js"
@@ -146,9 +146,9 @@ export const make = ({
     const isPaused = (what: string | null) =>
       Effect.map(Clock.currentTimeMillis, (now) => (pausedUntil.get(what) ?? 0) > now)
 
-    const call = (texts: ReadonlyArray<string>, kind: TextKind) =>
+    const call = (texts: ReadonlyArray<string>, options: EmbedOptions) =>
       metrics.count(metrics.embedderCalls).pipe(
-        Effect.zipRight(Effect.suspend(() => embedder.embed(texts, kind))),
+        Effect.zipRight(Effect.suspend(() => embedder.embed(texts, options))),
         Effect.catchAllDefect(() => failed("unavailable", "it threw")),
         Effect.timeoutFail({
           duration: longestCall,
@@ -171,13 +171,13 @@ export const make = ({
         ),
       )
 
-    const embed = (texts: ReadonlyArray<string>, kind: TextKind) =>
+    const embed = (texts: ReadonlyArray<string>, options: EmbedOptions) =>
       Effect.map(
         Effect.forEach(
           Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, at) =>
             texts.slice(at * maxTexts, (at + 1) * maxTexts),
           ),
-          (some) => call(some, kind),
+          (some) => call(some, options),
         ),
         (lists) => lists.flat(),
       )
@@ -186,7 +186,7 @@ export const make = ({
       Effect.gen(function* () {
         const known = queries.get(query)
         if (known === undefined && (yield* isPaused(null))) return null
-        const vector = known ?? (yield* embed([query], "query"))[0]!
+        const vector = known ?? (yield* embed([query], { kind: "query" }))[0]!
         keepNewest(queries, query, vector, keptQueries)
         return vector
       })
@@ -201,7 +201,7 @@ export const make = ({
           return Effect.zipRight(Effect.exit(Deferred.await(other)), Effect.suspend(() => takenIn(source)))
         const done = Deferred.unsafeMake<void, TakeInError>(FiberId.none)
         underWay.set(session, done)
-        const work = takeIn(index, source, { embedder, embed: (texts) => embed(texts, "message") }).pipe(
+        const work = takeIn(index, source, { embedder, embed: (texts) => embed(texts, { kind: "message" }) }).pipe(
           Effect.tapErrorTag("VectorIndexError", () => paused(session)),
           Effect.ensuring(Effect.sync(() => underWay.delete(session))),
         )

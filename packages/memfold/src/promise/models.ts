@@ -1,5 +1,5 @@
-/** Turns the `summarizer` option into a summarizer. */
-import { Prompt, Summarizer } from "@memfold/core"
+/** Turns the options `summarizer` and `embedder` into a summarizer and an embedder. */
+import { Embedder, Prompt, Summarizer } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { byName, type SummarizerName, summarizers } from "../parts.js"
 
@@ -32,6 +32,59 @@ export type AskModel = (
 /** A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, or a service. */
 export type GivenSummarizer = SummarizerName | AskModel | Summarizer.Service
 
+/**
+ * An embedder with Promises. If `embed` throws, words alone decide the search. The signal is aborted when nobody waits for
+ * the vectors any more.
+ *
+ * @example
+ * ```ts
+ * import { type AsyncEmbedder, createMemory } from "memfold"
+ *
+ * const embedder: AsyncEmbedder = {
+ *   name: "my-model-2",
+ *   dimensions: 384,
+ *   embed: async (texts, { signal }) => {
+ *     const response = await fetch("http://localhost:8080/embed", {
+ *       method: "POST",
+ *       body: JSON.stringify({ texts }),
+ *       signal,
+ *     })
+ *     return (await response.json()) as Array<Array<number>>
+ *   },
+ * }
+ * const memory = createMemory({ store: "sqlite:chats.db", embedder })
+ * await memory.close()
+ * ```
+ */
+export interface AsyncEmbedder extends Omit<Embedder.Service, "embed"> {
+  /** The vectors of texts, in their order. */
+  readonly embed: (
+    texts: ReadonlyArray<string>,
+    options: Embedder.EmbedOptions & { readonly signal: AbortSignal },
+  ) => Promise<ReadonlyArray<ReadonlyArray<number> | Float32Array>>
+}
+
+/** The name of what was thrown: the message of an error may quote the conversation or an API key. */
+const thrown = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
+/** The given embedder as a service. */
+export const embedderOf = (given: AsyncEmbedder | Embedder.Service): Embedder.Service => ({
+  ...given,
+  embed: (texts, options) =>
+    Effect.tryPromise({
+      try: async (signal) => {
+        const answer = given.embed(texts, { ...options, signal })
+        return Effect.isEffect(answer) ? answer : Effect.succeed(await answer)
+      },
+      catch: (error) =>
+        new Embedder.EmbedderError({
+          embedder: given.name,
+          reason: "unavailable",
+          detail: `the function embed threw ${thrown(error)}`,
+        }),
+    }).pipe(Effect.flatten),
+})
+
 /** A function that asks a model, as a summarizer. */
 const asking = (ask: AskModel): Summarizer.Service => ({
   name: ask.name === "" || ask.name === "summarizer" ? "model" : ask.name,
@@ -42,8 +95,7 @@ const asking = (ask: AskModel): Summarizer.Service => ({
         new Summarizer.SummarizerError({
           session: request.session,
           reason: "unavailable",
-          // The error's message may quote the conversation or an API key; its name does not.
-          detail: `the function that asks the model threw ${error instanceof Error ? error.name : typeof error}`,
+          detail: `the function that asks the model threw ${thrown(error)}`,
         }),
     }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer))),
 })
