@@ -150,7 +150,10 @@ describe("createMemory", () => {
         '"settings.fullTurns"',
       ],
       [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
-      [{ store: "memory:", embedder: "text-embedding-3" }, "a name, the number of dimensions, and a function embed"],
+      [
+        { store: "memory:", embedder: "text-embedding-3" },
+        "a name, the number of dimensions, and a function embed",
+      ],
       [{ store: "memory:", embedder: { name: "mine", dimensions: 0, embed: () => [] } }, "dimensions"],
       [
         { store: "memory:", embedder: { name: "mine", dimensions: 8, minSimilarity: 2, embed: () => [] } },

@@ -1,5 +1,13 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import { CurrentSummarizer, Embedder, Memory, Metrics, type Recall, TokenCounter, Wording } from "@memfold/core"
+import {
+  CurrentSummarizer,
+  Embedder,
+  Memory,
+  Metrics,
+  type Recall,
+  TokenCounter,
+  Wording,
+} from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import {
   Cause,

@@ -1,7 +1,7 @@
 /** A vector index for memfold's recall, in one SQLite file, with `sqlite-vec`. */
 import { VectorIndex } from "@memfold/core"
 import type Sqlite from "better-sqlite3"
-import { Duration, Effect, Layer, Schedule, type Scope, Stream } from "effect"
+import { type Duration, Effect, Layer, Schedule, type Scope, Stream } from "effect"
 import { isThere, makeVectorTable, openFile, Refused, tableOf } from "./file.js"
 
 /** How the file is used. */
@@ -215,8 +215,7 @@ export const make = ({
         }),
       write: (session, change) =>
         use("write", session, false, (file) => write(file, session, change), { writes: true }),
-      nearest: (session, request) =>
-        use("nearest", session, [], (file) => nearest(file, session, request)),
+      nearest: (session, request) => use("nearest", session, [], (file) => nearest(file, session, request)),
       forget: (session, version) =>
         Effect.suspend(() =>
           opened === null && !isThere(filename)

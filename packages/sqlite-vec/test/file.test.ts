@@ -14,7 +14,16 @@ import {
 } from "@memfold/core"
 import Sqlite from "better-sqlite3"
 import { Effect, Exit, Logger, Scope } from "effect"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
@@ -46,9 +55,7 @@ const embedder: Embedder.Service = {
 }
 const talk = [Message.user("A red car"), Message.assistant("It rains"), Message.user("Take an umbrella")]
 
-const run = <A, E>(
-  use: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>,
-): Promise<A> =>
+const run = <A, E>(use: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>): Promise<A> =>
   Effect.runPromise(
     use.pipe(
       Effect.scoped,
@@ -217,7 +224,10 @@ it("of another program, or none at all, is refused in words, and recall goes by 
   for (const [filename, detail] of [
     [foreign, "is a database of another program; choose another file"],
     [text, "is not a SQLite database; choose another file"],
-    [later, "has the tables of another version of @memfold/sqlite-vec; delete the file, and it is made again"],
+    [
+      later,
+      "has the tables of another version of @memfold/sqlite-vec; delete the file, and it is made again",
+    ],
     [join(path, "folder"), "is not a file"],
     [join(path, "none/vectors.db"), "is in a folder that does not exist; create the folder"],
   ] as const) {
@@ -243,9 +253,7 @@ it("does nothing after it was closed", async () => {
   const scope = await Effect.runPromise(Scope.make())
   const index = await Effect.runPromise(Scope.extend(make({ filename }), scope))
   const place = { space: "one", version: 1, event: "e" }
-  await Effect.runPromise(
-    index.write("s", { expected: null, place, anew: true, forget: [], entries: [] }),
-  )
+  await Effect.runPromise(index.write("s", { expected: null, place, anew: true, forget: [], entries: [] }))
   await Effect.runPromise(Scope.close(scope, Exit.void))
   expect((await Effect.runPromise(Effect.flip(index.place("s")))).detail).toBe("it was closed")
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Stream, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, type Scope, Stream, TestClock } from "effect"
 import { embedder as computed } from "../../../testing/src/fakes/embedder.js"
 import {
   Embedder,
@@ -67,7 +67,7 @@ const watched = (before: Effect.Effect<unknown, Embedder.EmbedderError> = Effect
 const entriesOf = (vectors: VectorIndex.Service, session: string) =>
   Effect.map(vectors.load(session), (kept) => (kept?.entries ?? []).map(({ index }) => index))
 
-const inLog = <A, E>(test: Effect.Effect<A, E, EventLog.EventLog | import("effect").Scope.Scope>) =>
+const inLog = <A, E>(test: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>) =>
   test.pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer))
 
 describe("recall by meaning", () => {
@@ -87,7 +87,11 @@ describe("recall by meaning", () => {
         ])
         yield* memory.append("s", Message.user("The car is red."))
         expect(texts(yield* memory.recall("s", "vehicle"))).toContain("The car is red.")
-        expect(asked).toEqual([["vehicle"], talk.map((message) => Message.text(message)), ["The car is red."]])
+        expect(asked).toEqual([
+          ["vehicle"],
+          talk.map((message) => Message.text(message)),
+          ["The car is red."],
+        ])
       }),
     ),
   )
@@ -214,10 +218,12 @@ describe("recall by meaning", () => {
         ).service
         const memory = yield* opened(flaky, Recall.vectorsInProcess(), { strategy: lastTwo })
         const filler = Array.from({ length: 20 }, (_, at) => Message.assistant(`It rains, day ${at}.`))
-        const recalled = Effect.map(memory.context("s", { recall: { tokens: 300 } }), ({ messages, layout }) =>
-          layout.some(({ section }) => section === "recalled")
-            ? messages.map((message) => Message.text(message)).join("\n")
-            : null,
+        const recalled = Effect.map(
+          memory.context("s", { recall: { tokens: 300 } }),
+          ({ messages, layout }) =>
+            layout.some(({ section }) => section === "recalled")
+              ? messages.map((message) => Message.text(message)).join("\n")
+              : null,
         )
         yield* memory.append("s", [...talk, ...filler, Message.user("Which vehicle?")])
         expect(yield* recalled).toBeNull()
@@ -324,39 +330,42 @@ describe("vectors of what was erased", () => {
     ),
   )
 
-  it.effect("are found by verify if a process could not forget them, and forgotten when a memory is opened", () =>
-    inLog(
-      Effect.gen(function* () {
-        const vectors = Recall.vectorsInProcess()
-        const log = yield* EventLog.EventLog
-        const memory = yield* opened(mine, vectors)
-        for (const name of ["r", "d"]) {
-          yield* memory.append(name, talk)
-          yield* memory.recall(name, "vehicle")
-        }
-        const broken: VectorIndex.Service = {
-          ...vectors,
-          forget: (session) =>
-            new VectorIndex.VectorIndexError({ session, operation: "forget", detail: "the disk is gone" }),
-        }
-        const dying = yield* opened(null, broken)
-        const failed = yield* Effect.flip(dying.redact("r", 0))
-        expect(failed.message).toBe(
-          'The vector index failed at forget for session "r": the disk is gone',
-        )
-        expect(yield* Effect.flip(dying.delete("d"))).toMatchObject({ _tag: "VectorIndexError", session: "d" })
-        const rules = Effect.map(Verify.session(log, "r", { vectorIndex: vectors }), (found) =>
-          found.map(({ rule, version }) => `${rule} ${version}`),
-        )
-        expect(yield* rules).toEqual(["vectors 1"])
-        yield* opened(null, vectors)
-        yield* Effect.repeat(Effect.yieldNow(), {
-          until: () => Effect.map(vectors.place("d"), (place) => place === null),
-        })
-        expect(yield* entriesOf(vectors, "r")).toEqual([1, 2, 3])
-        expect(yield* rules).toEqual([])
-      }),
-    ),
+  it.effect(
+    "are found by verify if a process could not forget them, and forgotten when a memory is opened",
+    () =>
+      inLog(
+        Effect.gen(function* () {
+          const vectors = Recall.vectorsInProcess()
+          const log = yield* EventLog.EventLog
+          const memory = yield* opened(mine, vectors)
+          for (const name of ["r", "d"]) {
+            yield* memory.append(name, talk)
+            yield* memory.recall(name, "vehicle")
+          }
+          const broken: VectorIndex.Service = {
+            ...vectors,
+            forget: (session) =>
+              new VectorIndex.VectorIndexError({ session, operation: "forget", detail: "the disk is gone" }),
+          }
+          const dying = yield* opened(null, broken)
+          const failed = yield* Effect.flip(dying.redact("r", 0))
+          expect(failed.message).toBe('The vector index failed at forget for session "r": the disk is gone')
+          expect(yield* Effect.flip(dying.delete("d"))).toMatchObject({
+            _tag: "VectorIndexError",
+            session: "d",
+          })
+          const rules = Effect.map(Verify.session(log, "r", { vectorIndex: vectors }), (found) =>
+            found.map(({ rule, version }) => `${rule} ${version}`),
+          )
+          expect(yield* rules).toEqual(["vectors 1"])
+          yield* opened(null, vectors)
+          yield* Effect.repeat(Effect.yieldNow(), {
+            until: () => Effect.map(vectors.place("d"), (place) => place === null),
+          })
+          expect(yield* entriesOf(vectors, "r")).toEqual([1, 2, 3])
+          expect(yield* rules).toEqual([])
+        }),
+      ),
   )
 
   it.effect("verify finds vectors of another text, of another log, and missing ones; repair drops them", () =>
@@ -391,20 +400,22 @@ describe("vectors of what was erased", () => {
 })
 
 describe("vectors in the process", () => {
-  it.effect("are bounded: the sessions searched least recently go, and a larger one is searched by words", () =>
-    inLog(
-      Effect.gen(function* () {
-        const vectors = Recall.vectorsInProcess({ capacity: 64 * 6 })
-        const memory = yield* opened(mine, vectors)
-        for (const name of ["a", "b"]) {
-          yield* memory.append(name, talk)
-          expect(texts(yield* memory.recall(name, "vehicle"))).toEqual(["I bought a car in Graz."])
-        }
-        expect([...(yield* Stream.runCollect(vectors.sessions))]).toEqual(["b"])
-        yield* memory.append("b", talk)
-        expect(texts(yield* memory.recall("b", "vehicle"))).toEqual([])
-        expect(texts(yield* memory.recall("b", "umbrella"))).toContain("Take an umbrella.")
-      }),
-    ).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))),
+  it.effect(
+    "are bounded: the sessions searched least recently go, and a larger one is searched by words",
+    () =>
+      inLog(
+        Effect.gen(function* () {
+          const vectors = Recall.vectorsInProcess({ capacity: 64 * 6 })
+          const memory = yield* opened(mine, vectors)
+          for (const name of ["a", "b"]) {
+            yield* memory.append(name, talk)
+            expect(texts(yield* memory.recall(name, "vehicle"))).toEqual(["I bought a car in Graz."])
+          }
+          expect([...(yield* Stream.runCollect(vectors.sessions))]).toEqual(["b"])
+          yield* memory.append("b", talk)
+          expect(texts(yield* memory.recall("b", "vehicle"))).toEqual([])
+          expect(texts(yield* memory.recall("b", "umbrella"))).toContain("Take an umbrella.")
+        }),
+      ).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))),
   )
 })

@@ -198,17 +198,21 @@ export const make = ({
         const other = underWay.get(session)
         // What that one reads may be older than what this search is for.
         if (other !== undefined)
-          return Effect.zipRight(Effect.exit(Deferred.await(other)), Effect.suspend(() => takenIn(source)))
+          return Effect.zipRight(
+            Effect.exit(Deferred.await(other)),
+            Effect.suspend(() => takenIn(source)),
+          )
         const done = Deferred.unsafeMake<void, TakeInError>(FiberId.none)
         underWay.set(session, done)
-        const work = takeIn(index, source, { embedder, embed: (texts) => embed(texts, { kind: "message" }) }).pipe(
+        const work = takeIn(index, source, {
+          embedder,
+          embed: (texts) => embed(texts, { kind: "message" }),
+        }).pipe(
           Effect.tapErrorTag("VectorIndexError", () => paused(session)),
           Effect.ensuring(Effect.sync(() => underWay.delete(session))),
         )
         return Effect.zipRight(
-          Effect.uninterruptible(
-            Effect.forkIn(Effect.interruptible(Effect.intoDeferred(work, done)), scope),
-          ),
+          Effect.uninterruptible(Effect.forkIn(Effect.interruptible(Effect.intoDeferred(work, done)), scope)),
           Deferred.await(done),
         )
       })

@@ -43,7 +43,8 @@ export const recallOwned = (
   Effect.gen(function* () {
     const terms = queryTermsOf(query)
     const unreadable: Array<string> = []
-    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens) return { ...nothing, messages: [], unreadable }
+    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens)
+      return { ...nothing, messages: [], unreadable }
     const lookUp = (name: string) =>
       Effect.gen(function* () {
         const state = yield* sessions.load(name)

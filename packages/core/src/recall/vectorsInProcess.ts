@@ -121,7 +121,10 @@ export const vectorsInProcess = ({ capacity = 16_000_000 } = {}): Service => {
           version,
           digest,
         }))
-        return { place: vectors.place, entries: entries.toSorted((one, other) => one.version - other.version) }
+        return {
+          place: vectors.place,
+          entries: entries.toSorted((one, other) => one.version - other.version),
+        }
       }),
     sessions: Stream.suspend(() => Stream.fromIterable([...sessions.keys()])),
   }

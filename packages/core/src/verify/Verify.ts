@@ -236,14 +236,12 @@ const vectorFindings = (
 ): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   differingVectors(log, index, session).pipe(
     Effect.map((differing) =>
-      differing.map(
-        ({ version, problem }): Finding => ({
-          session,
-          version,
-          rule: "vectors",
-          detail: `${problem}; a repair drops the vectors of the session, and the next search makes them again`,
-        }),
-      ),
+      differing.map(({ version, problem }): Finding => ({
+        session,
+        version,
+        rule: "vectors",
+        detail: `${problem}; a repair drops the vectors of the session, and the next search makes them again`,
+      })),
     ),
     Effect.catchTag("VectorIndexError", ({ message }) =>
       Effect.succeed([{ session, version: end, rule: "vectors" as const, detail: message }]),

@@ -7,10 +7,7 @@ import { type AsyncEmbedder, createMemory, type CreateOptions, type LogEntry } f
 const vectorOf = (text: string) => (/car|vehicle/.test(text) ? [1, 0] : [0, 1])
 const mine = (embed: AsyncEmbedder["embed"]): AsyncEmbedder => ({ name: "mine-1", dimensions: 2, embed })
 
-const search = async (
-  embedder: AsyncEmbedder | Embedder.Service,
-  options: Partial<CreateOptions> = {},
-) => {
+const search = async (embedder: AsyncEmbedder | Embedder.Service, options: Partial<CreateOptions> = {}) => {
   await using memory = createMemory({
     store: "memory:",
     embedder,

@@ -70,7 +70,10 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             const kept = book.get(one.session)
             if (one.act === "append") {
               await world.run(memory.append(one.session, one.messages, { owner: `owner of ${one.session}` }))
-              book.set(one.session, [...(kept ?? []), ...one.messages.map((message) => Message.text(message))])
+              book.set(one.session, [
+                ...(kept ?? []),
+                ...one.messages.map((message) => Message.text(message)),
+              ])
             } else if (one.act === "search") await world.run(memory.recall(one.session, query))
             else if (one.act === "redact") {
               if (kept === undefined || kept.length === 0) continue
@@ -127,7 +130,9 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           }
           const left = await world.run(Stream.runCollect(vectors.sessions))
           for (const name of left) must(book.has(name), () => `the deleted session ${name} has vectors`)
-          const erased = steps.every((one) => one.act !== "append" || !canonical(one.messages).includes(secret))
+          const erased = steps.every(
+            (one) => one.act !== "append" || !canonical(one.messages).includes(secret),
+          )
           if (!erased && ![...book.values()].flat().some((text) => text?.includes(secret) === true)) {
             for (const name of names) {
               const found = await world.run(memory.recall(name, secret))
