@@ -138,7 +138,8 @@ export interface Options extends Partial<Settings> {
   readonly fullTextIndex?: "store" | "process"
   /**
    * How long a search waits for the embedder, if there is one: for the vector of the query, and for those of messages that
-   * have none yet; 5 seconds by default. Then words alone decide, and what has begun goes on for the next search.
+   * have none yet; 5 seconds by default, and at most that for a context. Then words alone decide, and what has begun goes on
+   * for the next search.
    */
   readonly embedderTimeout?: Duration.DurationInput
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
@@ -180,8 +181,8 @@ export interface Service {
   /**
    * Searches the messages since the last clear, covered ones included, and returns those that fit the query best, within
    * a budget of tokens and in the order of the conversation. Messages around a good one are found with it. Groups of tool
-   * calls are returned whole, and of long messages the part that fits: an excerpt. No message fits a query without a word
-   * to search for.
+   * calls are returned whole, and of long messages the part that fits: an excerpt. Without an embedder, no message fits a
+   * query without a word to search for.
    *
    * With `atVersion`, it finds what it would have found then, but nothing from before a later clear.
    */

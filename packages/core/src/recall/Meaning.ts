@@ -30,6 +30,9 @@ const pause = Duration.toMillis("30 seconds")
 /** How many vectors of queries are kept. */
 const keptQueries = 100
 
+/** How long a context waits at most: that is half of what it waits for recall, so there is time for words. */
+const patienceOfContext = Duration.toMillis("5 seconds")
+
 /** How many sessions are looked up at a time. */
 const atOnce = 8
 
@@ -247,7 +250,10 @@ export const make = ({
         const text = query.trim().slice(0, embedder.maxCharacters ?? 2_000)
         if (text === "" || targets.length === 0) return nobody
         if (question !== undefined && byWords.get(session) === question) return nobody
-        const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(patience)
+        const wait = Duration.toMillis(patience)
+        const deadline =
+          (yield* Clock.currentTimeMillis) +
+          (question === undefined ? wait : Math.min(wait, patienceOfContext))
         /** In time, or `null`; why not is logged. */
         const inTime = <A>(session: string, effect: Effect.Effect<A, TakeInError | SessionError>) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>

@@ -37,7 +37,14 @@ const step = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ act: fc.constant("search" as const), session }) },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant("redact" as const), session, which: fc.nat() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constantFrom("redact" as const, "redact elsewhere" as const),
+      session,
+      which: fc.nat(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ act: fc.constantFrom("clear" as const, "delete" as const), session }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant("fork" as const), session, to: session }) },
 )
@@ -47,7 +54,8 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     id: "L15",
     name: "recall by meaning finds what an index made anew finds, and nothing erased or of others",
     explanation:
-      "Sessions are appended to, searched, redacted, cleared, deleted and forked. Afterwards a memory that has searched all\n" +
+      "Sessions are appended to, searched, redacted (also where the vectors are not at hand), cleared, deleted and forked.\n" +
+      "After a redaction, the vectors are those of the log. In the end, a memory that has searched all\n" +
       "along finds what one with a new vector index finds, the vectors are those of the log, no redacted message has any,\n" +
       "everything that means what is asked for is found, and nothing of another session or owner.",
     numRuns,
@@ -64,6 +72,14 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         const inside = async (vectors: VectorIndex.Service) => {
           const opening = { strategy, embedder: embedder({ synonyms }), compaction: "manual" as const }
           const memory = await world.open({ ...opening, vectors })
+          /** It redacts as a process that ends before it can tell the vector index. */
+          const elsewhere = await world.open({ strategy, compaction: "manual" })
+          const checkVectors = async (name: string) => {
+            const findings = await world.run(Verify.session(world.log, name, { vectorIndex: vectors }))
+            // What was redacted elsewhere is found by the next search.
+            const others = steps.some((one) => one.act === "redact elsewhere" && one.session === name)
+            if (!others) same(findings, [], () => `the vectors of ${name} are not those of its log`)
+          }
           /** The texts of the messages of each session; `null` for a redacted one. */
           const book = new Map<string, Array<string | null>>()
           for (const one of steps) {
@@ -75,10 +91,12 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
                 ...one.messages.map((message) => Message.text(message)),
               ])
             } else if (one.act === "search") await world.run(memory.recall(one.session, query))
-            else if (one.act === "redact") {
+            else if (one.act === "redact" || one.act === "redact elsewhere") {
               if (kept === undefined || kept.length === 0) continue
-              await world.run(memory.redact(one.session, one.which % kept.length))
+              const by = one.act === "redact" ? memory : elsewhere
+              await world.run(by.redact(one.session, one.which % kept.length))
               kept[one.which % kept.length] = null
+              if (by === memory) await checkVectors(one.session)
             } else if (one.act === "fork") {
               if (kept === undefined || book.has(one.to)) continue
               await world.run(memory.fork(one.session, one.to))
