@@ -223,9 +223,9 @@ export const make = ({
     const nearIn = (vector: Float32Array, { source, postings }: Target) =>
       Effect.gen(function* () {
         const { messages: before } = postings
+        yield* forgetErased(index, source)
         if (before === 0) return []
         const needed = (yield* postings.versions([before - 1])).get(before - 1) ?? Number.POSITIVE_INFINITY
-        yield* forgetErased(index, source)
         const place = yield* index.place(source.session)
         // In the middle of a turn, the messages before its question are all there, whatever becomes of the embedder.
         if (place?.space !== space || place.version < needed) {
