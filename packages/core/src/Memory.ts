@@ -38,13 +38,17 @@ import { namesOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState, timeOf } from "./memory/readState.js"
 import { rewriteMessages } from "./memory/rewriteMessages.js"
+import { Embedder } from "./recall/Embedder.js"
 import { FullTextIndex } from "./recall/FullTextIndex.js"
 import { inProcess } from "./recall/inProcess.js"
 import { inStore } from "./recall/inStore.js"
+import { make as makeMeaning } from "./recall/Meaning.js"
 import { recalledSection } from "./recall/recalledSection.js"
 import { readRange, recallMessages } from "./recall/recallMessages.js"
 import { recallOwned } from "./recall/recallOwned.js"
 import { answerCall } from "./recall/tools.js"
+import { VectorIndex } from "./recall/VectorIndex.js"
+import { vectorsInProcess } from "./recall/vectorsInProcess.js"
 import * as UnderWay from "./memory/UnderWay.js"
 import { requestStrategy } from "./memory/requestStrategy.js"
 import { guarded, marginOf, TokenCounter } from "./message/TokenCounter.js"
@@ -100,7 +104,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const log = yield* EventLog
   const tokenCounter = yield* TokenCounter
   const summarizer = yield* CurrentSummarizer
-  const wrong = checkOptions({ ...options, tokenCounter, summarizer })
+  const embedder = yield* Embedder
+  const wrong = checkOptions({
+    ...options,
+    tokenCounter,
+    summarizer,
+    ...(embedder === null ? {} : { embedder }),
+  })
   if (wrong !== null) return yield* Effect.die(wrong)
   const counter = guarded(tokenCounter)
   const layers = yield* MemoryLayers
@@ -150,7 +160,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
   const underWay = yield* UnderWay.make
   const strategyOf = requestStrategy(options, marginOf(counter))
-  const reading = { sessions, index: fullText, counter }
+  const givenVectors = yield* VectorIndex
+  const meaning = yield* makeMeaning({
+    sessions,
+    embedder,
+    index: givenVectors ?? (embedder === null ? null : vectorsInProcess()),
+    patience: options.embedderTimeout ?? "5 seconds",
+  })
+  // What an earlier process could not tell the index before it ended.
+  if (givenVectors !== null) yield* Effect.forkScoped(meaning.forgetErased)
+  const reading = { sessions, index: fullText, meaning, counter }
   // Whether contexts of this memory had recalled messages. Which ones, only the context knows.
   let recalls = false
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
@@ -172,7 +191,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         tokens,
         before: state.total,
         without: (index) => shown.has(index),
-        onlyRelevant: false,
       })
     }).pipe(Effect.withSpan("memfold.recall", { attributes: { session } }))
 
@@ -275,12 +293,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         yield* checkMessageName(session, name)
         const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
         yield* fullText.forget(session)
+        const forgotten = yield* Effect.either(meaning.forget(session, message.version))
         // The state at its version knows since which clear its index counts.
         if (layers !== null)
           yield* layers.forgetMessage(yield* load(session, { atVersion: message.version }), message.index)
         yield* schedule.check(yield* sessions.load(session), yield* strategyOf(session))
         // Also for a message that was redacted before: that time, this may have failed.
         yield* log.finishRewrites?.(session) ?? Effect.void
+        yield* forgotten
         return { invalidated }
       }),
 
@@ -315,6 +335,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           events: total === 0 ? [] : [{ _tag: "SessionCleared" }],
           answer: undefined,
         }))
+        // The log keeps what was said, so a failure hurts nobody: the next search drops the vectors.
+        yield* Effect.ignore(meaning.forget(session))
       }),
 
     delete: (session) =>
@@ -323,6 +345,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const deleted = yield* sessions.delete(session)
         schedule.forget(session)
         yield* fullText.forget(session)
+        yield* meaning.forget(session)
         return deleted
       }),
 

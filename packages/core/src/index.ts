@@ -43,6 +43,8 @@ export * as InContext from "./summarize/InContext.js"
 export * as MemoryLayers from "./layers/MemoryLayers.js"
 
 export * as FullTextIndex from "./recall/FullTextIndex.js"
+export * as Embedder from "./recall/Embedder.js"
+export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
 
 export type { CompactionOutcome as Outcome } from "./compact/Compaction.js"

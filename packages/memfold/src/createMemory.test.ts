@@ -150,6 +150,17 @@ describe("createMemory", () => {
         '"settings.fullTurns"',
       ],
       [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
+      [
+        { store: "memory:", embedder: "text-embedding-3" },
+        "a name, the number of dimensions, and a function embed",
+      ],
+      [{ store: "memory:", embedder: { name: "mine", dimensions: 0, embed: () => [] } }, "dimensions"],
+      [
+        { store: "memory:", embedder: { name: "mine", dimensions: 8, minSimilarity: 2, embed: () => [] } },
+        "from -1 to 1",
+      ],
+      [{ store: "memory:", vectorIndex: "vectors.db" }, "@memfold/sqlite-vec"],
+      [{ store: "memory:", embedderTimeout: "soon" }, "a duration"],
     ]
     for (const [options, allowed] of wrong) expect(() => createMemory(options as never)).toThrow(allowed)
   })
@@ -373,6 +384,7 @@ describe("createMemory", () => {
       "UnknownMessage",
       "UnknownName",
       "UnknownSummary",
+      "VectorIndexError",
     ])
     const memory = createMemory({ store: "memory:" })
     const error = await memory.append("", { role: "user", content: "x" }).catch((thrown: unknown) => thrown)

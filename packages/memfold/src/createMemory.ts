@@ -1,5 +1,13 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import { CurrentSummarizer, Memory, Metrics, type Recall, TokenCounter, Wording } from "@memfold/core"
+import {
+  CurrentSummarizer,
+  Embedder,
+  Memory,
+  Metrics,
+  type Recall,
+  TokenCounter,
+  Wording,
+} from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import {
   Cause,
@@ -23,6 +31,7 @@ import {
   wrongCacheControl,
 } from "./promise/formats.js"
 import { loggingOf } from "./promise/logging.js"
+import { embedderOf } from "./promise/embedder.js"
 import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
 import type {
@@ -75,6 +84,8 @@ export const createMemory = <
   const {
     store,
     summarizer,
+    embedder,
+    vectorIndex,
     tokenCounter,
     format: given,
     systemMessages,
@@ -105,6 +116,8 @@ export const createMemory = <
   const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
   const parts = Layer.mergeAll(
     summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
+    embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedderOf(embedder)),
+    vectorIndex ?? Layer.empty,
     tokenCounter === undefined ? Layer.empty : Layer.succeed(TokenCounter.TokenCounter, tokenCounter),
   )
   const layer = Memory.layer({

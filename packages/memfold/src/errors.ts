@@ -2,7 +2,7 @@
  * Every error that a memory rejects with, as classes for `instanceof`. `error.name` and `error._tag` are the name of the
  * class.
  */
-import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer } from "@memfold/core"
+import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer, VectorIndex } from "@memfold/core"
 
 export { AnthropicDecodeError } from "@memfold/anthropic"
 export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, UnknownSummary } from "@memfold/core"
@@ -34,3 +34,7 @@ export type SettingsError = Strategy.SettingsError
 /** A summarizer failed. It is in the outcome of a compaction; no method rejects with it. */
 export const SummarizerError = Summarizer.SummarizerError
 export type SummarizerError = Summarizer.SummarizerError
+
+/** The vector index failed. A search goes by words then; a redaction or a deletion has to be repeated. */
+export const VectorIndexError = VectorIndex.VectorIndexError
+export type VectorIndexError = VectorIndex.VectorIndexError

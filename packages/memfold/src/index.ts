@@ -6,6 +6,7 @@ export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfol
 export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
 export type { FormatOptions, Formats, SystemMessages, UnsupportedSection } from "./promise/formats.js"
+export type { AsyncEmbedder } from "./promise/embedder.js"
 export {
   askInContext,
   type AskInContextOptions,

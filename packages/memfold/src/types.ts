@@ -1,5 +1,6 @@
 /** The types of `@memfold/core` that the methods of a memory take and return. */
 import type {
+  Embedder,
   Event,
   EventCodec,
   EventLog,
@@ -41,6 +42,8 @@ export type SessionPage = Memory.SessionPage
 export type SessionState = Session.SessionState
 /** The answer of a summarizer. */
 export type SummarizerResult = Summarizer.Result
+/** An embedder as a service. */
+export type EmbedderService = Embedder.Service
 /** A summarizer as a service. */
 export type SummarizerService = Summarizer.Service
 /** A summary with its status. */

@@ -14,6 +14,9 @@ export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/re
 export { eventLogProperties } from "./log/eventLogProperties.js"
 export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"
 
+export { vectorIndexProperties } from "./vectors/vectorIndexProperties.js"
+export type { VectorIndexLayer, VectorIndexPropertiesOptions } from "./vectors/input.js"
+
 export { memoryProperties } from "./memory/memoryProperties.js"
 export { memoryCommands } from "./memory/commands.js"
 export type { MemoryCommand, RealMemory } from "./memory/commands.js"

@@ -10,6 +10,8 @@ import { memoryProperties } from "./memory/memoryProperties.js"
 import type { MemoryPropertiesOptions } from "./memory/input.js"
 import { nameOf, type StrategyPropertiesOptions, type Subject } from "./strategy/input.js"
 import { strategyProperties } from "./strategy/strategyProperties.js"
+import type { VectorIndexPropertiesOptions } from "./vectors/input.js"
+import { vectorIndexProperties } from "./vectors/vectorIndexProperties.js"
 
 /**
  * Options of a suite.
@@ -84,6 +86,23 @@ export const strategyLaws = <Settings>(
 export const eventLogLaws = (
   options: EventLogPropertiesOptions & SuiteOptions & { readonly name: string },
 ): void => lawSuite(`${options.name}: an event log`, eventLogProperties(options), options)
+
+/**
+ * Registers the laws of vector indexes as tests of your index.
+ *
+ * @example
+ * ```ts
+ * import { Recall, VectorIndex } from "@memfold/core"
+ * import { vectorIndexLaws } from "@memfold/testing/vitest"
+ * import { Layer } from "effect"
+ *
+ * const layer = Layer.sync(VectorIndex.VectorIndex, () => Recall.vectorsInProcess())
+ * vectorIndexLaws({ name: "in the process", layer })
+ * ```
+ */
+export const vectorIndexLaws = (
+  options: VectorIndexPropertiesOptions & SuiteOptions & { readonly name: string },
+): void => lawSuite(`${options.name}: a vector index`, vectorIndexProperties(options), options)
 
 /**
  * Registers the laws of whole memories as tests, over your store or with your strategies.

@@ -1,5 +1,6 @@
 /** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
 export * from "./codec.js"
+export { embedder, type EmbedderOptions } from "./embedder.js"
 export type { UnsupportedSection } from "@memfold/codec"
 export type { RenderedContext } from "./rendered.js"
 export {

@@ -1,9 +1,10 @@
 /** A summarizer from any model of the AI SDK. */
-import { describeFailure, failureOf, isFields } from "@memfold/codec"
+import { describeFailure } from "@memfold/codec"
 import { InContext, type Message, Prompt, Summarizer } from "@memfold/core"
 import { generateText, type LanguageModel, streamText, type ToolSet } from "ai"
 import { Effect } from "effect"
 import { encodeContext, type Major } from "./encode.js"
+import { statusOf } from "./failure.js"
 
 type CallOptions = Parameters<typeof generateText>[0]
 
@@ -82,16 +83,6 @@ const streamed = async (options: Parameters<typeof streamText>[0]): Promise<Answ
   } catch (error) {
     throw failure ?? error
   }
-}
-
-/** The SDK wraps the provider's error when it gives up; the status is in the last one. */
-const causeOf = (error: unknown): unknown =>
-  isFields(error) && error["lastError"] !== undefined ? error["lastError"] : error
-
-const statusOf = (error: unknown): unknown => {
-  const cause = causeOf(error)
-  const status = isFields(cause) ? cause["statusCode"] : undefined
-  return typeof status === "number" ? { ...failureOf(cause), status } : cause
 }
 
 const finishOf = (reason: string): Summarizer.Result["finish"] => {

@@ -27,6 +27,7 @@ import type { MessagePage, PageOptions } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
 import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
+import type { VectorIndexError } from "../recall/VectorIndex.js"
 
 /** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
 export type MemoryError = InvalidInput | SessionError
@@ -135,6 +136,12 @@ export interface Options extends Partial<Settings> {
    * - `process`: in the process. The first search of a session reads its whole log.
    */
   readonly fullTextIndex?: "store" | "process"
+  /**
+   * How long a search waits for the embedder, if there is one: for the vector of the query, and for those of messages that
+   * have none yet; 5 seconds by default, and at most that for a context. Then words alone decide, and what has begun goes on
+   * for the next search.
+   */
+  readonly embedderTimeout?: Duration.DurationInput
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
 }
@@ -174,8 +181,8 @@ export interface Service {
   /**
    * Searches the messages since the last clear, covered ones included, and returns those that fit the query best, within
    * a budget of tokens and in the order of the conversation. Messages around a good one are found with it. Groups of tool
-   * calls are returned whole, and of long messages the part that fits: an excerpt. No message fits a query without a word
-   * to search for.
+   * calls are returned whole, and of long messages the part that fits: an excerpt. Without an embedder, no message fits a
+   * query without a word to search for.
    *
    * With `atVersion`, it finds what it would have found then, but nothing from before a later clear.
    */
@@ -272,7 +279,8 @@ export interface Service {
    * for another process that reads the old data; the store finishes it later, and a repeated call waits for it again.
    *
    * Fails with `UnknownMessage` if there is no such message, with `CannotRedact` if the log has events of a newer memfold,
-   * and with `LayersError` if the facts of the memory layers could not be deleted.
+   * with `LayersError` if the facts of the memory layers could not be deleted, and with `VectorIndexError` if the vectors of
+   * the message could not be: redact it again then. If the process ends before, the next one deletes them.
    *
    * Messages from before a clear have no index any more: name them by the version of their event. Backups of the store
    * still have the text.
@@ -282,7 +290,7 @@ export interface Service {
     message: MessageName,
   ) => Effect.Effect<
     { readonly invalidated: number },
-    MemoryError | UnknownMessage | CannotRedact | LayersError
+    MemoryError | UnknownMessage | CannotRedact | LayersError | VectorIndexError
   >
   /**
    * Sets the owner and the title of a session, or removes them (`null`); what is missing stays. Titles are in the log:
@@ -305,8 +313,11 @@ export interface Service {
   ) => Effect.Effect<Rewritten, MemoryError | IdempotencyKeyReused>
   /** Starts the session over, without messages. The log keeps the earlier events, and the session its owner and title. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
-  /** Deletes the session with its log; `false` if there was none. */
-  readonly delete: (session: string) => Effect.Effect<boolean, MemoryError>
+  /**
+   * Deletes the session with its log; `false` if there was none. Fails with `VectorIndexError` if its vectors could not be
+   * deleted: delete it again then. If the process ends before, the next one deletes them.
+   */
+  readonly delete: (session: string) => Effect.Effect<boolean, MemoryError | VectorIndexError>
   /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
   /** The sessions of an owner, the one with the newest activity first, page by page. */

@@ -81,13 +81,26 @@ const isSummarizer = (value: unknown): value is Summarizer => {
   }
 }
 
+const isOptional = (value: unknown, isAllowed: (value: unknown) => boolean): boolean =>
+  value === undefined || isAllowed(value)
+
+const isEmbedder = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value["name"] === "string" &&
+  value["name"] !== "" &&
+  isPositive(value["dimensions"]) &&
+  isOptional(value["maxTexts"], isPositive) &&
+  isOptional(value["maxCharacters"], isPositive) &&
+  isOptional(value["minSimilarity"], (least) => typeof least === "number" && least >= -1 && least <= 1) &&
+  isFunction(value["embed"])
+
 const duration = 'a duration, such as "30 seconds" or a number of milliseconds'
 
 const strategy = "a strategy, such as the result of Strategy.make"
 
 /** The options, the parts that a memory gets beside them, and what each must be. Only the strategy is required. */
 const rules: {
-  readonly [Name in keyof Options | "summarizer" | "tokenCounter"]-?: readonly [
+  readonly [Name in keyof Options | "summarizer" | "tokenCounter" | "embedder"]-?: readonly [
     isAllowed: (value: unknown) => boolean,
     allowed: string,
   ]
@@ -120,6 +133,7 @@ const rules: {
   shutdown: [isDuration, duration],
   backOff: [isDuration, duration],
   summarizerTimeout: [isDuration, duration],
+  embedderTimeout: [isDuration, duration],
   lease: [
     (value) => isDuration(value) && millisOf(value) <= longestLease,
     "a duration of at most an hour, since it is renewed while a compaction works",
@@ -128,6 +142,10 @@ const rules: {
   cachedSessions: [isPositive, "a whole number, 1 or more"],
   concurrentCompactions: [isPositive, "a whole number, 1 or more"],
   summarizer: [isSummarizer, "a summarizer: an object with a name and a function summarize"],
+  embedder: [
+    isEmbedder,
+    "an embedder: an object with a name, the number of dimensions, and a function embed; maxTexts and maxCharacters are whole numbers, 1 or more, and minSimilarity is from -1 to 1",
+  ],
   tokenCounter: [
     (value) => hasFunction(value, "count"),
     "a token counter: an object with a name and a function count",

@@ -74,6 +74,12 @@ export const summarizerCalls = counter("memfold_summarizer_calls", "Calls of sum
 /** Failed calls of summarizers, by `reason`. */
 export const summarizerFailures = counter("memfold_summarizer_failures", "Failed calls of summarizers")
 
+/** Calls of the embedder, including failed ones. */
+export const embedderCalls = counter("memfold_embedder_calls", "Calls of the embedder")
+
+/** Failed calls of the embedder, by `reason`. */
+export const embedderFailures = counter("memfold_embedder_failures", "Failed calls of the embedder")
+
 /** Tokens by which compactions made contexts smaller. */
 export const tokensSaved = counter("memfold_tokens_saved", "Tokens that compactions took out of contexts")
 

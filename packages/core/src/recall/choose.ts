@@ -95,10 +95,10 @@ export const choose = (
         days[source]!.add(day(one.time))
       }
     }
-    const takePart = (source: number, read: Read, most: number): void => {
+    const takePart = ({ source, offset }: Candidate, read: Read, most: number): void => {
       const text = readableText(read.message).slice(0, mostSearched)
       const room = most - sizeOf(source, partOf(read, ""))
-      const part = room <= 0 ? "" : excerpt(text, terms, (piece) => counter.count(piece), room)
+      const part = room <= 0 ? "" : excerpt(text, terms, (piece) => counter.count(piece), room, offset)
       const one = partOf(read, part)
       if (part !== "" && sizeOf(source, one) <= left) take(source, [one])
     }
@@ -122,7 +122,8 @@ export const choose = (
           ),
         )
       }
-      for (const { source, index: position } of asked) {
+      for (const candidate of asked) {
+        const { source, index: position } = candidate
         const { reader, before, without } = searched[source]!
         const read = reads.get(source)?.get(position)
         if (left < fewestTokens) break
@@ -145,13 +146,13 @@ export const choose = (
               !hasRecall(one.message),
           )
           if (all.length > 0 && fits && free) take(source, all)
-          else takePart(source, read, most)
+          else takePart(candidate, read, most)
           continue
         }
         const one = whole(read)
         if (one.text.trim() === "") continue
         if (!isLong(one.text, most) && sizeOf(source, one) <= most) take(source, [one])
-        else takePart(source, read, most)
+        else takePart(candidate, read, most)
       }
     }
     for (;;) {

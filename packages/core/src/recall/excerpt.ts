@@ -31,18 +31,22 @@ const piecesOf = (text: string): ReadonlyArray<string> => {
  * @param terms - the terms of the query
  * @param size - the size of a text, in tokens for instance
  * @param most - the largest size of the result
+ * @param start - where the excerpt begins if no piece has a term, in UTF-16 code units
  */
 export const excerpt = (
   text: string,
   terms: ReadonlyArray<string>,
   size: (text: string) => number,
   most: number,
+  start = 0,
 ): string => {
   const pieces = piecesOf(text)
   const wanted = new Set(terms)
   const worth = pieces.map((piece) => new Set(termsOf(piece).filter((term) => wanted.has(term))).size)
   let best = 0
   for (const [at, value] of worth.entries()) if (value > worth[best]!) best = at
+  for (let begin = 0; worth[best] === 0 && begin + pieces[best]!.length <= start && best + 1 < pieces.length;)
+    begin += pieces[best++]!.length
   let [from, to] = [best, best + 1]
   const shown = (from: number, to: number): string =>
     [

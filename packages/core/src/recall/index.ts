@@ -1,6 +1,7 @@
 /** Recall: searching the messages of a session. */
 export { inProcess } from "./inProcess.js"
 export { inStore, type InStoreOptions } from "./inStore.js"
+export { vectorsInProcess } from "./vectorsInProcess.js"
 export type { Recalled } from "./recallMessages.js"
 export type { OwnedRecalled, OwnedRecalledMessage } from "./recallOwned.js"
 export type { RecalledMessage } from "./transcript.js"

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { rank } from "./rank.js"
+import { fuse, rank } from "./rank.js"
 import { countTerms, lookUp, type Part } from "./SessionIndex.js"
 
 const terms = ["alpha", "bravo", "zebra"]
@@ -47,5 +47,29 @@ describe("rank", () => {
         expect(close.toSorted()).toEqual(alone.toSorted())
       }),
     )
+  })
+})
+
+describe("a ranking by words and one by meaning", () => {
+  const byWords = [4, 7, 1].map((index) => ({ source: 0, index, score: 9 - index, covered: 0.5 }))
+  const near = [[7, 8].map((index) => ({ index, similarity: 1 - index / 100, offset: 0 }))]
+
+  it("are fused by their places: what both have comes first", () => {
+    const fused = fuse(byWords, near)
+    expect(fused.map(({ index }) => index)).toEqual([7, 4, 8, 1])
+    expect(fused[0]?.score).toBeCloseTo(1 / 62 + 1 / 61, 10)
+    expect(fused[0]).toMatchObject({ covered: 0.5, offset: 0 })
+    expect(fused[2]?.covered).toBe(0)
+  })
+
+  it("stay as the words are where nothing is near, and keep sessions apart", () => {
+    expect(fuse(byWords, [[], []])).toBe(byWords)
+    expect(fuse(byWords, [[], ...near]).map(({ source, index }) => [source, index])).toEqual([
+      [0, 4],
+      [1, 7],
+      [0, 7],
+      [1, 8],
+      [0, 1],
+    ])
   })
 })

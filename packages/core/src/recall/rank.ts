@@ -1,4 +1,7 @@
-/** Ranks messages for a query by BM25, and lets what they are worth reach the messages around them. */
+/**
+ * Ranks messages for a query by BM25, and lets what they are worth reach the messages around them. A ranking by meaning is
+ * fused with that one.
+ */
 import type { Postings } from "./FullTextIndex.js"
 
 /** The usual constants of BM25: how soon more of the same word counts less, and how much long messages lose. */
@@ -20,6 +23,17 @@ export interface Candidate {
   readonly score: number
   /** The weight of the query's terms that occur in it or in the two messages before and after it, from 0 to 1. */
   readonly covered: number
+  /** Where the part begins that is near to the query, in UTF-16 code units; only of a message that was found by meaning. */
+  readonly offset?: number
+}
+
+/** A message that is near to the query by its meaning. */
+export interface NearMessage {
+  readonly index: number
+  /** The cosine similarity of its piece that is nearest, rounded: the same vectors can differ in the last digits. */
+  readonly similarity: number
+  /** Where this piece begins. */
+  readonly offset: number
 }
 
 /** The inverse document frequency of a term that occurs in `count` of `total` messages. */
@@ -29,8 +43,7 @@ const weightOf = (total: number, count: number): number => Math.log(1 + (total -
 type Answer = Pick<Postings<unknown>, "messages" | "length" | "terms">
 
 /**
- * The candidates for a query of these terms among the messages of some sessions, the best first. Of equals, those of the
- * session that is named first come first, and of one session the newer ones.
+ * The candidates for a query of these terms among the messages of some sessions, the best first.
  *
  * @param answers - what the index of each session answers; how rare a term is, all of them say together
  */
@@ -47,10 +60,16 @@ export const rank = (
     ),
   )
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
-  return answers
-    .flatMap((answer, source) => candidatesOf(terms, answer, { source, weights, average, whole }))
-    .toSorted((one, other) => other.score - one.score || one.source - other.source || other.index - one.index)
+  return best(
+    answers.flatMap((answer, source) => candidatesOf(terms, answer, { source, weights, average, whole })),
+  )
 }
+
+/** The best first. Of equals, those of the session that is named first come first, and of one session the newer ones. */
+const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
+  [...candidates].toSorted(
+    (one, other) => other.score - one.score || one.source - other.source || other.index - one.index,
+  )
 
 /** The candidates of one session. */
 const candidatesOf = (
@@ -99,4 +118,40 @@ const candidatesOf = (
     const covered = [...positions].reduce((sum, position) => sum + weights[position]!, 0)
     return { source, index, score, covered: covered / whole }
   })
+}
+
+/**
+ * The constant of reciprocal rank fusion, from the article that introduced it (Cormack, Clarke and Büttcher, SIGIR 2009): the
+ * first places of a ranking count for little more than those after them.
+ */
+const fusion = 60
+
+/**
+ * Fuses a ranking by words and one by meaning: each gives a message 1 / (60 + its place), from 1. Similarities and scores of
+ * BM25 cannot be compared, and places can. Without messages that are near, the ranking by words stays as it is.
+ *
+ * @param byWords - the candidates by words, the best first
+ * @param near - the messages of each session that are near, in any order
+ */
+export const fuse = (
+  byWords: ReadonlyArray<Candidate>,
+  near: ReadonlyArray<ReadonlyArray<NearMessage>>,
+): ReadonlyArray<Candidate> => {
+  const byMeaning = near
+    .flatMap((messages, source) => messages.map((one) => ({ source, ...one })))
+    .toSorted(
+      (one, other) =>
+        other.similarity - one.similarity || one.source - other.source || other.index - one.index,
+    )
+  if (byMeaning.length === 0) return byWords
+  const fused = new Map<string, Candidate>()
+  for (const [place, candidate] of byWords.entries())
+    fused.set(`${candidate.source} ${candidate.index}`, { ...candidate, score: 1 / (fusion + place + 1) })
+  for (const [place, { source, index, offset }] of byMeaning.entries()) {
+    const key = `${source} ${index}`
+    const known = fused.get(key)
+    const score = (known?.score ?? 0) + 1 / (fusion + place + 1)
+    fused.set(key, { source, index, covered: known?.covered ?? 0, score, offset })
+  }
+  return best(fused.values())
 }

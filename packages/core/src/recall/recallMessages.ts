@@ -6,10 +6,11 @@ import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import type { SessionError, Sessions } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
+import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex, Source } from "./FullTextIndex.js"
-import { type Candidate, rank } from "./rank.js"
+import type { Meaning } from "./Meaning.js"
 import { readAt, readerOf } from "./readLog.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "./terms.js"
@@ -33,26 +34,20 @@ export interface RecallRequest {
   readonly before: number
   /** Messages that are not wanted, because the context has them already. */
   readonly without: (index: number) => boolean
-  /** Leaves out what has little to do with the query, and finds nothing if that is everything. */
-  readonly onlyRelevant: boolean
+  /** The question of an automatic search, by a name of its own in the session. Only what is relevant is found then. */
+  readonly question?: string
 }
 
 /** What recall needs to read a session. */
 export interface Reading {
   readonly sessions: Sessions
   readonly index: FullTextIndex
+  readonly meaning: Meaning
   readonly counter: TokenCounter
 }
 
-/** What a search without terms, or without room, finds. */
+/** What a search without anything to search for, or without room, finds. */
 export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
-
-/**
- * What counts as relevant: the messages around the best candidate have at least this part of the query's weight, and a
- * candidate has at least this part of the best one's score. Decision 40 has the measurement.
- */
-const leastCovered = 0.3
-const leastScore = 0.35
 
 /** The session for its index. */
 export const sourceOf = (sessions: Sessions, { session, clears }: SessionState): Source => ({
@@ -62,32 +57,23 @@ export const sourceOf = (sessions: Sessions, { session, clears }: SessionState):
   events: (range) => sessions.events(session, range),
 })
 
-const relevant = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
-  const [best] = candidates
-  return best === undefined || best.covered < leastCovered
-    ? []
-    : candidates.filter(({ score }) => score >= leastScore * best.score)
-}
-
 /**
  * Searches a session.
  *
  * @param state - the state of the session, which says how many messages there are since which clear
  */
 export const recallMessages = (
-  { sessions, index, counter }: Reading,
+  { sessions, index, meaning, counter }: Reading,
   state: SessionState,
-  { query, tokens, before, without, onlyRelevant }: RecallRequest,
+  { query, tokens, before, without, question }: RecallRequest,
 ): Effect.Effect<Recalled, SessionError> =>
   Effect.gen(function* () {
     const terms = queryTermsOf(query)
-    if (terms.length === 0 || tokens < fewestTokens) return nothing
-    const postings = yield* index.lookUp(sourceOf(sessions, state), {
-      terms,
-      before: Math.min(before, state.total),
-    })
-    const ranked = rank(terms, [postings])
-    const fitting = (onlyRelevant ? relevant(ranked) : ranked).filter(({ index }) => !without(index))
+    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens) return nothing
+    const source = sourceOf(sessions, state)
+    const postings = yield* index.lookUp(source, { terms, before: Math.min(before, state.total) })
+    const candidates = yield* candidatesFor(meaning, { query, terms, question }, [{ source, postings }])
+    const fitting = candidates.filter(({ index }) => !without(index))
     const reader = readerOf(sessions, state)
     const searched = { reader, postings, before, without, heading: null }
     const { found, ...rest } = yield* choose(counter, [searched], fitting, { terms, tokens })
@@ -99,7 +85,7 @@ export const recallMessages = (
  * that is too long is cut at its end.
  */
 export const readRange = (
-  { sessions, index, counter }: Reading,
+  { sessions, index, counter }: Pick<Reading, "sessions" | "index" | "counter">,
   state: SessionState,
   { from, to, tokens }: { readonly from: number; readonly to: number; readonly tokens: number },
 ): Effect.Effect<Recalled, SessionError> =>

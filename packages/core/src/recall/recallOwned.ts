@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { SessionError } from "../session/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
+import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
-import { rank } from "./rank.js"
 import { readerOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest, sourceOf } from "./recallMessages.js"
 import { queryTermsOf } from "./terms.js"
@@ -36,24 +36,26 @@ const atOnce = 8
  * @param owner - to whom a session must belong, or it is left out
  */
 export const recallOwned = (
-  { sessions, index, counter }: Reading,
+  { sessions, index, meaning, counter }: Reading,
   names: ReadonlyArray<string>,
   { owner, query, tokens }: { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">,
 ): Effect.Effect<OwnedRecalled, SessionError> =>
   Effect.gen(function* () {
     const terms = queryTermsOf(query)
     const unreadable: Array<string> = []
-    if (terms.length === 0 || tokens < fewestTokens) return { ...nothing, messages: [], unreadable }
+    if ((terms.length === 0 && !meaning.isOn) || tokens < fewestTokens)
+      return { ...nothing, messages: [], unreadable }
     const lookUp = (name: string) =>
       Effect.gen(function* () {
         const state = yield* sessions.load(name)
         // The log is the truth: the list may be older, or changed by another program.
         if (state.description.owner !== owner) return null
         const before = state.total
-        const postings = yield* index.lookUp(sourceOf(sessions, state), { terms, before })
+        const source = sourceOf(sessions, state)
+        const postings = yield* index.lookUp(source, { terms, before })
         const reader = readerOf(sessions, state)
         const searched = { reader, postings, before, without: () => false, heading: headingOf(state) }
-        return { name, searched }
+        return { name, source, searched }
       }).pipe(
         Effect.catchTag("DamagedEvent", () =>
           Effect.sync(() => {
@@ -65,10 +67,8 @@ export const recallOwned = (
     const all = yield* Effect.forEach(names, lookUp, { concurrency: atOnce })
     const known = all.filter((one) => one !== null)
     const searched = known.map((one) => one.searched)
-    const candidates = rank(
-      terms,
-      searched.map(({ postings }) => postings),
-    )
+    const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))
+    const candidates = yield* candidatesFor(meaning, { query, terms }, targets)
     const { found, ...rest } = yield* choose(counter, searched, candidates, { terms, tokens })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.name, ...one })),

@@ -43,7 +43,7 @@ export const recalledSection = (
         tokens: room,
         before: at,
         without: (index) => shown.has(index),
-        onlyRelevant: true,
+        question: `${state.clears}.${at}`,
       })
       const [first, last] = [messages[0], messages.at(-1)]
       if (first === undefined || last === undefined) return null

@@ -16,6 +16,7 @@ import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog, Snapshot } from "../log/EventLog.js"
 import { render } from "../render/Render.js"
+import type { Service as VectorIndex } from "../recall/VectorIndex.js"
 import { evolve, fold, requiresReplay } from "../session/evolve.js"
 import { isFromWrongClock } from "../session/Leases.js"
 import { compareRows } from "../session/storedRows.js"
@@ -25,6 +26,7 @@ import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
 import { differingParts } from "./storedIndex.js"
+import { differingVectors } from "./storedVectors.js"
 
 /**
  * The rule that a finding breaks: a law, or a rule for the form of the log.
@@ -43,6 +45,7 @@ import { differingParts } from "./storedIndex.js"
  * - `summaries`: the summary rows of the store are those of the log
  * - `description`: the owner and the title in the store are those of the log
  * - `index`: the full-text index of the store is that of the log
+ * - `vectors`: the vectors of the session, if a vector index is given, are those of its messages
  * - `lease`: no running compaction has a lease that only a wrong clock can have set
  */
 export type Rule =
@@ -60,6 +63,7 @@ export type Rule =
   | "summaries"
   | "description"
   | "index"
+  | "vectors"
   | "lease"
 
 /** A violation of a rule in a session's log. */
@@ -71,6 +75,12 @@ export interface Finding {
   readonly rule: Rule
   /** The violation in words. */
   readonly detail: string
+}
+
+/** What is verified besides the log. */
+export interface VerifyOptions {
+  /** The vector index of the sessions; without it, vectors are not looked at. */
+  readonly vectorIndex?: VectorIndex | undefined
 }
 
 /** A finding, and the damaged summaries that had not been declared invalid by then. */
@@ -111,10 +121,11 @@ const versionProblem = (end: number, before: number, after: number): ReadonlyArr
 /**
  * Verifies a session. Returns its findings; an empty list means that no rule is broken. The session may be in use.
  *
- * Fails with a `LogError` if the store cannot be read.
+ * Fails with a `LogError` if the store cannot be read. A vector index that cannot be read is a finding.
  *
  * @param log - The store.
  * @param name - The id of the session.
+ * @param options - What to verify besides the log.
  *
  * @example
  * ```ts
@@ -129,7 +140,11 @@ const versionProblem = (end: number, before: number, after: number): ReadonlyArr
  * })
  * ```
  */
-export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+export const session = (
+  log: EventLog,
+  name: string,
+  { vectorIndex }: VerifyOptions = {},
+): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   Effect.gen(function* () {
     const before = yield* log.version(name)
     const snapshot = yield* log.loadSnapshot(name)
@@ -170,6 +185,7 @@ export const session = (log: EventLog, name: string): Effect.Effect<ReadonlyArra
           ...(yield* rowFindings(log, name, compacted)),
           ...(yield* descriptionFindings(log, end)),
           ...(yield* indexFindings(log, name)),
+          ...(vectorIndex === undefined ? [] : yield* vectorFindings(log, vectorIndex, end)),
         ]
       : []
     return [
@@ -210,6 +226,26 @@ const indexFindings = (log: EventLog, session: string): Effect.Effect<ReadonlyAr
       detail:
         "the part of the full-text index that ends here differs from the log; memfold repair drops the index, and the next search builds it again",
     })),
+  )
+
+/** The findings in the vectors of a session. */
+const vectorFindings = (
+  log: EventLog,
+  index: VectorIndex,
+  { state: { session }, version: end }: Progress,
+): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  differingVectors(log, index, session).pipe(
+    Effect.map((differing) =>
+      differing.map(({ version, problem }): Finding => ({
+        session,
+        version,
+        rule: "vectors",
+        detail: `${problem}; a repair drops the vectors of the session, and the next search makes them again`,
+      })),
+    ),
+    Effect.catchTag("VectorIndexError", ({ message }) =>
+      Effect.succeed([{ session, version: end, rule: "vectors" as const, detail: message }]),
+    ),
   )
 
 /** The findings in the summary rows. A session without a commit needs no second look at its log if it has no rows. */

@@ -1,7 +1,8 @@
 /**
  * Repairs a stored session as far as possible without losing data: damaged summaries are declared invalid and written
- * again by the next compaction, wrong snapshots and summary rows are replaced, a wrong full-text index is dropped, and expired locks are released. A damaged message cannot
- * be repaired, because the log has the only copy of its text.
+ * again by the next compaction, wrong snapshots and summary rows are replaced, a wrong full-text index and wrong
+ * vectors are dropped, and expired locks are released. A damaged message cannot be repaired, because the log has the only copy
+ * of its text.
  */
 import { Clock, Effect, Either, Option, Stream } from "effect"
 import type { Event } from "../event/Event.js"
@@ -10,7 +11,7 @@ import { isFromWrongClock } from "../session/Leases.js"
 import { make, type Sessions } from "../session/Sessions.js"
 import { foldVersion, take } from "../session/Snapshot.js"
 import { mendRows } from "../session/storedRows.js"
-import { type Finding, session as verify } from "./Verify.js"
+import { type Finding, session as verify, type VerifyOptions } from "./Verify.js"
 
 /** The result of a repair. */
 export interface Repair {
@@ -89,6 +90,7 @@ const repairDescription = (log: EventLog, sessions: Sessions, session: string) =
  *
  * @param log - The store.
  * @param session - The id of the session.
+ * @param options - What to repair besides the log.
  *
  * @example
  * ```ts
@@ -102,9 +104,13 @@ const repairDescription = (log: EventLog, sessions: Sessions, session: string) =
  * })
  * ```
  */
-export const repair = (log: EventLog, session: string): Effect.Effect<Repair, LogError> =>
+export const repair = (
+  log: EventLog,
+  session: string,
+  options: VerifyOptions = {},
+): Effect.Effect<Repair, LogError> =>
   Effect.gen(function* () {
-    const found = yield* verify(log, session)
+    const found = yield* verify(log, session, options)
     // Snapshots are not used here: one that was taken before the damage would hide it.
     const sessions = make({ ...log, loadSnapshot: () => Effect.succeed(Option.none()) })
     const mended = yield* Effect.either(
@@ -113,6 +119,12 @@ export const repair = (log: EventLog, session: string): Effect.Effect<Repair, Lo
         const rows = found.some(({ rule }) => rule === "summaries") && (yield* mendRows(log, session))
         const indexed = found.some(({ rule }) => rule === "index")
         if (indexed) yield* log.fullText?.drop(session) ?? Effect.void
+        const { vectorIndex } = options
+        const forgotten =
+          vectorIndex !== undefined &&
+          found.some(({ rule }) => rule === "vectors") &&
+          // An index that cannot be written is among the findings that are left.
+          (yield* Effect.isSuccess(vectorIndex.forget(session)))
         const inLog = yield* repairLog(sessions, session)
         const described =
           found.some(({ rule }) => rule === "description") &&
@@ -120,6 +132,7 @@ export const repair = (log: EventLog, session: string): Effect.Effect<Repair, Lo
         return [
           ...(described ? ["listed the session with its owner and title again"] : []),
           ...(indexed ? ["dropped the full-text index; the next search builds it again"] : []),
+          ...(forgotten ? ["dropped the vectors; the next search makes them again"] : []),
           ...(rows ? ["wrote the summary rows again"] : []),
           ...inLog,
           ...(yield* repairSnapshot(log, sessions, session, found)),
@@ -130,6 +143,6 @@ export const repair = (log: EventLog, session: string): Effect.Effect<Repair, Lo
     return {
       session,
       mended: Either.getOrElse(mended, () => []),
-      left: yield* verify(log, session),
+      left: yield* verify(log, session, options),
     }
   })

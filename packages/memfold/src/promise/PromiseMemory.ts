@@ -1,6 +1,7 @@
 /** The interface of a memory with Promises: its options, its operations and their errors. */
 import type {
   BudgetOutcome,
+  Embedder,
   EventCodec,
   EventLog,
   Memory,
@@ -14,6 +15,7 @@ import type {
   Strategy,
   SubscribeOptions,
   TokenCounter,
+  VectorIndex,
   Verdict,
   Wording,
 } from "@memfold/core"
@@ -29,6 +31,7 @@ import type {
   SystemMessages,
   UnsupportedSection,
 } from "./formats.js"
+import type { AsyncEmbedder } from "./embedder.js"
 import type { GivenSummarizer } from "./models.js"
 import type { MemoryTools } from "./tools.js"
 
@@ -102,6 +105,16 @@ export interface CreateOptions<
    * before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
+  /**
+   * Turns texts into vectors, so that recall finds messages by their meaning beside their words. Without one (default), recall
+   * needs no model and no network.
+   */
+  readonly embedder?: AsyncEmbedder | Embedder.Service
+  /**
+   * Where the vectors of the embedder are kept: a layer, such as that of `@memfold/sqlite-vec`. By default in the process, where
+   * they end with it.
+   */
+  readonly vectorIndex?: Layer.Layer<VectorIndex.VectorIndex>
   /**
    * Memory layers: facts about the user and the scope, learned after each turn and recalled into contexts. `true` learns
    * by rules that need no model. Off by default.
@@ -691,6 +704,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @throws UnknownMessage: the session has no such message
    * @throws CannotRedact: a newer version of memfold wrote an event that may contain the text
    * @throws LayersError: the memory layers failed
+   * @throws VectorIndexError: the vectors of the message could not be deleted; redact it again
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws Closed: the memory was closed

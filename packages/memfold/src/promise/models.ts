@@ -39,6 +39,9 @@ export type AskModel = (
 /** A summarizer: the name of a shipped one (`"extractive"`, `"echo"`), a function that asks a model, or a service. */
 export type GivenSummarizer = SummarizerName | AskModel | Summarizer.Service
 
+/** The name of what was thrown: the message of an error may quote the conversation or an API key. */
+export const thrown = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
 const nameOf = (ask: { readonly name: string }): string =>
   ask.name === "" || ask.name === "summarizer" ? "model" : ask.name
 
@@ -52,8 +55,7 @@ const resultOf = (
       new Summarizer.SummarizerError({
         session,
         reason: "unavailable",
-        // The error's message may quote the conversation or an API key; its name does not.
-        detail: `the function that asks the model threw ${error instanceof Error ? error.name : typeof error}`,
+        detail: `the function that asks the model threw ${thrown(error)}`,
       }),
   }).pipe(Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)))
 

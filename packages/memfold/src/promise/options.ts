@@ -66,6 +66,8 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "environmentPrefix",
   "wording",
   "summarizer",
+  "embedder",
+  "vectorIndex",
   "layers",
   "tokenCounter",
   "logger",
@@ -80,6 +82,7 @@ const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "shutdown",
   "summarizerTimeout",
   "summarizerRetries",
+  "embedderTimeout",
   "lease",
   "backOff",
   "cachedSessions",
@@ -123,7 +126,9 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   const prefix: unknown = options.environmentPrefix
   if (prefix !== undefined && typeof prefix !== "string")
     refuse("environmentPrefix", "a text, such as PRIZM_")
-  const { layers, summarizer } = options
+  const { layers, summarizer, vectorIndex } = options
+  if (vectorIndex !== undefined && !Layer.isLayer(vectorIndex))
+    refuse("vectorIndex", "a layer, such as that of @memfold/sqlite-vec")
   if (Array.isArray(summarizer) && summarizer.length === 0) refuse("summarizer", "left out, or not empty")
   if (
     layers !== undefined &&

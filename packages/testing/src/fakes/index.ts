@@ -1,5 +1,6 @@
-/** Fakes: summarizers and logs that fail in the ways real ones do. */
+/** Fakes: summarizers and logs that fail in the ways real ones do, and an embedder that computes. */
 export { quarter } from "./counter.js"
+export { embedder, type EmbedderOptions } from "./embedder.js"
 export { faultyLog, faultyLogLayer } from "./faultyLog.js"
 export type { Fault, FaultScript } from "./faultyLog.js"
 export {

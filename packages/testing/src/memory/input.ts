@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import * as fc from "fast-check"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
 import type { LogLayer } from "../log/input.js"
+import type { VectorIndexLayer } from "../vectors/input.js"
 import { said } from "../strategy/picture.js"
 
 /**
@@ -11,6 +12,8 @@ import { said } from "../strategy/picture.js"
  *
  * - `layer`: a layer that builds a new, empty log each time, or a function that returns one; by default in memory
  * - `memory`: the engine; by default memfold's own
+ * - `vectorIndex`: a layer that builds a new, empty vector index each time, or a function that returns one; by default in the
+ *   process
  * - `strategies`: the strategies to use; by default random ones
  * - `numRuns` (50): how many inputs each law is checked with
  */
@@ -19,6 +22,7 @@ export interface MemoryPropertiesOptions {
   readonly memory?:
     | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
     | undefined
+  readonly vectorIndex?: VectorIndexLayer | (() => VectorIndexLayer) | undefined
   readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined
   readonly numRuns?: number | undefined
 }

@@ -2,6 +2,7 @@ import type { Law } from "../law/Law.js"
 import { memoryKitOf, type MemoryPropertiesOptions } from "./input.js"
 import { modelLaw } from "./laws/commands.js"
 import { lostAnswersLaw, summarizerLaw } from "./laws/failures.js"
+import { meaningLaw } from "./laws/meaning.js"
 import { ownerRecallLaw } from "./laws/ownerRecall.js"
 import { pendingLaw } from "./laws/pending.js"
 import { leaseLaw, racesLaw } from "./laws/processes.js"
@@ -33,5 +34,6 @@ export const memoryProperties = (options: MemoryPropertiesOptions = {}): Readonl
     redactionLaw,
     recallLaw,
     ownerRecallLaw,
+    meaningLaw,
   ].map((law) => law(kit))
 }

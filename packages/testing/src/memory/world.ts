@@ -2,12 +2,14 @@
 import {
   CurrentSummarizer,
   EchoSummarizer,
+  Embedder,
   EventLog,
   FullTextIndex,
   InMemoryEventLog,
   Memory,
   type Summarizer,
   TokenCounter,
+  VectorIndex,
 } from "@memfold/core"
 import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope, Stream } from "effect"
 import { quarter } from "../fakes/counter.js"
@@ -19,6 +21,10 @@ export interface Opening extends Memory.Options {
   readonly summarizer?: Summarizer.Service
   /** The full-text index of the memory; its own by default. */
   readonly index?: FullTextIndex.Service | undefined
+  /** None by default. */
+  readonly embedder?: Embedder.Service | undefined
+  /** The vector index of the memory; its own by default. */
+  readonly vectors?: VectorIndex.Service | undefined
   /** Wraps the log before the memory gets it. */
   readonly coveredTo?: (log: EventLog.Service) => EventLog.Service
 }
@@ -105,6 +111,8 @@ export const inWorld = async <A>(
       summarizer = EchoSummarizer.make(),
       coveredTo,
       index,
+      embedder,
+      vectors,
       ...options
     }) => {
       const surroundings = Layer.mergeAll(
@@ -112,6 +120,8 @@ export const inWorld = async <A>(
         Layer.succeed(CurrentSummarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
         index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
+        embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedder),
+        vectors === undefined ? Layer.empty : Layer.succeed(VectorIndex.VectorIndex, vectors),
       )
       const opened = Layer.buildWithScope(Layer.fresh(Layer.provide(memory(options), surroundings)), scope)
       return Context.get(await run(opened), Memory.Memory)

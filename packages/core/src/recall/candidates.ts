@@ -1,0 +1,45 @@
+/** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
+import { Effect } from "effect"
+import type { Meaning, Target } from "./Meaning.js"
+import { type Candidate, fuse, rank } from "./rank.js"
+import type { SessionError } from "../session/Sessions.js"
+import type { Postings } from "./FullTextIndex.js"
+
+/**
+ * What counts as relevant by words: the messages around the best candidate have at least this part of the query's weight, and
+ * a candidate has at least this part of the best one's score. Decision 40 has the measurement.
+ */
+const leastCovered = 0.3
+const leastScore = 0.35
+
+const relevant = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+  const [best] = candidates
+  return best === undefined || best.covered < leastCovered
+    ? []
+    : candidates.filter(({ score }) => score >= leastScore * best.score)
+}
+
+/** A query with its terms. */
+export interface Query {
+  readonly query: string
+  readonly terms: ReadonlyArray<string>
+  /**
+   * What an automatic search is for: then only what is relevant is found. What is near by its meaning is near enough to be
+   * relevant, since an embedder says from which similarity on it is found at all.
+   */
+  readonly question?: string | undefined
+}
+
+/** The candidates among the messages of some sessions, the best first. */
+export const candidatesFor = (
+  meaning: Meaning,
+  { query, terms, question }: Query,
+  targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
+): Effect.Effect<ReadonlyArray<Candidate>> =>
+  Effect.map(meaning.near(query, targets, question), (near) => {
+    const ranked = rank(
+      terms,
+      targets.map(({ postings }) => postings),
+    )
+    return fuse(question === undefined ? ranked : relevant(ranked), near)
+  })

@@ -1,0 +1,152 @@
+/** Takes into a vector index what the log of a session has and the index has not: messages, redactions and clears. */
+import { Effect, Stream } from "effect"
+import { after, breather } from "../event/breathe.js"
+import type { EmbedderError, Service as Embedder } from "./Embedder.js"
+import type { IndexError, Source } from "./FullTextIndex.js"
+import { embeddedText, piecesOf, spaceOf, type TextPiece } from "./pieces.js"
+import type { Change, Place, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
+
+/** The errors of taking in: of the log, of the index, and of the embedder. */
+export type TakeInError = IndexError | VectorIndexError | EmbedderError
+
+/** Turns the pieces of texts into vectors. */
+export type Embed = (
+  texts: ReadonlyArray<string>,
+) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
+
+/** What a log has to take in of a session. */
+type Log = Pick<Source, "session" | "events">
+
+/** How often it begins again because another process changed the index, or because the index is of another log. */
+const mostAttempts = 8
+
+/** At least so many pieces are embedded and written at a time, if there are as many. */
+const leastPieces = 64
+
+/** A message that is to be embedded. */
+interface Text {
+  readonly index: number
+  readonly version: number
+  readonly digest: number
+  readonly pieces: ReadonlyArray<TextPiece>
+}
+
+/** What was read of a log. */
+interface Read extends Pick<Change, "anew" | "forget" | "place"> {
+  readonly texts: ReadonlyArray<Text>
+  /** Whether there may be more. */
+  readonly isPart: boolean
+}
+
+/** The start of a log, from which everything is taken in. */
+const start = (space: string): Place => ({ space, version: 0, event: "" })
+
+/** Reads the events behind a place, until there are enough messages to embed; `null` if the log is another one. */
+const readOn = (
+  place: Place,
+  { events }: Log,
+  embedder: Pick<Embedder, "maxTexts" | "maxCharacters">,
+): Effect.Effect<Read | null, IndexError> =>
+  Effect.gen(function* () {
+    const most = Math.max(embedder.maxTexts ?? 0, leastPieces)
+    const texts = new Map<number, Text>()
+    const forget: Array<number> = []
+    let [anew, count, isPart] = [place.version === 0, 0, false]
+    let { version, event } = place
+    let isSame = version === 0
+    const breathe = breather()
+    yield* Stream.runForEachWhile(events({ fromVersion: Math.max(version, 1) }), (recorded) =>
+      after(
+        breathe(),
+        Effect.sync(() => {
+          if (recorded.version === place.version) isSame = recorded.id === place.event
+          if (!isSame) return false
+          if (recorded.version !== version + 1) return true
+          if (count >= most) {
+            isPart = true
+            return false
+          }
+          version = recorded.version
+          event = recorded.id
+          const what = recorded.event
+          if (what._tag === "SessionCleared") {
+            anew = true
+            texts.clear()
+            count = 0
+          } else if (what._tag === "MessageRedacted") {
+            forget.push(what.version)
+            texts.delete(what.version)
+          } else if (what._tag === "MessageAppended") {
+            const found = embeddedText(what.message)
+            const pieces = found === null ? [] : piecesOf(found.text, embedder)
+            if (found !== null && pieces.length > 0)
+              texts.set(version, { index: what.index, version, digest: found.digest, pieces })
+            count += pieces.length
+          }
+          return true
+        }),
+      ),
+    )
+    if (!isSame) return null
+    return { anew, forget, texts: [...texts.values()], place: { ...place, version, event }, isPart }
+  })
+
+/** The entries of texts, with the vectors of their pieces. */
+const entriesOf = (texts: ReadonlyArray<Text>, embed: Embed) =>
+  Effect.gen(function* () {
+    const all = texts.flatMap(({ pieces }) => pieces)
+    const vectors = all.length === 0 ? [] : yield* embed(all.map(({ text }) => text))
+    let at = 0
+    return texts.map(({ pieces, ...rest }) => ({
+      ...rest,
+      pieces: pieces.map(({ offset }) => ({ offset, vector: vectors[at++]! })),
+    }))
+  })
+
+/**
+ * Takes in everything that the log of a session has, in parts: what was written stays if the embedder fails later.
+ *
+ * A part names the place that it continues, so two processes do not write past each other. What was redacted after its texts
+ * were read is forgotten with the next part: that one comes before any search, and if the process ends before it, it comes
+ * when a memory is opened (see {@link forgetErased}).
+ */
+export const takeIn = (
+  index: VectorIndex,
+  log: Log,
+  { embedder, embed }: { readonly embedder: Embedder; readonly embed: Embed },
+): Effect.Effect<void, TakeInError> =>
+  Effect.gen(function* () {
+    const { session } = log
+    const space = spaceOf(embedder)
+    for (let attempt = 0; attempt < mostAttempts;) {
+      const expected = yield* index.place(session)
+      const known = expected?.space === space ? expected : start(space)
+      const read = (yield* readOn(known, log, embedder)) ?? (yield* readOn(start(space), log, embedder))
+      if (read === null) return
+      // Nothing has happened since.
+      if (read.place.version === expected?.version && known === expected && !read.anew) return
+      if (read.place.version === 0) return yield* index.forget(session)
+      const entries = yield* entriesOf(read.texts, embed)
+      const { place, anew, forget } = read
+      const written = yield* index.write(session, { expected, place, anew, forget, entries })
+      if (!written) attempt++
+      else if (!read.isPart && entries.length === 0) return
+    }
+  })
+
+/**
+ * Takes out of a vector index what the log of a session does not have any more: redacted messages, the messages before a
+ * clear, and sessions that were deleted. It embeds nothing, so the place stays as it is.
+ */
+export const forgetErased = (
+  index: VectorIndex,
+  log: Log,
+): Effect.Effect<void, IndexError | VectorIndexError> =>
+  Effect.gen(function* () {
+    const { session } = log
+    const place = yield* index.place(session)
+    if (place === null) return
+    const read = yield* readOn(place, log, { maxTexts: Number.POSITIVE_INFINITY })
+    if (read === null || read.anew) return yield* index.forget(session)
+    yield* Effect.forEach(read.forget, (version) => index.forget(session, version), { discard: true })
+  })

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { often } from "../../core/test/depth.js"
+import { memoryProperties } from "../../testing/src/index.js"
+import { lawSuite, vectorIndexLaws } from "../../testing/src/vitest.js"
+import { layer } from "../src/index.js"
+
+const folder = mkdtempSync(join(tmpdir(), "memfold-vectors-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+const inFile = () => layer({ filename: join(folder, `${files++}.db`) })
+
+vectorIndexLaws({
+  name: "sqlite-vec",
+  layer: () => layer({ filename: ":memory:" }),
+  reopen: inFile,
+  numRuns: often(20, 200),
+})
+
+lawSuite(
+  "recall by meaning with sqlite-vec",
+  memoryProperties({ vectorIndex: () => layer({ filename: ":memory:" }), numRuns: often(10, 100) }).filter(
+    ({ name }) => name.startsWith("recall by meaning"),
+  ),
+)

@@ -1,0 +1,13 @@
+import { Recall, VectorIndex } from "@memfold/core"
+import { Layer } from "effect"
+import { often } from "../../core/test/depth.js"
+import { memoryProperties } from "../src/index.js"
+import { lawSuite, vectorIndexLaws } from "../src/vitest.js"
+
+const layer = Layer.sync(VectorIndex.VectorIndex, () => Recall.vectorsInProcess())
+
+vectorIndexLaws({ name: "in the process", layer, numRuns: often(30, 300) })
+lawSuite(
+  "recall by meaning",
+  memoryProperties({ numRuns: often(25, 200) }).filter(({ name }) => name.startsWith("recall by meaning")),
+)
