@@ -14,7 +14,7 @@ export interface Kept {
 export const keptBy = ({ evidence, identifiers }: PolicyReport): Kept | null => {
   if (evidence !== null)
     return {
-      kept: 100 * (evidence.raw + evidence.inSummaries),
+      kept: 100 * (evidence.raw + evidence.inSummaries + evidence.recalled),
       withRecall: 100 * evidence.withRecall,
     }
   return identifiers.needed === 0
@@ -144,7 +144,7 @@ export const costAgainstKept = ({ prices, policies }: Report, price: number): st
       withRecall === null
         ? ""
         : `<line class="recall" x1="${at(x(cost))}" x2="${at(x(cost))}" y1="${at(y(kept))}" y2="${at(y(withRecall))}"/>` +
-          `<circle class="recalled" cx="${at(x(cost))}" cy="${at(y(withRecall))}" r="4"><title>${escaped(said)}, with recall ${at(withRecall)} %</title></circle>`
+          `<circle class="recalled" cx="${at(x(cost))}" cy="${at(y(withRecall))}" r="4"><title>${escaped(said)}, with recall on demand ${at(withRecall)} %</title></circle>`
     return (
       recalled +
       `<circle class="kept" cx="${at(x(cost))}" cy="${at(y(kept))}" r="4.5"><title>${escaped(said)}</title></circle>` +

@@ -48,7 +48,17 @@ const summarizer = Options.text("summarizer").pipe(
 const recall = Options.integer("recall").pipe(
   Options.withPseudoName("TOKENS"),
   Options.withDefault(1_000),
-  Options.withDescription("How many tokens a search for a question may find; only for files with questions."),
+  Options.withDescription(
+    "How many tokens a search on demand may find for a question; only for files with questions.",
+  ),
+)
+
+const autoRecall = Options.integer("auto-recall").pipe(
+  Options.withPseudoName("TOKENS"),
+  Options.optional,
+  Options.withDescription(
+    "Try every policy a second time, with contexts that recall at most so many tokens for the newest user message by themselves.",
+  ),
 )
 
 const workers = Options.integer("workers").pipe(
@@ -102,6 +112,7 @@ export const command = Command.make(
     environmentPrefix: options.environmentPrefix,
     summarizer,
     recall,
+    autoRecall,
     workers,
     format: options.format,
     pick: options.pick,
@@ -111,6 +122,7 @@ export const command = Command.make(
   (given): Effect.Effect<void, WrongCall> =>
     Effect.gen(function* () {
       yield* requireFrom1("--recall", given.recall)
+      if (Option.isSome(given.autoRecall)) yield* requireFrom1("--auto-recall", given.autoRecall.value)
       if (Option.isSome(given.workers)) yield* requireFrom1("--workers", given.workers.value)
       const setupArguments: SetupArguments = {
         policies: given.policy,
@@ -118,6 +130,7 @@ export const command = Command.make(
         settings: yield* options.readSettings(given.settings),
         environmentPrefix: given.environmentPrefix,
         summarizer: given.summarizer,
+        autoRecall: Option.getOrNull(given.autoRecall),
       }
       const setup = yield* setupOf(setupArguments)
       const charged = yield* labPrices(given.prices)
