@@ -1,8 +1,8 @@
 /** What memory layers and automatic recall add to the tokens of all calls, and to what these cost. */
-import { type Executor, type PolicyReport, type Report, run } from "@memfold/lab"
+import { type Executor, type PolicyReport, run } from "@memfold/lab"
 import type { Bound } from "./bounds.js"
 import type { DataSet } from "./dataSets.js"
-import { additions } from "./policies.js"
+import { additions, plain } from "./policies.js"
 import { progress } from "./progress.js"
 import { prices } from "./strategies.js"
 
@@ -16,7 +16,7 @@ const sentBy = ({ replays }: PolicyReport): number =>
 interface Added {
   readonly name: string
   readonly kind: "layers" | "recall"
-  /** The tokens of all calls, with it as a multiple of those without. */
+  /** The tokens of all calls with what was added, as a multiple of those without. */
   readonly tokens: number
   /** The cost, in the same way, by the first of the prices. */
   readonly cost: number
@@ -25,38 +25,41 @@ interface Added {
 }
 
 const addedBy = (kind: Added["kind"], before: PolicyReport, after: PolicyReport): Added => {
-  const tokens = sentBy(after) - sentBy(before)
   const dollars = ({ costs }: PolicyReport, price: number) => costs[price]?.dollars.total ?? Number.NaN
   return {
     name: after.name,
     kind,
-    tokens: sentBy(after) / sentBy(before),
+    // Signed reasoning is bound to what was shown, and left out when that changes: all tokens together may become fewer.
+    tokens: (sentBy(before) + after.added) / sentBy(before),
     cost: dollars(after, 0) / dollars(before, 0),
     times: prices.map(({ input }, price) =>
-      tokens === 0 ? 0 : (dollars(after, price) - dollars(before, price)) / ((tokens * input) / 1e6),
+      after.added === 0
+        ? 0
+        : (dollars(after, price) - dollars(before, price)) / ((after.added * input) / 1e6),
     ),
   }
 }
 
-/** Replays the conversations with what is added, against the reports of the strategies alone. */
+/** Automatic recall searches before every call, so the first conversations stand for all. */
+const mostConversations = 2
+
+/** Replays conversations with and without what is added, prints the table, and returns the bounds. */
 export const addedTo = async (
   { name, conversations }: DataSet,
-  alone: Report,
   executor: Executor,
 ): Promise<ReadonlyArray<Bound>> => {
   const { policies } = await run({
     // Only the cost is asked for.
-    conversations: conversations.map((conversation) => ({ ...conversation, questions: [] })),
-    policies: additions.map(({ policy }) => policy),
+    conversations: conversations
+      .slice(0, mostConversations)
+      .map((conversation) => ({ ...conversation, questions: [] })),
+    policies: [...plain, ...additions.map(({ policy }) => policy)],
     prices,
     executor,
     onProgress: progress(`${name} with layers and recall`),
   })
-  const find = (all: ReadonlyArray<PolicyReport>, wanted: string) =>
-    all.find((policy) => policy.name === wanted)!
-  const rows = additions.map(({ to, kind, policy }) =>
-    addedBy(kind, find(alone.policies, to.name), find(policies, policy.name)),
-  )
+  const named = (wanted: string) => policies.find((policy) => policy.name === wanted)!
+  const rows = additions.map(({ to, kind, policy }) => addedBy(kind, named(to.name), named(policy.name)))
   console.log(`\n${name}: what layers and automatic recall add`)
   console.log(
     "                                           tokens     cost   an added token, as plain input costs 1",

@@ -44,9 +44,10 @@ export interface DataSets {
   readonly coding: DataSet
 }
 
-/** The data sets; `null`, after a line on standard error that says which files are missing, if one of them is. */
-export const dataSets = (): DataSets | null => {
-  const folder = process.env["MEMFOLD_DATA"] ?? "../shared/data"
+/**
+ * The data sets in a folder; `null`, after a line on standard error that says which files are missing, if one of them is.
+ */
+export const dataSets = (folder = process.env["MEMFOLD_DATA"] ?? "../shared/data"): DataSets | null => {
   const missing = Object.values(files).filter((file) => !existsSync(join(folder, file)))
   if (missing.length > 0) {
     process.stderr.write(

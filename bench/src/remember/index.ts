@@ -24,10 +24,9 @@ export const remember = async (): Promise<boolean> => {
   })
   try {
     bounds.push(...(await recallOf(sets.locomo.conversations)))
-    const { reports, bounds: held } = await strategies(sets, workers)
-    bounds.push(...held)
+    bounds.push(...(await strategies(sets, workers)))
     for (const set of [sets.locomo, sets.longMemEval, sets.cases, sets.coding])
-      bounds.push(...(await addedTo(set, reports.get(set)!, workers)))
+      bounds.push(...(await addedTo(set, workers)))
   } finally {
     await workers.close()
   }

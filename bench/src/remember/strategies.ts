@@ -105,12 +105,11 @@ const cheapest = (name: string, policies: ReadonlyArray<PolicyReport>): Bound =>
   }
 }
 
-/** The reports of all strategies on all data sets, the table of each printed, and the bounds. */
+/** Runs all strategies on all data sets, prints a table of each, and returns the bounds. */
 export const strategies = async (
   { locomo, longMemEval, support, cases, coding }: DataSets,
   executor: Executor,
-): Promise<{ readonly reports: ReadonlyMap<DataSet, Report>; readonly bounds: ReadonlyArray<Bound> }> => {
-  const reports = new Map<DataSet, Report>()
+): Promise<ReadonlyArray<Bound>> => {
   const bounds: Array<Bound> = []
   for (const dataSet of [locomo, longMemEval, support, cases, coding]) {
     const { name, conversations } = dataSet
@@ -124,7 +123,6 @@ export const strategies = async (
       executor,
       onProgress: progress(name),
     })
-    reports.set(dataSet, report)
     print(dataSet, report)
     const alone = report.policies.slice(0, 1 + plain.length)
     bounds.push(cheapest(name, alone))
@@ -146,5 +144,5 @@ export const strategies = async (
     )
   }
   console.log(legend)
-  return { reports, bounds }
+  return bounds
 }

@@ -117,8 +117,32 @@ describe("what a context shows besides the conversation", () => {
     const [first = 0] = added.slice(-4)
     expect(first).toBeGreaterThan(10)
     expect(added.slice(-4)).toEqual([first, first, first, first])
+    expect([without.added, recalling.added]).toEqual([0, 4 * first])
     expect(recalling.spent[0]!.written - without.spent[0]!.written).toBe(first)
     expect(recalling.spent[0]!.cached - without.spent[0]!.cached).toBe(3 * first)
+  })
+
+  it("leaves signed reasoning out only behind what has changed", async () => {
+    const thought = (time: number) =>
+      ({
+        ...Message.assistant("Wait.", { time }),
+        parts: [
+          { type: "reasoning", text: "Long thoughts of many words.", signature: "s" },
+          { type: "text", text: "Wait." },
+        ],
+      }) satisfies Message.Message
+    const said = asking.slice(0, -4)
+    const at = start + 40 * minute
+    const signed = [...said, thought(at), thought(at), thought(at)]
+    const conversation = ofTranscript("c", signed)
+    const without = await replay(conversation, dropping, { prices })
+    const recalling = await replay(conversation, dropping, { prices, automaticRecall: 200 })
+    const added = recalling.contexts
+      .slice(-3)
+      .map((tokens, call) => tokens - without.contexts.slice(-3)[call]!)
+    // The recalled messages stay within a turn, and so does the reasoning.
+    expect(added[0]).toBeGreaterThan(10)
+    expect(added).toEqual([added[0], added[0], added[0]])
   })
 
   it("by memory layers is charged, and each replay has layers of its own", async () => {

@@ -70,6 +70,8 @@ export interface Replayed {
   readonly spent: ReadonlyArray<Omit<Cost.Spent, "newest">>
   /** The tokens of the context of each call, in order. */
   readonly contexts: ReadonlyArray<number>
+  /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
+  readonly added: number
   readonly compactions: number
   /** Compactions that failed; the messages stayed in the context. */
   readonly failures: number
@@ -85,6 +87,9 @@ interface SummarizerTokens {
   readonly input: number
   readonly output: number
 }
+
+/** The sections of what a context shows besides the conversation and its summary. */
+const isAdded: ReadonlySet<Render.SectionName> = new Set(["user-memory", "scope-memory", "recalled"])
 
 /** Whether a message of a context is what it recalled by itself. */
 const isRecalled = (message: Message.Message): boolean =>
@@ -161,7 +166,7 @@ export const replay = async (
   const promptOf = promptsOf()
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
-  const sums = { compactions: 0, failures: 0 }
+  const sums = { added: 0, compactions: 0, failures: 0 }
   let firstFailure: string | null = null
   const identifiers = { needed: 0, there: 0 }
   const answered = { asked: 0, tokens: 0, raw: 0, kept: 0, said: 0, newest: 0, found: 0 }
@@ -195,9 +200,11 @@ export const replay = async (
         const context = yield* memory.context(session, recall)
         const prompt = promptOf(context)
         contexts.push(context.tokens)
+        for (const { section, tokens } of context.layout) if (isAdded.has(section)) sums.added += tokens
         spent = spent.map((before, at) => Cost.call(before, { time: now(), prompt }, prices[at]!))
         identifiers.needed += needed.length
         identifiers.there += needed.filter((one) => prompt.some(({ text }) => text.includes(one))).length
+        return context.prefix
       })
 
     /** The context of a fork in which the question is the newest message: with it, automatic recall searches. */
@@ -248,8 +255,10 @@ export const replay = async (
 
     for (const [index, message] of messages.entries()) {
       if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
-      if (message.role === "assistant") yield* call(prepared?.needed[index] ?? [])
-      yield* memory.append(session, withoutPromptSize(message))
+      // Signed reasoning stays in later contexts only if its memory knows what it was produced behind.
+      const origin =
+        message.role === "assistant" ? { prefix: yield* call(prepared?.needed[index] ?? []) } : {}
+      yield* memory.append(session, withoutPromptSize(message), origin)
       yield* compact
       const total = index + 1
       const asked = prepared?.asked.indexOf(total) ?? -1

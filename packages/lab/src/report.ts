@@ -84,6 +84,8 @@ export interface PolicyReport {
   readonly evidence: EvidenceKept | null
   /** The tokens that each context may recall by itself; `null` if none does. */
   readonly automaticRecall: number | null
+  /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
+  readonly added: number
   readonly replays: ReadonlyArray<ReplayReport>
 }
 
@@ -223,6 +225,7 @@ export const reportOf = ({
         },
         evidence: evidenceOf(own),
         automaticRecall,
+        added: total(({ added }) => added),
         replays: own.map((one, position) => ({
           conversation: conversations[position]!.name,
           contexts: one.contexts,

@@ -69,7 +69,7 @@ const labelled = (
   const taken = [...points, ...marks].map(({ x, y }) => ({ from: x - 5, to: x + 5, y }))
   return points.map(({ x, y, text }, own) => {
     const long = text.length * letter
-    const tries = Array.from({ length: 24 }, (_, attempt) => {
+    const tries = Array.from({ length: 48 }, (_, attempt) => {
       const step = Math.ceil(attempt / 4) * (lineHeight / 2)
       const down = attempt % 4 < 2 ? step : -step
       return { anchor: attempt % 2 === 0 ? ("start" as const) : ("end" as const), y: y + down }
