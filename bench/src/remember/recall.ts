@@ -2,6 +2,7 @@
 import { InMemoryEventLog, Memory, Message, TokenCounter } from "@memfold/core"
 import { type Conversation, fullHistory } from "@memfold/lab"
 import { Effect, Layer } from "effect"
+import type { Bound } from "./bounds.js"
 
 /** The newest messages that fit into a budget, as recall counts them. */
 const newest = (messages: ReadonlyArray<Message.Message>, budget: number): string => {
@@ -47,7 +48,8 @@ const targets = [
   { tokens: 2_000, least: 80 },
 ]
 
-export const recallOf = async (conversations: ReadonlyArray<Conversation>): Promise<boolean> => {
+/** Asks all questions at the end of their conversations, prints what was found, and returns the bounds. */
+export const recallOf = async (conversations: ReadonlyArray<Conversation>): Promise<ReadonlyArray<Bound>> => {
   const tallies = targets.map(({ tokens }) => ({ tokens, recalled: new Tally(), newest: new Tally() }))
   let searches = 0
   let took = 0
@@ -80,19 +82,19 @@ export const recallOf = async (conversations: ReadonlyArray<Conversation>): Prom
   console.log(
     "                                     tokens   evidence said   all of it said   newest messages say",
   )
-  let held = true
-  for (const [position, { tokens, recalled, newest: last }] of tallies.entries()) {
-    const { least } = targets[position]!
-    held &&= recalled.said >= least
+  for (const { tokens, recalled, newest: last } of tallies)
     console.log(
       `  recall of ${tokens} tokens`.padEnd(36) +
         `${recalled.tokens.toFixed(0)}`.padStart(7) +
         `${percent(recalled.said)}`.padStart(16) +
         `${percent(recalled.allSaid)}`.padStart(17) +
-        `${percent(last.said)}`.padStart(22) +
-        `  (at least ${least} %)`,
+        `${percent(last.said)}`.padStart(22),
     )
-  }
   console.log(`  a search takes ${(took / searches).toFixed(1)} ms`)
-  return held
+  return targets.map(({ tokens, least }, position) => ({
+    what: `LoCoMo: evidence said by a recall of ${tokens} tokens`,
+    measured: tallies[position]!.recalled.said,
+    unit: "%",
+    least,
+  }))
 }

@@ -16,7 +16,7 @@ export {
 export { page } from "./page/index.js"
 export { fullHistory, prepare, type Prepared } from "./prepare.js"
 export { withoutPromptSize } from "./recordedUsage.js"
-export { type Answered, replay, type Replayed, type ReplayOptions } from "./replay.js"
+export { type Answered, type MakeLayers, replay, type Replayed, type ReplayOptions } from "./replay.js"
 export {
   type CostParts,
   costOf,

@@ -2,13 +2,17 @@
 import type { Prices, Strategy, Summarizer } from "@memfold/core"
 import type { Conversation } from "./Conversation.js"
 import { prepare, type Prepared } from "./prepare.js"
-import { replay, type Replayed } from "./replay.js"
+import { type MakeLayers, replay, type Replayed } from "./replay.js"
 
-/** A strategy with a name. */
+/** A strategy with a name, and what its contexts show besides the conversation. */
 export interface Policy {
   /** Its name in reports; no other policy of a run has it. */
   readonly name: string
   readonly strategy: Strategy.Strategy
+  /** The tokens that each context may recall by itself, from 1; without it, none. */
+  readonly automaticRecall?: number
+  /** Makes the memory layers of each replay, as `make` of `@memfold/layers` does; without it, there are none. */
+  readonly layers?: MakeLayers
 }
 
 /** What is known wherever the work is done. */
@@ -44,14 +48,16 @@ export interface Executor {
 
 /** Does the work in this thread. */
 export const inThisThread = ({ policies, summarizer, askInContext = false }: Setup): Executor => {
-  const strategies = new Map(policies.map(({ name, strategy }) => [name, strategy]))
+  const byName = new Map(policies.map((one) => [one.name, one]))
   return {
     size: 1,
     prepare: ({ conversation, recallTokens }) => prepare(conversation, { recallTokens }),
     replay: ({ conversation, policy, prices, prepared }) => {
-      const strategy = strategies.get(policy)
-      if (strategy === undefined) throw new Error(`there is no policy "${policy}" in this thread`)
+      const known = byName.get(policy)
+      if (known === undefined) throw new Error(`there is no policy "${policy}" in this thread`)
+      const { name: _name, strategy, ...shown } = known
       return replay(conversation, strategy, {
+        ...shown,
         prices,
         prepared,
         askInContext,

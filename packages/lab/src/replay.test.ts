@@ -1,8 +1,10 @@
 import {
   Keep,
+  type MemoryLayers,
   Message,
   Prices,
   Prune,
+  type Session,
   Strategy,
   Summarizer,
   SummaryMode,
@@ -93,6 +95,84 @@ describe("a call", () => {
     const { contexts, compactions } = await run(messages, large)
     expect(contexts[1]).toBe(tokensOf([messages[0]!, messages[2]!]) + 7)
     expect(compactions).toBe(0)
+  })
+})
+
+describe("what a context shows besides the conversation", () => {
+  /** Something that is dropped, much talk, and a question about it that many answers follow. */
+  const asking = [
+    Message.user("The boat is called Albatross.", { time: start }),
+    ...talk(38).map((one) => ({ ...one, time: one.time! + minute })),
+    Message.user("How is the boat called?", { time: start + 40 * minute }),
+    ...Array.from({ length: 4 }, () => Message.assistant("Wait.", { time: start + 40 * minute })),
+  ]
+  const dropping = Strategy.make({ ...rolling(4, 24), summaryMode: SummaryMode.drop })
+
+  it("by automatic recall is charged once written, and then read from the cache", async () => {
+    const conversation = ofTranscript("c", asking)
+    const without = await replay(conversation, dropping, { prices })
+    const recalling = await replay(conversation, dropping, { prices, automaticRecall: 200 })
+    const added = recalling.contexts.map((tokens, at) => tokens - without.contexts[at]!)
+    expect(added.slice(0, -4).every((tokens) => tokens === 0)).toBe(true)
+    const [first = 0] = added.slice(-4)
+    expect(first).toBeGreaterThan(10)
+    expect(added.slice(-4)).toEqual([first, first, first, first])
+    expect([without.added, recalling.added]).toEqual([0, 4 * first])
+    expect(recalling.spent[0]!.written - without.spent[0]!.written).toBe(first)
+    expect(recalling.spent[0]!.cached - without.spent[0]!.cached).toBe(3 * first)
+  })
+
+  it("leaves signed reasoning out only behind what has changed", async () => {
+    const thought = (time: number) =>
+      ({
+        ...Message.assistant("Wait.", { time }),
+        parts: [
+          { type: "reasoning", text: "Long thoughts of many words.", signature: "s" },
+          { type: "text", text: "Wait." },
+        ],
+      }) satisfies Message.Message
+    const said = asking.slice(0, -4)
+    const at = start + 40 * minute
+    const signed = [...said, thought(at), thought(at), thought(at)]
+    const conversation = ofTranscript("c", signed)
+    const without = await replay(conversation, dropping, { prices })
+    const recalling = await replay(conversation, dropping, { prices, automaticRecall: 200 })
+    const added = recalling.contexts
+      .slice(-3)
+      .map((tokens, call) => tokens - without.contexts.slice(-3)[call]!)
+    // The recalled messages stay within a turn, and so does the reasoning.
+    expect(added[0]).toBeGreaterThan(10)
+    expect(added).toEqual([added[0], added[0], added[0]])
+  })
+
+  it("by memory layers is charged, and each replay has layers of its own", async () => {
+    let made = 0
+    const fact: Session.KnownFact = {
+      id: "f",
+      layer: "user",
+      kind: "profile",
+      text: "The user sails.",
+      from: 0,
+      to: 1,
+      time: start,
+    }
+    const layers = Effect.sync((): MemoryLayers.Service => {
+      made++
+      return {
+        learn: () => Effect.succeed([]),
+        recall: () => Effect.succeed({ user: [fact], scope: [] }),
+        facts: () => Effect.succeed([]),
+        remove: () => Effect.succeed(false),
+        forgetMessage: () => Effect.void,
+      }
+    })
+    const conversation = ofTranscript("c", talk(6))
+    const without = await replay(conversation, fullHistory, { prices })
+    for (const count of [1, 2]) {
+      const { contexts } = await replay(conversation, fullHistory, { prices, layers })
+      for (const [at, tokens] of contexts.entries()) expect(tokens).toBeGreaterThan(without.contexts[at]!)
+      expect(made).toBe(count)
+    }
   })
 })
 
@@ -221,6 +301,32 @@ describe("what is needed", () => {
     const summarizer: Summarizer.Service = { name: "s", summarize: () => Effect.succeed({ text: "short" }) }
     const lost = await replay(days, rolling(4, 36), { prices, prepared: nothingFound, summarizer })
     expect(evidenceOf([lost])).toMatchObject({ withRecall: 0 })
+  })
+
+  it("is recalled by the context itself, if the question is the newest user message", async () => {
+    const other = { text: "Which opera did the dentist whistle?", evidence: [0] }
+    const both = { ...days, questions: [...days.questions, other] }
+    const prepared = {
+      ...(await prepare(both, { recallTokens: 60 })),
+      found: [
+        [
+          [false, false],
+          [false, false],
+        ],
+      ],
+    }
+    const dropping = Strategy.make({ ...rolling(4, 36), summaryMode: SummaryMode.drop })
+    const evidence = async (automaticRecall: number) =>
+      evidenceOf([await replay(both, dropping, { prices, prepared, automaticRecall })])
+    // Nothing fits the other question, so half of all evidence is there.
+    const found = await evidence(200)
+    expect(found).toMatchObject({ asked: 2, raw: 0, inSummaries: 0, recalled: 0.5, withRecall: 0.5 })
+    const without = evidenceOf([await replay(both, dropping, { prices, prepared })])
+    expect(without).toMatchObject({ raw: 0, recalled: 0, withRecall: 0 })
+    // The tokens are those of the context without the question.
+    expect(found!.tokens).toBeGreaterThan(without!.tokens)
+    expect(found!.tokens).toBeLessThan(without!.tokens + 200)
+    expect(await evidence(10)).toEqual(without)
   })
 })
 

@@ -2,14 +2,19 @@
 import {
   Cost,
   CurrentSummarizer,
+  type EventLog,
   ExtractiveSummarizer,
+  FullTextIndex,
   InContext,
   InMemoryEventLog,
   Memory,
-  type Message,
+  MemoryLayers,
+  Message,
   Policy,
   type Prices,
   Prompt,
+  Recall,
+  type Render,
   type Strategy,
   type Summarizer,
   TokenCounter,
@@ -23,14 +28,22 @@ import { promptsOf } from "./prompt.js"
 import { withoutPromptSize } from "./recordedUsage.js"
 import * as TranscriptClock from "./TranscriptClock.js"
 
+/** Makes memory layers over the log of a replay, as `make` of `@memfold/layers` does. */
+export type MakeLayers = Effect.Effect<MemoryLayers.Service, never, EventLog.EventLog>
+
 /** What is asked for besides the cost. */
 export interface ReplayOptions {
   /** Each of them counts the cost, by how its cache works. */
   readonly prices: ReadonlyArray<Prices.Prices>
   /** The questions, and what recall finds for them; without it, none is asked, and no identifier is looked for. */
   readonly prepared?: Prepared
-  /** The tokens that each context may recall by itself; 0 (the default) for none. */
-  readonly automatic?: number
+  /**
+   * The tokens that each context may recall by itself, from 1; without it, none. A question is then the newest user
+   * message of the context in which its evidence is looked for.
+   */
+  readonly automaticRecall?: number
+  /** Makes the memory layers of the replay; without it, there are none. */
+  readonly layers?: MakeLayers
   /** The summarizer; the extractive one by default. Its calls are charged as those of a model. */
   readonly summarizer?: Summarizer.Service
   /** Whether the calls of the summarizer are charged as questions in context, while the cache is alive; `false` by default. */
@@ -45,7 +58,9 @@ export interface Answered {
   readonly tokens: number
   /** Evidence in uncovered messages, word for word. */
   readonly raw: number
-  /** Evidence in the context at all: in uncovered messages or in summaries. */
+  /** Evidence in uncovered messages or in summaries. */
+  readonly kept: number
+  /** Evidence in the context at all: also in what it recalled by itself. */
   readonly said: number
   /** Evidence in the newest messages of the same size as the context. */
   readonly newest: number
@@ -59,6 +74,8 @@ export interface Replayed {
   readonly spent: ReadonlyArray<Omit<Cost.Spent, "newest">>
   /** The tokens of the context of each call, in order. */
   readonly contexts: ReadonlyArray<number>
+  /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
+  readonly added: number
   readonly compactions: number
   /** Compactions that failed; the messages stayed in the context. */
   readonly failures: number
@@ -77,6 +94,13 @@ interface SummarizerCall {
   /** The context with the question at its end, where that is possible. */
   readonly inContext: ReadonlyArray<Message.Message> | null
 }
+
+/** The sections of what a context shows besides the conversation and its summary. */
+const isAdded: ReadonlySet<Render.SectionName> = new Set(["user-memory", "scope-memory", "recalled"])
+
+/** Whether a message of a context is what it recalled by itself. */
+const isRecalled = (message: Message.Message): boolean =>
+  message.role === "user" && Message.text(message).startsWith(Recall.recalledHeading)
 
 /** A summarizer and its fallbacks, whose calls are counted as those of a model: its prompt, and the text that it wrote. */
 const counted = (
@@ -103,6 +127,25 @@ const counted = (
     ...(summarizer.fallback === undefined
       ? {}
       : { fallback: counted(summarizer.fallback, asksInContext, count) }),
+  }
+}
+
+/** The session that is replayed. Its forks have other names. */
+const session = "s"
+
+/**
+ * A full-text index of the session that answers for its forks as well: they have its messages, in the same places, and only
+ * what was said before the question is searched. Otherwise, it would be built again for each fork.
+ */
+const indexForForks = (): FullTextIndex.Service => {
+  const index = Recall.inProcess()
+  let own: FullTextIndex.Source | null = null
+  return {
+    lookUp: (source, lookup) => {
+      if (source.session === session) own = source
+      return index.lookUp(own ?? source, lookup)
+    },
+    forget: () => Effect.void,
   }
 }
 
@@ -133,7 +176,8 @@ export const replay = async (
   {
     prices,
     prepared,
-    automatic = 0,
+    automaticRecall,
+    layers,
     summarizer = ExtractiveSummarizer.make(),
     askInContext = false,
   }: ReplayOptions,
@@ -146,14 +190,15 @@ export const replay = async (
   const asInMemory = withMargin(strategy, TokenCounter.marginOf(TokenCounter.estimating))
   let spent = prices.map((): Cost.Spent => Cost.nothing)
   const contexts: Array<number> = []
-  const sums = { compactions: 0, failures: 0 }
+  const sums = { added: 0, compactions: 0, failures: 0 }
   let firstFailure: string | null = null
   const identifiers = { needed: 0, there: 0 }
-  const answered = { asked: 0, tokens: 0, raw: 0, said: 0, newest: 0, found: 0 }
+  const answered = { asked: 0, tokens: 0, raw: 0, kept: 0, said: 0, newest: 0, found: 0 }
+  const recall = automaticRecall === undefined ? {} : { recall: { tokens: automaticRecall } }
 
   const program = Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    const compact = Effect.map(memory.compactDue("s"), (outcomes) => {
+    const compact = Effect.map(memory.compactDue(session), (outcomes) => {
       sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
       for (const outcome of outcomes) {
         if (outcome._tag !== "Failed") continue
@@ -166,7 +211,7 @@ export const replay = async (
     const waitUntil = (time: number) =>
       Effect.gen(function* () {
         for (let checks = 0; checks < mostChecks; checks++) {
-          const due = Policy.nextCheck(asInMemory, yield* memory.state("s"), { now: now() })
+          const due = Policy.nextCheck(asInMemory, yield* memory.state(session), { now: now() })
           if (due === null || due >= time) break
           moveTo(due)
           yield* compact
@@ -176,39 +221,68 @@ export const replay = async (
 
     const call = (needed: ReadonlyArray<string>) =>
       Effect.gen(function* () {
-        const context = yield* memory.context("s", automatic === 0 ? {} : { recall: { tokens: automatic } })
+        const context = yield* memory.context(session, recall)
         const prompt = promptOf(context)
         contexts.push(context.tokens)
+        for (const { section, tokens } of context.layout) if (isAdded.has(section)) sums.added += tokens
         spent = spent.map((before, at) => Cost.call(before, { time: now(), prompt }, prices[at]!))
         identifiers.needed += needed.length
         identifiers.there += needed.filter((one) => prompt.some(({ text }) => text.includes(one))).length
+        return context.prefix
+      })
+
+    /** The context of a fork in which the question is the newest message: with it, automatic recall searches. */
+    const contextFor = (question: string, fork: string) =>
+      Effect.gen(function* () {
+        yield* memory.fork(session, fork)
+        yield* memory.append(fork, Message.user(question, { time: now() }))
+        const context = yield* memory.context(fork, recall)
+        yield* memory.delete(fork)
+        const newest = context.messages.length - 1
+        return {
+          ...context,
+          messages: context.messages.slice(0, newest),
+          sources: context.sources.slice(0, newest),
+          tokens: context.tokens - TokenCounter.ofMessage(TokenCounter.estimating, context.messages[newest]!),
+        }
       })
 
     const ask = (found: ReadonlyArray<ReadonlyArray<boolean> | null>, total: number) =>
       Effect.gen(function* () {
-        const context = yield* memory.context("s")
-        const shown = textOf(context.messages)
-        const raw = textOf(context.messages.filter((_, at) => context.sources[at] !== null))
-        const last = newestWithin(messages.slice(0, total), context.tokens)
+        const textsOf = (context: Pick<Render.Context, "messages" | "sources" | "tokens">) => ({
+          tokens: context.tokens,
+          raw: textOf(context.messages.filter((_, at) => context.sources[at] !== null)),
+          kept: textOf(context.messages.filter((message) => !isRecalled(message))),
+          all: textOf(context.messages),
+          newest: newestWithin(messages.slice(0, total), context.tokens),
+        })
+        const plain = textsOf(yield* memory.context(session))
         for (const [position, question] of questions.entries()) {
           const finds = found[position]
           if (finds === null || finds === undefined) continue
+          const texts =
+            automaticRecall === undefined
+              ? plain
+              : textsOf(yield* contextFor(question.text, `${session}-${total}-${position}`))
           const wanted = wantedOf(conversation, question)
           const isIn = (text: string) => wanted.map((sentence) => text.includes(sentence))
-          const said = isIn(shown)
+          const said = isIn(texts.all)
           answered.asked++
-          answered.tokens += context.tokens
-          answered.raw += share(isIn(raw))
+          answered.tokens += texts.tokens
+          answered.raw += share(isIn(texts.raw))
+          answered.kept += share(isIn(texts.kept))
           answered.said += share(said)
-          answered.newest += share(isIn(last))
+          answered.newest += share(isIn(texts.newest))
           answered.found += share(said.map((isSaid, at) => isSaid || finds[at] === true))
         }
       })
 
     for (const [index, message] of messages.entries()) {
       if (message.time !== undefined && index > 0) yield* waitUntil(message.time)
-      if (message.role === "assistant") yield* call(prepared?.needed[index] ?? [])
-      yield* memory.append("s", withoutPromptSize(message))
+      // Signed reasoning stays in later contexts only if its memory knows what it was produced behind.
+      const origin =
+        message.role === "assistant" ? { prefix: yield* call(prepared?.needed[index] ?? []) } : {}
+      yield* memory.append(session, withoutPromptSize(message), origin)
       yield* compact
       const total = index + 1
       const asked = prepared?.asked.indexOf(total) ?? -1
@@ -225,9 +299,12 @@ export const replay = async (
         : Cost.summarizer(before, tokens),
     )
   })
+  const learning = layers === undefined ? Layer.empty : Layer.effect(MemoryLayers.MemoryLayers, layers)
   const live = Memory.layer({ strategy, compaction: "manual" }).pipe(
+    Layer.provide(learning),
     Layer.provide(InMemoryEventLog.layer),
     Layer.provide(Layer.succeed(CurrentSummarizer, charged)),
+    Layer.provide(Layer.sync(FullTextIndex.FullTextIndex, indexForForks)),
   )
   // Failures are in the result; a line for each of hundreds would hide the report.
   await Effect.runPromise(program.pipe(Effect.provide(live), Logger.withMinimumLogLevel(LogLevel.None)))

@@ -1,6 +1,7 @@
 /** The report of a run: what the replays of each policy came to together. */
 import { Cost, type Prices } from "@memfold/core"
 import type { Conversation } from "./Conversation.js"
+import type { Policy } from "./jobs.js"
 import type { Replayed } from "./replay.js"
 
 /** The parts of a cost. */
@@ -47,9 +48,11 @@ export interface EvidenceKept {
   readonly raw: number
   /** In summaries only, word for word. */
   readonly inSummaries: number
+  /** Only in what the context recalled by itself; 0 for a policy without automatic recall. */
+  readonly recalled: number
   /** In the newest messages of the same size as the context. */
   readonly newest: number
-  /** In the context, or in what recall finds for the question. */
+  /** In the context, or in what recall finds for the question: recall on demand. */
   readonly withRecall: number
 }
 
@@ -79,6 +82,10 @@ export interface PolicyReport {
   readonly identifiers: IdentifiersKept
   /** `null` if no conversation has questions. */
   readonly evidence: EvidenceKept | null
+  /** The tokens that each context may recall by itself; `null` if none does. */
+  readonly automaticRecall: number | null
+  /** The tokens of all calls that memory layers and automatic recall added to the conversation. */
+  readonly added: number
   readonly replays: ReadonlyArray<ReplayReport>
 }
 
@@ -161,7 +168,8 @@ export const evidenceOf = (replays: ReadonlyArray<Pick<Replayed, "answered">>): 
     asked,
     tokens: total("tokens") / asked,
     raw: total("raw") / asked,
-    inSummaries: (total("said") - total("raw")) / asked,
+    inSummaries: (total("kept") - total("raw")) / asked,
+    recalled: (total("said") - total("kept")) / asked,
     newest: total("newest") / asked,
     withRecall: total("found") / asked,
   }
@@ -183,7 +191,7 @@ export const reportOf = ({
   replays,
 }: {
   readonly conversations: ReadonlyArray<Conversation>
-  readonly policies: ReadonlyArray<{ readonly name: string }>
+  readonly policies: ReadonlyArray<Pick<Policy, "name" | "automaticRecall">>
   readonly prices: ReadonlyArray<Prices.Prices>
   readonly recallTokens: number
   readonly replays: ReadonlyArray<ReadonlyArray<Replayed>>
@@ -199,7 +207,7 @@ export const reportOf = ({
       questions: conversation.questions.length,
       lasted: lastedOf(conversation),
     })),
-    policies: policies.map(({ name }, policy): PolicyReport => {
+    policies: policies.map(({ name, automaticRecall = null }, policy): PolicyReport => {
       const own = replays.map((one) => one[policy]!)
       const contexts = own.flatMap((one) => one.contexts)
       const total = (of: (one: Replayed) => number) => own.reduce((sum, one) => sum + of(one), 0)
@@ -216,6 +224,8 @@ export const reportOf = ({
           there: total(({ identifiers }) => identifiers.there),
         },
         evidence: evidenceOf(own),
+        automaticRecall,
+        added: total(({ added }) => added),
         replays: own.map((one, position) => ({
           conversation: conversations[position]!.name,
           contexts: one.contexts,

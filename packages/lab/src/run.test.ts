@@ -75,6 +75,18 @@ describe("a run", () => {
     expect(executor.most()).toBe(3)
   })
 
+  it("gives each policy the recall that it asks for, and says so", async () => {
+    const [one] = given.policies
+    const policies = [one!, { ...one!, name: "recalling", automaticRecall: 200 }]
+    const report = await run({ ...given, policies })
+    expect(report.policies.map(({ automaticRecall }) => automaticRecall)).toEqual([null, null, 200])
+    const [, alone, recalling] = report.policies
+    expect(recalling!.meanContext).toBeGreaterThan(alone!.meanContext)
+    expect(recalling!.compactions).toBe(alone!.compactions)
+    expect(page(report)).toContain("of at most 200 tokens")
+    expect(page(await run(given))).not.toContain("automatic recall")
+  })
+
   it("tells how far it is", async () => {
     const told: Array<number> = []
     await run({ ...given, onProgress: ({ done, total }) => told.push(done / total) })

@@ -34,6 +34,7 @@ export type {
   ToolParameters,
 } from "./promise/tools.js"
 export type { GivenLogger, Level, LogEntry } from "./promise/logging.js"
+export { readTranscripts, type Transcript, TranscriptError } from "./transcript/Transcript.js"
 export type { StrategyName, SummarizerName } from "./parts.js"
 export type { StoreUrl } from "./store.js"
 export * from "./errors.js"

@@ -41,6 +41,7 @@ interface Policy {
   readonly costs: ReadonlyArray<{ readonly model: string; readonly share: Readonly<Record<string, number>> }>
   readonly identifiers: { readonly needed: number; readonly there: number }
   readonly evidence: Readonly<Record<string, number>> | null
+  readonly automaticRecall: number | null
 }
 
 const policiesOf = ({ out }: Ran): ReadonlyArray<Policy> =>
@@ -215,6 +216,20 @@ describe("memfold lab", () => {
     const [full, , short] = policiesOf(ran)
     expect(full?.evidence).toMatchObject({ asked: 1, raw: 1, withRecall: 1 })
     expect(short?.evidence).toMatchObject({ asked: 1, raw: 0, inSummaries: 0, newest: 0, withRecall: 1 })
+    const again = ["lab", join(folder, "locomo.json"), "--policy", `${mine}#short`, "--auto-recall", "200"]
+    const recalling = await memfold(...again, "--json", "--workers", "2")
+    const [, alone, automatic] = policiesOf(recalling)
+    expect([alone, automatic].map((one) => [one?.policy, one?.automaticRecall])).toEqual([
+      ["short", null],
+      ["short + recall", 200],
+    ])
+    expect(alone?.evidence).toMatchObject({ raw: 0, recalled: 0 })
+    expect(automatic?.evidence).toMatchObject({ raw: 0, recalled: 1 })
+    const { code, out } = await memfold(...again)
+    expect(code).toBe(0)
+    expect(out).toMatch(/raw +summary +recalled +\+1,000 on demand +newest/)
+    expect(out.replace(/\s+/g, " ")).toContain("at most 200 tokens of earlier messages")
+    expect((await memfold(...again.slice(0, 4))).out).not.toMatch(/ recalled /)
   })
 
   it("replays every trajectory of a file of tau-bench, or the one that is picked", async () => {
@@ -267,6 +282,7 @@ describe("is refused in one line that says what is allowed:", () => {
     ["an unknown summarizer", [small, "--summarizer", "magic"], ["extractive, echo"]],
     ["no worker", [small, "--workers", "0"], ["--workers 0", "from 1"]],
     ["nothing to recall", [small, "--recall", "0"], ["--recall 0", "from 1"]],
+    ["no tokens for automatic recall", [small, "--auto-recall", "0"], ["--auto-recall 0", "from 1"]],
     ["a conversation that is not there", [small, "--pick", "1"], [small, "allowed: 0"]],
     [
       "a page that cannot be written",

@@ -14,7 +14,7 @@ export interface Kept {
 export const keptBy = ({ evidence, identifiers }: PolicyReport): Kept | null => {
   if (evidence !== null)
     return {
-      kept: 100 * (evidence.raw + evidence.inSummaries),
+      kept: 100 * (evidence.raw + evidence.inSummaries + evidence.recalled),
       withRecall: 100 * evidence.withRecall,
     }
   return identifiers.needed === 0
@@ -69,7 +69,7 @@ const labelled = (
   const taken = [...points, ...marks].map(({ x, y }) => ({ from: x - 5, to: x + 5, y }))
   return points.map(({ x, y, text }, own) => {
     const long = text.length * letter
-    const tries = Array.from({ length: 24 }, (_, attempt) => {
+    const tries = Array.from({ length: 48 }, (_, attempt) => {
       const step = Math.ceil(attempt / 4) * (lineHeight / 2)
       const down = attempt % 4 < 2 ? step : -step
       return { anchor: attempt % 2 === 0 ? ("start" as const) : ("end" as const), y: y + down }
@@ -144,7 +144,7 @@ export const costAgainstKept = ({ prices, policies }: Report, price: number): st
       withRecall === null
         ? ""
         : `<line class="recall" x1="${at(x(cost))}" x2="${at(x(cost))}" y1="${at(y(kept))}" y2="${at(y(withRecall))}"/>` +
-          `<circle class="recalled" cx="${at(x(cost))}" cy="${at(y(withRecall))}" r="4"><title>${escaped(said)}, with recall ${at(withRecall)} %</title></circle>`
+          `<circle class="recalled" cx="${at(x(cost))}" cy="${at(y(withRecall))}" r="4"><title>${escaped(said)}, with recall on demand ${at(withRecall)} %</title></circle>`
     return (
       recalled +
       `<circle class="kept" cx="${at(x(cost))}" cy="${at(y(kept))}" r="4.5"><title>${escaped(said)}</title></circle>` +

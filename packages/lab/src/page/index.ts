@@ -17,6 +17,18 @@ interface Column {
 const percent = (share: number | null | undefined): string =>
   share === null || share === undefined ? "–" : at(100 * share)
 
+/** The tokens that contexts recall by themselves; `null` where no policy has automatic recall. */
+const automaticIn = (policies: ReadonlyArray<PolicyReport>): number | null =>
+  policies.find(({ automaticRecall }) => automaticRecall !== null)?.automaticRecall ?? null
+
+/** What contexts with automatic recall show. */
+const automaticText = ({ policies }: Report): string => {
+  const tokens = automaticIn(policies)
+  return tokens === null
+    ? ""
+    : ` With automatic recall, each context also shows earlier messages that fit the newest user message, of at most ${count(tokens)} tokens.`
+}
+
 const columnsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Column> => [
   ...prices.flatMap(({ model }, price): ReadonlyArray<Column> => [
     {
@@ -48,8 +60,11 @@ const columnsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Co
     : [
         { title: "evidence raw, %", of: ({ evidence }: PolicyReport) => percent(evidence?.raw) },
         { title: "in summaries, %", of: ({ evidence }: PolicyReport) => percent(evidence?.inSummaries) },
+        ...(automaticIn(policies) === null
+          ? []
+          : [{ title: "recalled, %", of: ({ evidence }: PolicyReport) => percent(evidence?.recalled) }]),
         {
-          title: `with ${count(recallTokens)} recalled, %`,
+          title: `with ${count(recallTokens)} on demand, %`,
           of: ({ evidence }: PolicyReport) => percent(evidence?.withRecall),
         },
         { title: "newest messages, %", of: ({ evidence }: PolicyReport) => percent(evidence?.newest) },
@@ -75,7 +90,7 @@ const keptText = ({ policies, recallTokens }: Report): string => {
   const [full] = policies
   return full?.evidence === null || full?.evidence === undefined
     ? `Up: the share of ${count(full?.identifiers.needed ?? 0)} identifiers that an answer used and that were not said shortly before, in the context when they were needed, in percent.`
-    : `Up: the share of the sentences that answer ${count(full.evidence.asked)} questions, in the context when they are asked, in percent. Hollow: with ${count(recallTokens)} tokens found by recall; a search is one more call, and is not in the cost.`
+    : `Up: the share of the sentences that answer ${count(full.evidence.asked)} questions, in the context when they are asked, in percent. Hollow: with ${count(recallTokens)} tokens found by a search on demand, which is one more call, and is not in the cost.`
 }
 
 /**
@@ -130,7 +145,7 @@ export const page = (report: Report): string => {
 </header>
 <section>
 <h2>Cost</h2>
-<p>All calls, summaries paid, without the answers of the model. The full history is 100${conversations.length > 1 ? "; each conversation counts the same" : ""}.</p>
+<p>All calls, summaries paid, without the answers of the model. The full history is 100${conversations.length > 1 ? "; each conversation counts the same" : ""}.${automaticText(report)}</p>
 ${legend}
 ${figures(prices.map((_, price) => costBars(report, price)))}
 </section>

@@ -12,6 +12,8 @@ p { margin: 4px 0 12px; max-width: 80ch; color: var(--soft); overflow-wrap: anyw
 figure { margin: 0; padding: 12px; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; min-width: 0; }
 figcaption { font-weight: 600; margin-bottom: 6px; overflow-wrap: anywhere; } figcaption small { display: block; } small { font-weight: 400; color: var(--soft); }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(460px, 100%), 1fr)); gap: 16px; } .pair > :only-child { max-width: 760px; }
+/* On a telephone the letters stay readable, and the picture is moved by hand. */
+.pair figure { overflow-x: auto; } .pair svg { min-width: 520px; }
 .curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(250px, 100%), 1fr)); gap: 12px; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--text); } svg .label, svg .value { paint-order: stroke; stroke: var(--panel); stroke-width: 4px; stroke-linejoin: round; } svg .tick { fill: var(--soft); font-size: 11px; }

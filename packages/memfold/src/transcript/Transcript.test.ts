@@ -3,7 +3,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
-import { parse, type ParseOptions, type Transcript, type TranscriptError } from "./Transcript.js"
+import { parse, type ParseOptions, readTranscripts, type Transcript, TranscriptError } from "./Transcript.js"
 
 const good = (text: string, options: Partial<ParseOptions> = {}): Transcript =>
   Either.getOrThrowWith(parse(text, { file: "chat", ...options }), (error) => error)
@@ -271,4 +271,16 @@ describe("parse, of what is no transcript", () => {
       ).not.toMatch("hunter2")
     }
   })
+})
+
+it("readTranscripts returns all conversations of a file, and throws the error of a broken one", () => {
+  const said = (content: string) => ({ role: "user", content })
+  const read = (stored: unknown) => readTranscripts(JSON.stringify(stored), { file: "chats.json" })
+  const all = read([{ traj: [said("one")] }, { traj: [said("two"), said("three")] }])
+  expect(all.map(({ format, messages }) => [format, messages.length])).toEqual([
+    ["tau-bench", 1],
+    ["tau-bench", 2],
+  ])
+  expect(() => read([])).toThrow(TranscriptError)
+  expect(() => read([])).toThrow(/^chats\.json/)
 })

@@ -135,6 +135,32 @@ export const parseAll = (
     ),
   )
 
+/**
+ * The messages of a transcript that another program wrote, for the lab (`ofTranscript` of `@memfold/lab`) or for a memory. Where
+ * the messages of a file have no times, none are made up.
+ *
+ * @param text - The text of the file: a JSON list of messages of OpenAI or Anthropic, an object with `messages`, JSON Lines with
+ *   one message per line, or a file of tau-bench, pi or SWE-agent.
+ * @param options - `file`: its name, for errors. `format`: one of {@link formats}, or `auto` (the default) to find out.
+ * @returns one transcript; of tau-bench, one for each trajectory
+ * @throws TranscriptError if the text is none. It says in which line reading stopped, and never quotes the conversation.
+ *
+ * @example
+ * ```ts
+ * import { ofTranscript } from "@memfold/lab"
+ * import { readTranscripts } from "memfold"
+ * import { readFileSync } from "node:fs"
+ *
+ * const file = "chat.jsonl"
+ * const [first] = readTranscripts(readFileSync(file, "utf8"), { file })
+ * export const conversations = first === undefined ? [] : [ofTranscript(file, first.messages)]
+ * ```
+ */
+export const readTranscripts = (
+  text: string,
+  options: Omit<ParseOptions, "pick">,
+): ReadonlyArray<Transcript> => Either.getOrThrowWith(parseAll(text, options), (error) => error)
+
 const sourceOf = (
   text: string,
   { file, format = "auto" }: ParseOptions,

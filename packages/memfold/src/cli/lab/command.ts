@@ -54,7 +54,17 @@ const askInContext = Options.boolean("ask-in-context").pipe(
 const recall = Options.integer("recall").pipe(
   Options.withPseudoName("TOKENS"),
   Options.withDefault(1_000),
-  Options.withDescription("How many tokens a search for a question may find; only for files with questions."),
+  Options.withDescription(
+    "How many tokens a search on demand may find for a question; only for files with questions.",
+  ),
+)
+
+const autoRecall = Options.integer("auto-recall").pipe(
+  Options.withPseudoName("TOKENS"),
+  Options.optional,
+  Options.withDescription(
+    "Try every policy a second time, with contexts that recall at most so many tokens for the newest user message by themselves.",
+  ),
 )
 
 const workers = Options.integer("workers").pipe(
@@ -109,6 +119,7 @@ export const command = Command.make(
     summarizer,
     askInContext,
     recall,
+    autoRecall,
     workers,
     format: options.format,
     pick: options.pick,
@@ -118,6 +129,7 @@ export const command = Command.make(
   (given): Effect.Effect<void, WrongCall> =>
     Effect.gen(function* () {
       yield* requireFrom1("--recall", given.recall)
+      if (Option.isSome(given.autoRecall)) yield* requireFrom1("--auto-recall", given.autoRecall.value)
       if (Option.isSome(given.workers)) yield* requireFrom1("--workers", given.workers.value)
       const setupArguments: SetupArguments = {
         policies: given.policy,
@@ -126,6 +138,7 @@ export const command = Command.make(
         environmentPrefix: given.environmentPrefix,
         summarizer: given.summarizer,
         askInContext: given.askInContext,
+        autoRecall: Option.getOrNull(given.autoRecall),
       }
       const setup = yield* setupOf(setupArguments)
       const charged = yield* labPrices(given.prices)

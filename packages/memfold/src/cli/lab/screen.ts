@@ -62,6 +62,7 @@ const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Gro
           ]),
     ],
   }
+  const isAutomatic = policies.some(({ automaticRecall }) => automaticRecall !== null)
   const evidence: Group = {
     title: "evidence when asked, %",
     columns: [
@@ -73,13 +74,16 @@ const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Gro
         [
           ["raw", "raw"],
           ["summary", "inSummaries"],
-          [`+${count(recallTokens)} recalled`, "withRecall"],
+          ["recalled", "recalled"],
+          [`+${count(recallTokens)} on demand`, "withRecall"],
           ["newest", "newest"],
         ] as const
-      ).map(([title, part]) => ({
-        title,
-        cells: policies.map(({ evidence }) => shown(evidence === null ? null : 100 * evidence[part])),
-      })),
+      )
+        .filter(([, part]) => part !== "recalled" || isAutomatic)
+        .map(([title, part]) => ({
+          title,
+          cells: policies.map(({ evidence }) => shown(evidence === null ? null : 100 * evidence[part])),
+        })),
     ],
   }
   return [...costs, contexts, ...(policies.some((one) => one.evidence !== null) ? [evidence] : [])]
@@ -92,6 +96,7 @@ const notesOn = ({ prices, policies, conversations, recallTokens }: Report): Rea
   const timeless = conversations.filter(({ lasted }) => lasted === null).length
   const needed = policies[0]?.identifiers.needed ?? 0
   const asked = policies[0]?.evidence?.asked ?? 0
+  const automatic = policies.find(({ automaticRecall }) => automaticRecall !== null)?.automaticRecall ?? null
   const dates = prices.map(({ model, asOf }) => `${model} (${asOf})`).join("; ")
   return [
     `cost: of all calls, summaries paid, without the answers of the model; full history = 100${conversations.length > 1 ? ", and each conversation counts the same" : ""}. cached, written: prompt tokens read from the provider's cache, and written to it. new, output: what the summarizer reads and writes. hit: the share of the prompt read from the cache. Prices: ${dates}.`,
@@ -101,10 +106,15 @@ const notesOn = ({ prices, policies, conversations, recallTokens }: Report): Rea
       : [
           `needed ids: ${several(needed, "identifier")} (paths, numbers, addresses, dates) that an assistant message used and that nobody had said in the 10 messages before; the share that was in its context.`,
         ]),
+    ...(automatic === null
+      ? []
+      : [
+          `+ recall: each context also shows at most ${count(automatic)} tokens of earlier messages that fit the newest user message.`,
+        ]),
     ...(asked === 0
       ? []
       : [
-          `evidence: ${count(asked)} times a question was asked; the sentences that answer it, in the messages of the context (raw), in its summaries, in the context or in ${count(recallTokens)} tokens found by recall; and in the newest messages of the same size (newest).`,
+          `evidence: ${count(asked)} times a question was asked; the sentences that answer it, in the messages of the context (raw), in its summaries, ${automatic === null ? "" : "only in what it recalled by itself (recalled), "}in the context or in ${count(recallTokens)} tokens found by a search on demand; and in the newest messages of the same size (newest).`,
         ]),
     ...(timeless === 0
       ? []

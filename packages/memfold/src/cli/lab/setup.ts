@@ -22,6 +22,8 @@ export interface SetupArguments {
   /** The name of a shipped summarizer, or a file. */
   readonly summarizer: string
   readonly askInContext: boolean
+  /** The tokens that contexts recall by themselves, where every policy is tried a second time with it. */
+  readonly autoRecall: number | null
 }
 
 type Settings = Readonly<Record<string, unknown>>
@@ -44,13 +46,17 @@ const requireKnown = (settings: Settings): Effect.Effect<void, UsageError> => {
 /** Names that are taken get a number: a report shows the policies by their names. */
 const numbered = (policies: ReadonlyArray<Policy>): ReadonlyArray<Policy> => {
   const taken = new Set([reference.name])
-  return policies.map(({ name, strategy }) => {
-    let free = name
-    for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
+  return policies.map((policy) => {
+    let free = policy.name
+    for (let number = 2; taken.has(free); number++) free = `${policy.name} ${number}`
     taken.add(free)
-    return { name: free, strategy }
+    return { ...policy, name: free }
   })
 }
+
+/** Each policy, and behind it the same with automatic recall. */
+const twice = (policies: ReadonlyArray<Policy>, automaticRecall: number): ReadonlyArray<Policy> =>
+  policies.flatMap((policy) => [policy, { ...policy, name: `${policy.name} + recall`, automaticRecall }])
 
 /** All shipped strategies, each with the settings that it knows. */
 export const shippedPolicies = (
@@ -75,6 +81,7 @@ export const setupOf = ({
   environmentPrefix,
   summarizer,
   askInContext,
+  autoRecall,
 }: SetupArguments): Effect.Effect<Required<Setup>, UsageError | UnknownName | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const shared = yield* parseSettings(set)
@@ -95,5 +102,7 @@ export const setupOf = ({
       policies.length === 0
         ? yield* shippedPolicies(shared, sources)
         : (yield* Effect.forEach(policies, one)).flat()
-    return { policies: numbered(chosen), summarizer: yield* labSummarizer(summarizer), askInContext }
+    const named = numbered(chosen)
+    const tried = autoRecall === null ? named : numbered(twice(named, autoRecall))
+    return { policies: tried, summarizer: yield* labSummarizer(summarizer), askInContext }
   })
