@@ -6,7 +6,7 @@ import { additions, plain } from "./policies.js"
 import { progress } from "./progress.js"
 import { prices } from "./strategies.js"
 
-/** An added token costs at most so many times what a token of plain input costs. */
+/** By the first of the prices, an added token costs at most so many times what a token of plain input costs. */
 const mostTimes = 1.4
 
 const sentBy = ({ replays }: PolicyReport): number =>
@@ -78,7 +78,7 @@ export const addedTo = async (
   return (["recall", "layers"] as const).map((kind): Bound => {
     const dearest = rows
       .filter((row) => row.kind === kind)
-      .flatMap((row) => row.times.map((times) => ({ policy: row.name, times })))
+      .map((row) => ({ policy: row.name, times: row.times[0] ?? Number.NaN }))
       .reduce((one, other) => (other.times > one.times ? other : one))
     return {
       what: `${name}: an added token against plain input, at most with ${dearest.policy}`,

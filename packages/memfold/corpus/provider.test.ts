@@ -25,10 +25,10 @@ const everything = corpus.flatMap(({ file, found }) =>
       })),
 )
 
-/** A quick run plays the first messages of long conversations, and of a file with many, every fifth. */
+/** A quick run plays the first messages of long conversations, and of a file with many, every tenth. */
 const conversations = everything
-  .filter(({ name }, index) => deep || !name.includes("tau-bench") || index % 5 === 0)
-  .map(({ name, messages }) => ({ name, messages: messages.slice(0, often(60, messages.length)) }))
+  .filter(({ name }, index) => deep || !name.includes("tau-bench") || index % 10 === 0)
+  .map(({ name, messages }) => ({ name, messages: messages.slice(0, often(40, messages.length)) }))
   .filter(({ messages }) => messages.length > 0)
 
 describe("what providers accept, over real transcripts", () => {

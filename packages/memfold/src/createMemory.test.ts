@@ -381,6 +381,7 @@ describe("createMemory", () => {
       "OpenAIDecodeError",
       "SettingsError",
       "SummarizerError",
+      "TranscriptError",
       "UnknownMessage",
       "UnknownName",
       "UnknownSummary",

@@ -85,7 +85,7 @@ export const searchMemory = tool({
   name: "search_memory",
   title: "Search the past of a session",
   description:
-    "Searches the whole conversation, also the part that contexts show only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It finds words, names, identifiers, paths and error messages, not meanings: use the words that were probably said.",
+    "Searches the whole conversation, also the part that contexts show only as a summary, and returns the messages that fit, word for word. Use it before saying that something is unknown or was not mentioned. It looks for words, names, identifiers, paths and error messages: use the words that were probably said.",
   changes: "nothing",
   input: z.strictObject({
     session,

@@ -127,7 +127,11 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
         const records = slice(session, fromVersion, toVersion)
         return Stream.fromIterable(reverse ? records.toReversed() : records)
       }),
-    head: (session) => Effect.sync(() => stored.get(session)?.records.at(-1) ?? null),
+    head: (session) =>
+      Effect.sync(() => {
+        const last = stored.get(session)?.records.at(-1)
+        return last === undefined ? null : { version: last.version, batchId: last.batchId }
+      }),
     version: (session) => Effect.sync(() => stored.get(session)?.records.length ?? 0),
     saveSnapshot: (session, snapshot) =>
       Effect.sync(() => {

@@ -20,6 +20,7 @@ const settings: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   window: { windowSize: 4 },
   "token-buffer": { maxTokens: 100 },
   "summary-buffer": { maxTokens: 100 },
+  "break-even": { contextLimit: 200 },
 }
 
 const change: fc.Arbitrary<Change> = fc.oneof(
