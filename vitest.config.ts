@@ -49,6 +49,8 @@ export default defineConfig({
     reporters: ["default", "./scripts/countsReporter.ts"],
     // No test keeps anything in a module, so the files of a worker load effect and the packages once.
     isolate: false,
+    // Generated inputs die young: a larger nursery (in MiB) takes an eighth of the processor time off.
+    execArgv: ["--max-semi-space-size=128"],
     sequence: { sequencer: LongestFirst },
     // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
