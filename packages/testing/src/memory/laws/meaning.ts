@@ -6,6 +6,7 @@ import { embedder } from "../../fakes/embedder.js"
 import { canonical, type Law, makeLaw, must, same } from "../../law/Law.js"
 import { withIndex } from "../../vectors/input.js"
 import type { MemoryKit } from "../input.js"
+import { messageOf } from "../words.js"
 import { inWorld } from "../world.js"
 
 /** Words with another one that means the same, and that searches use instead. */
@@ -18,12 +19,7 @@ const synonyms = [
 const names = ["a", "b"]
 const secret = "q7secret7q"
 
-const said = fc
-  .tuple(
-    fc.constantFrom("user" as const, "assistant" as const),
-    fc.subarray(["car", "doctor", "buy", "alpha", secret], { minLength: 1, maxLength: 2 }),
-  )
-  .map(([role, list]): Message.Message => ({ role, parts: [{ type: "text", text: list.join(" ") }] }))
+const said = messageOf(["car", "doctor", "buy", "alpha", secret], 2)
 
 const session = fc.constantFrom(...names)
 

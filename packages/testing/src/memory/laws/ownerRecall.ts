@@ -4,15 +4,14 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { type Law, makeLaw, must, same } from "../../law/Law.js"
 import type { MemoryKit } from "../input.js"
+import { messageOf, textOf } from "../words.js"
 import { inWorld } from "../world.js"
 
 const words = ["alpha", "bravo", "KX-4471", "src/money.ts", "数据库备份"]
 const owner = fc.constantFrom("ann", "bob", null)
 const session = fc.constantFrom("a", "b", "c", "d")
 
-const said = fc
-  .tuple(fc.constantFrom("user" as const, "assistant" as const), fc.subarray(words, { minLength: 1 }))
-  .map(([role, list]): Message.Message => ({ role, parts: [{ type: "text", text: list.join(" ") }] }))
+const said = messageOf(words)
 
 const step = fc.oneof(
   {
@@ -45,7 +44,7 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
     arbitrary: fc.record({
       strategy: strategies,
       steps: fc.array(step, { minLength: 3, maxLength: 20 }),
-      query: fc.subarray(words, { minLength: 1 }).map((list) => list.join(" ")),
+      query: textOf(words),
       tokens: fc.integer({ min: 0, max: 300 }),
     }),
     describe: ({ strategy, steps, query, tokens }) =>

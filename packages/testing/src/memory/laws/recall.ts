@@ -6,14 +6,13 @@ import { conversation } from "../../arbitrary/conversation.js"
 import { batched } from "../../arbitrary/interleaving.js"
 import { canonical, type Law, makeLaw, must, same } from "../../law/Law.js"
 import { listOf, type MemoryKit, session } from "../input.js"
+import { messageOf, textOf } from "../words.js"
 import { inWorld } from "../world.js"
 
 const words = ["alpha", "bravo", "KX-4471", "src/money.ts", "数据库备份", "deployed"]
 
 /** Messages that are looked for, among those of a conversation. */
-const spoken = fc
-  .tuple(fc.constantFrom("user" as const, "assistant" as const), fc.subarray(words, { minLength: 1 }))
-  .map(([role, said]): Message.Message => ({ role, parts: [{ type: "text", text: said.join(" ") }] }))
+const spoken = messageOf(words)
 
 const talk = fc.array(fc.array(spoken, { minLength: 1, maxLength: 6 }), { maxLength: 6 })
 
@@ -64,7 +63,7 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       after: talk,
       which: fc.nat(),
       clears: fc.boolean(),
-      query: fc.subarray(words, { minLength: 1 }).map((list) => list.join(" ")),
+      query: textOf(words),
       tokens: fc.integer({ min: 0, max: 400 }),
     }),
     describe: ({ strategy, before, after, query, tokens, clears }) =>
