@@ -102,6 +102,16 @@ export const make = ({ askInContext, ...options }: Options = {}): Effect.Effect<
           ...(toolkit === undefined ? {} : { toolkit: withoutHandlers(toolkit) }),
         }),
       )
+    /** A prompt of its own. */
+    const alone = (request: Summarizer.Request) => {
+      const { system, user } = Prompt.forRequest(request, wording)
+      return model.generateText({
+        prompt: [
+          { role: "system", content: system },
+          { role: "user", content: [{ type: "text", text: user }] },
+        ],
+      })
+    }
     return {
       name,
       ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
@@ -109,16 +119,10 @@ export const make = ({ askInContext, ...options }: Options = {}): Effect.Effect<
       summarize: (request) =>
         Effect.gen(function* () {
           const asked = yield* InContext.now(request, wording, askInContext)
-          const prompt = Prompt.forRequest(request, wording)
           const response = yield* (
             asked !== null && askInContext !== undefined
               ? inContext(asked.messages, askInContext)
-              : model.generateText({
-                  prompt: [
-                    { role: "system", content: prompt.system },
-                    { role: "user", content: [{ type: "text", text: prompt.user }] },
-                  ],
-                })
+              : alone(request)
           ).pipe(Effect.mapError((error) => unavailable(request.session, error)))
           if (response.finishReason === "error") {
             return yield* new Summarizer.SummarizerError({

@@ -65,6 +65,12 @@ const asking = (ask: AskModel): Summarizer.Service => ({
   summarize: (request) => resultOf(request, (signal) => ask(Prompt.forRequest(request), { signal })),
 })
 
+/** A prompt of its own, in the form of a question in context. */
+const alone = (request: Summarizer.Request, wording: Prompt.Options): InContext.Asked => {
+  const { system, user } = Prompt.forRequest(request, wording)
+  return { messages: [Message.system(system), Message.user(user)], cacheMarks: [] }
+}
+
 /**
  * Options of {@link askInContext}.
  *
@@ -136,9 +142,7 @@ export const askInContext = <Format extends keyof Formats, System extends System
           wording,
           cacheMinutes === undefined ? {} : { cacheMinutes },
         )
-        const { system, user } = Prompt.forRequest(request, wording)
-        const alone = { messages: [Message.system(system), Message.user(user)], cacheMarks: [] }
-        const { messages } = encodeIn(format, asked ?? alone, systemMessages, form)
+        const { messages } = encodeIn(format, asked ?? alone(request, wording), systemMessages, form)
         return yield* resultOf(request, (signal) =>
           ask(messages as ContextMessages<Format, System>, { signal, inContext: asked !== null }),
         )
