@@ -6,7 +6,7 @@
  *                   └────► render ─► context
  * ```
  */
-import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Stream } from "effect"
 import { withDefaults } from "./compact/Compaction.js"
 import { fork } from "./history/fork.js"
 import { redact } from "./history/redact.js"
@@ -14,15 +14,18 @@ import { revert } from "./history/revert.js"
 import { MemoryLayers } from "./layers/MemoryLayers.js"
 import { recallFacts } from "./layers/recallFacts.js"
 import { EventLog } from "./log/EventLog.js"
-import { appendMessages, describeAppend } from "./memory/appendMessages.js"
+import {
+  appendMessages,
+  checkAppend,
+  describeAppend,
+  type IdempotencyKeyReused,
+} from "./memory/appendMessages.js"
 import {
   checkCount,
   checkDescription,
   checkIdempotencyKey,
   checkMessageName,
-  checkMessages,
   checkOwner,
-  checkPrefix,
   checkRange,
   checkRecall,
   checkSearched,
@@ -33,7 +36,14 @@ import {
   checkWithout,
 } from "./memory/input.js"
 import { checkOptions } from "./memory/options.js"
-import { type AtVersionOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
+import {
+  type AppendedMessages,
+  type AtVersionOptions,
+  Memory,
+  type MemoryError,
+  type Options,
+  type Service,
+} from "./memory/MemoryService.js"
 import { namesOfOwned, ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState, timeOf } from "./memory/readState.js"
@@ -132,13 +142,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     { now, untilTime }: { readonly now: number; readonly untilTime?: number | undefined },
   ) =>
     Effect.gen(function* () {
-      const style = { ...styleOf(strategy, state, now), boundReasoning }
+      const { maxMessages } = styleOf(strategy, state, now)
       const facts =
         layers === null
           ? noAdditions
           : yield* recallFacts(layers, counter, state, { ...strategy.context, untilTime })
       const rendered = (additions: Additions) =>
-        Effect.sync(() => render(state, style, additions)).pipe(span("memfold.render"))
+        Effect.sync(() => render(state, { maxMessages, boundReasoning }, additions)).pipe(
+          span("memfold.render"),
+        )
       return { facts, rendered, plain: yield* rendered(facts) }
     })
   const schedule = yield* CompactionSchedule.make({
@@ -174,6 +186,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let recalls = false
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
+  /** The messages are stored: when the memory is closed, this answers, and an inline compaction is interrupted. */
+  const checkedAfterwards = (state: SessionState, strategy: Strategy): Effect.Effect<void> => {
+    const checked = schedule.check(state, strategy)
+    return mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+  }
+
   const recall: Service["recall"] = (session, query, options = {}) =>
     Effect.gen(function* () {
       const { tokens = 1_000, messages = "all" } = options
@@ -195,30 +213,34 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }).pipe(Effect.withSpan("memfold.recall", { attributes: { session } }))
 
   const service: Service = {
-    append: (session, given, { idempotencyKey, prefix, owner, title, ...request } = {}) =>
-      Effect.gen(function* () {
-        yield* checkSession(session)
-        const strategy = yield* strategyOf(session, request)
-        if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
-        if (prefix !== undefined) yield* checkPrefix(session, prefix)
-        yield* checkDescription(session, { owner, title })
-        const messages = yield* checkMessages(session, given)
-        const now = yield* Clock.currentTimeMillis
-        const batch = yield* appendMessages({ sessions, counter }, session, messages, {
-          strategy,
-          idempotencyKey,
-          description: { owner, title },
+    append: (session, given, options = {}) =>
+      Effect.clockWith((clock): Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused> => {
+        const began = clock.unsafeCurrentTimeMillis()
+        const checked = checkAppend(session, given, options)
+        if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
+        const strategy = strategyOf(session, options)
+        if (Exit.isFailure(strategy)) return Effect.failCause(strategy.cause)
+        const appended = appendMessages({ sessions, counter }, session, checked.value, {
+          strategy: strategy.value,
+          idempotencyKey: options.idempotencyKey,
+          description: options,
           // Which facts and messages were recalled, only the context knows.
           origin: (before) => ({
-            prefix,
-            head: layers === null && !recalls ? headOf(before, styleOf(strategy, before, now)) : undefined,
+            prefix: options.prefix,
+            head:
+              layers === null && !recalls
+                ? headOf(before, styleOf(strategy.value, before, began))
+                : undefined,
           }),
         })
-        const checked = schedule.check(batch.state, strategy)
-        // The messages are stored: when the memory is closed, this answers, and the compaction is interrupted.
-        yield* mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
-        return yield* describeAppend(batch)
-      }).pipe(underWay.finished, metrics.timed(metrics.appendDuration), span("memfold.append", session)),
+        return Effect.flatMap(appended, (batch) => {
+          const answer = describeAppend(batch)
+          return checkedAfterwards(batch.state, strategy.value).pipe(
+            Effect.zipRight(metrics.recordAppend(began, answer)),
+            Effect.as(answer),
+          )
+        })
+      }).pipe(underWay.finished, span("memfold.append", session)),
 
     context: (session, request = {}) =>
       Effect.gen(function* () {
@@ -323,8 +345,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           strategy,
           idempotencyKey,
         })
-        const checked = schedule.check(state, strategy)
-        yield* mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+        yield* checkedAfterwards(state, strategy)
         return rewritten
       }).pipe(underWay.finished, span("memfold.rewrite", session)),
 

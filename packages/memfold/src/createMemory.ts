@@ -11,6 +11,7 @@ import {
 import * as Layers from "@memfold/layers"
 import {
   Cause,
+  Context,
   Deferred,
   Effect,
   Either,
@@ -104,7 +105,8 @@ export const createMemory = <
   const strategy = strategyOf(named, { file: settings, environmentPrefix })
   /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {
-    const { strategy: other, settings: request, ...rest } = given ?? ({} as Options)
+    if (given === undefined) return {}
+    const { strategy: other, settings: request, ...rest } = given
     const changed = other !== undefined || request !== undefined
     const file = typeof (other ?? named) === "string" ? settings : undefined
     return {
@@ -166,7 +168,8 @@ export const createMemory = <
     use: (memory: Memory.Service) => Effect.Effect<A, Error>,
     { finishes = false } = {},
   ): Promise<A> => {
-    const fiber = Runtime.runFork(await opened())(Effect.flatMap(Memory.Memory, use))
+    const running = await opened()
+    const fiber = Runtime.runFork(running)(use(Context.get(running.context, Memory.Memory)))
     if (!finishes) interruptible.add(fiber)
     const exit = await new Promise<Exit.Exit<A, Error>>((resolve) => fiber.addObserver(resolve))
     interruptible.delete(fiber)
@@ -201,9 +204,7 @@ export const createMemory = <
         (memory) =>
           // Decoded in one step: a shorter append that was called later must not overtake this one.
           Effect.flatMap(
-            Effect.suspend(() =>
-              Effect.runSyncExit(codec.decode(Array.isArray(messages) ? messages : [messages])),
-            ),
+            Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages])),
             (decoded) => memory.append(session, decoded, requested(given)),
           ),
         { finishes: true },

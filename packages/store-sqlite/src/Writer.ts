@@ -291,7 +291,8 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
 
   return {
     write: (write: Write): void => {
-      waiting.push({ ...write, since: performance.now(), delayed: false })
+      const { body, atOnce, answer, pauses } = write
+      waiting.push({ body, atOnce, answer, pauses, since: performance.now(), delayed: false })
       if (!scheduled) schedule()
     },
     /** Whether a transaction is open, and what needs that none is has to wait. */

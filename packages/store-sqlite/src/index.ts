@@ -273,7 +273,10 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
               },
         )
         .pipe(
-          Effect.tap(() => Effect.sync(() => changes.tell(session))),
+          Effect.map((result) => {
+            changes.tell(session)
+            return result
+          }),
           named(session),
         )
     }

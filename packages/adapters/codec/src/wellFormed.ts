@@ -8,17 +8,21 @@ import { type Fields, isFields } from "./fields.js"
 export const wellFormed = <A>(value: A): A => replaced(value) as A
 
 const replaced = (value: unknown): unknown => {
+  if (isWellFormed(value)) return value
   if (typeof value === "string") return value.toWellFormed()
-  if (Array.isArray(value)) {
-    const written = value.map(replaced)
-    return written.every((one, index) => one === value[index]) ? value : written
-  }
-  return isFields(value) ? inFields(value) : value
+  if (Array.isArray(value)) return value.map(replaced)
+  return Object.fromEntries(
+    Object.entries(value as Fields).map(([name, inside]) => [name.toWellFormed(), replaced(inside)]),
+  )
 }
 
-const inFields = (fields: Fields): Fields => {
-  const written = Object.entries(fields).map(
-    ([name, value]) => [name.toWellFormed(), replaced(value)] as const,
-  )
-  return written.every(([name, value]) => fields[name] === value) ? fields : Object.fromEntries(written)
+/** Nearly every value is. To find out makes nothing new. */
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === "string") return value.isWellFormed()
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  if (!isFields(value)) return true
+  for (const name of Object.keys(value)) {
+    if (!name.isWellFormed() || !isWellFormed(value[name])) return false
+  }
+  return true
 }

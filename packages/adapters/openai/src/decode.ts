@@ -173,16 +173,30 @@ const decodeResponse = (response: Codec.Fields): Either.Either<Message.Message, 
     return { ...message, ...usageOf(usage), ...metadataOf(openai) }
   })
 
+const plainRoles: ReadonlySet<unknown> = new Set(["system", "user", "assistant"])
+
+/** A message that is a role and a text, as nearly every one is; `undefined` for any other. */
+const plainMessage = (input: unknown): Message.Message | undefined => {
+  if (!Codec.isFields(input) || Object.getPrototypeOf(input) !== Object.prototype) return undefined
+  const { role, content } = input
+  return typeof content === "string" && plainRoles.has(role) && Object.keys(input).length === 2
+    ? { role: role as Message.Role, parts: [{ type: "text", text: content }] }
+    : undefined
+}
+
 const decodeAt = (
   input: unknown,
   index: number | undefined,
-): Either.Either<Message.Message, OpenAIDecodeError> =>
-  Either.mapLeft(
+): Either.Either<Message.Message, OpenAIDecodeError> => {
+  const plain = plainMessage(input)
+  if (plain !== undefined) return Either.right(plain)
+  return Either.mapLeft(
     Codec.isFields(input) && input["object"] === "chat.completion"
       ? decodeResponse(input)
       : Either.map(check(input), decodeChecked),
     (problem) => new OpenAIDecodeError({ ...problem, ...(index === undefined ? {} : { index }) }),
   )
+}
 
 /**
  * Decodes one Chat Completions message, or a whole response with its usage, into exactly one message; a wrong one, or one

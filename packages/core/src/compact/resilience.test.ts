@@ -38,6 +38,7 @@ describe("the lease (L7, L9)", () => {
         Effect.withClock(
           Object.assign(Object.create(clock) as Clock.Clock, {
             currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + hours * 3_600_000),
+            unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() + hours * 3_600_000,
           }),
         )
       yield* slow.append("s", said(6))

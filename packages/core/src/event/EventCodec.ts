@@ -103,7 +103,9 @@ const isExactData = exactly([
 /** The data of an event for the log. Nearly every event is a message, and nearly every message needs no schema. */
 const dataOf = (event: Event): object => {
   if (event._tag === "MessageAppended") {
-    const { _tag, ...data } = event
+    const { index, message, tokens, bound } = event
+    // To name each field takes a fraction of the time of a copy without the tag.
+    const data = bound === undefined ? { index, message, tokens } : { index, message, tokens, bound }
     if (isExactData(data)) return data
   }
   const { _tag, ...data } = encodeEvent(event)
@@ -150,8 +152,9 @@ export const encodeBatch = <Events extends ReadonlyArray<{ readonly time: number
 ): Array.ReadonlyArray.With<Events, NewRecord> =>
   Array.map(events, ({ time, event }, position): NewRecord => {
     const { type, schemaVersion, data } = encode(event)
-    const place = { session, version: version + 1 + position, batchId, time }
-    return { time, type, schemaVersion, data, checksum: checksumOf({ ...place, type, schemaVersion, data }) }
+    const at = version + 1 + position
+    const checksum = checksumOf({ session, version: at, batchId, time, type, schemaVersion, data })
+    return { time, type, schemaVersion, data, checksum }
   })
 
 /** Encodes the new content of an event that is in the log already. */

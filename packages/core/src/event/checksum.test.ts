@@ -5,16 +5,26 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { event } from "../../../testing/src/arbitrary/event.js"
 import { EventCodec } from "../index.js"
-import { checksumOf, crc32 } from "./checksum.js"
+import { checksumOf, crc32, crc32InJavaScript } from "./checksum.js"
 
 describe("the checksum", () => {
-  it("is the CRC-32 that everybody knows, of the UTF-16 text", () => {
+  it.each([
+    ["zlib", crc32],
+    ["JavaScript", crc32InJavaScript],
+  ])("is the CRC-32 that everybody knows, of the UTF-8 text: by %s", (_name, crc) => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
-        expect(crc32(text)).toBe(zlibCrc32(Buffer.from(text, "utf16le")))
-      }),
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 300 }),
+        fc.string({ unit: "binary" }),
+        (text, more) => {
+          const bytes = Buffer.from(text)
+          expect(crc(text)).toBe(zlibCrc32(bytes))
+          expect(crc(bytes)).toBe(zlibCrc32(bytes))
+          expect(crc(more, crc(text))).toBe(zlibCrc32(Buffer.from(more), zlibCrc32(bytes)))
+        },
+      ),
     )
-    expect(crc32("")).toBe(0)
+    expect(crc("")).toBe(0)
   })
 
   it("finds every change of a single character, and every move to another place", () => {

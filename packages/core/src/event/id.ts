@@ -1,4 +1,4 @@
-import { Clock, Effect, Random } from "effect"
+import { Clock, Context, Effect, Random } from "effect"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -11,13 +11,18 @@ const base32 = (value: number, digits: number): string => {
   return text
 }
 
+/** So many random bits are in half of the random digits of an id. */
+const halfBits = 2 ** 40
+
+const half = (random: number): string => base32(Math.min(Math.floor(random * halfBits), halfBits - 1), 8)
+
 /**
  * Makes a new id: the time in ten base-32 digits, then 80 random bits. Ids sort by age. Time and randomness come from
  * `Clock` and `Random`: the same seed and clock give the same ids.
  */
-export const makeId: Effect.Effect<string> = Effect.gen(function* () {
-  const millis = yield* Clock.currentTimeMillis
-  let text = base32(Math.max(Math.trunc(millis), 0), 10)
-  for (let piece = 0; piece < 4; piece++) text += base32(yield* Random.nextIntBetween(0, 2 ** 20), 4)
-  return text
+export const makeId: Effect.Effect<string> = Effect.withFiberRuntime((fiber) => {
+  const { next } = Context.get(fiber.currentDefaultServices, Random.Random)
+  const millis = Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+  const time = base32(Math.max(Math.trunc(millis), 0), 10)
+  return Effect.zipWith(next, next, (one, other) => time + half(one) + half(other))
 })

@@ -14,10 +14,9 @@ export const make: Effect.Effect<UnderWay, never, Scope.Scope> = Effect.gen(func
   let count = 0
   let ended: Deferred.Deferred<void> | null = null
   const closing = yield* Deferred.make<void>()
-  const enter = Effect.sync(() => void count++)
-  const leave = Effect.sync(() => {
+  const leave = () => {
     if (--count === 0 && ended !== null) Deferred.unsafeDone(ended, Effect.void)
-  })
+  }
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
       Deferred.unsafeDone(closing, Effect.void)
@@ -28,11 +27,19 @@ export const make: Effect.Effect<UnderWay, never, Scope.Scope> = Effect.gen(func
   )
   return {
     finished: (operation) =>
-      Effect.acquireUseRelease(
-        enter,
-        () => operation,
-        () => leave,
-      ),
+      Effect.uninterruptibleMask((restore) => {
+        count++
+        return Effect.matchCauseEffect(restore(operation), {
+          onFailure: (cause) => {
+            leave()
+            return Effect.failCause(cause)
+          },
+          onSuccess: (answer) => {
+            leave()
+            return Effect.succeed(answer)
+          },
+        })
+      }),
     // Whoever races with it may be in an uninterruptible region, and would wait for it for ever.
     closing: Effect.interruptible(Deferred.await(closing)),
   }

@@ -1,18 +1,26 @@
 /** Appending a batch of messages, and the answer to the caller. */
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Exit, Schema, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import { withoutText } from "../history/redact.js"
 import type { AppendResult } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
-import * as metrics from "../observe/metrics.js"
 import { messageEvents } from "../policy/messageEvents.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { describe, type DescriptionChange } from "../session/description.js"
-import type { Origin } from "../session/prefix.js"
+import type { Origin, Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Committed, SessionError, Sessions } from "../session/Sessions.js"
+import {
+  checkDescription,
+  type CheckedMessages,
+  checkIdempotencyKey,
+  checkMessages,
+  checkPrefix,
+  checkSession,
+  type InvalidInput,
+} from "./input.js"
 import type { AppendedMessages } from "./MemoryService.js"
 
 /** The message indexes `[from, to)`. */
@@ -28,6 +36,12 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
   }
 }
 
+/** The arguments of an append besides the messages, as the caller gave them. */
+export interface AppendArguments extends DescriptionChange {
+  readonly idempotencyKey?: string | undefined
+  readonly prefix?: Prefix | undefined
+}
+
 /** How messages are appended. */
 interface AppendRequest {
   readonly strategy: Strategy
@@ -37,6 +51,21 @@ interface AppendRequest {
   readonly origin: (before: SessionState) => Origin
 }
 
+/** Checks the arguments of an append. */
+export const checkAppend = (
+  session: string,
+  given: unknown,
+  options: AppendArguments,
+): Exit.Exit<CheckedMessages, InvalidInput> => {
+  const wrong = [
+    checkSession(session),
+    options.idempotencyKey === undefined ? Exit.void : checkIdempotencyKey(session, options.idempotencyKey),
+    options.prefix === undefined ? Exit.void : checkPrefix(session, options.prefix),
+    checkDescription(session, options),
+  ].find(Exit.isFailure)
+  return wrong === undefined ? checkMessages(session, given) : Exit.failCause(wrong.cause)
+}
+
 /**
  * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and
  * the answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
@@ -44,59 +73,50 @@ interface AppendRequest {
 export const appendMessages = (
   { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
   session: string,
-  messages: ReadonlyArray<Message>,
+  { messages, length }: CheckedMessages,
   { strategy, idempotencyKey, description, origin }: AppendRequest,
-): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> =>
-  Effect.gen(function* () {
+): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> => {
+  const counted = messages.map((message) => ({
+    message,
+    tokens: ofMessage(counter, message),
+    boundTokens: ofBoundParts(counter, message),
+  }))
+  const appended = sessions.transact(
+    session,
+    (before) => ({
+      events: [
+        ...messageEvents(strategy, before, counted, () => origin(before)),
+        ...describe(before.description, description),
+      ],
+      answer: { from: before.total, to: before.total + counted.length },
+    }),
     // A batch with a key of the caller's has a commit of its own, so its weight does not matter.
-    const options =
-      idempotencyKey === undefined
-        ? { sharedWeight: JSON.stringify(messages).length }
-        : { batchId: idempotencyKey }
-    const counted = messages.map((message) => ({
-      message,
-      tokens: ofMessage(counter, message),
-      boundTokens: ofBoundParts(counter, message),
-    }))
-    for (;;) {
-      const done = yield* sessions.transact(
-        session,
-        (before) => ({
-          events: [
-            ...messageEvents(strategy, before, counted, origin(before)),
-            ...describe(before.description, description),
-          ],
-          answer: { from: before.total, to: before.total + counted.length },
-        }),
-        options,
-      )
-      const { appended } = done
-      if (appended?.duplicate !== true) return done
-      // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
-      if (idempotencyKey === undefined) return { ...done, appended: { ...appended, duplicate: false } }
-      const stored = yield* appendedBy(sessions, session, idempotencyKey, appended)
-      if (stored !== null) {
-        if (!isStored(messages, stored)) return yield* new IdempotencyKeyReused({ session })
-        const from = stored[0]?.index ?? 0
-        return { ...done, answer: { from, to: from + stored.length } }
-      }
-      // The session was deleted in between, and the first append with it: now this one is the first.
-    }
-  })
-
-/** The answer to the caller. Counts the append. */
-export const describeAppend = ({
-  answer,
-  appended,
-  state,
-}: Committed<Range>): Effect.Effect<AppendedMessages> => {
-  const { version, duplicate } = appended ?? { version: state.version, duplicate: false }
-  return Effect.as(
-    duplicate
-      ? metrics.count(metrics.duplicateAppends)
-      : metrics.record(metrics.messagesAppended, answer.to - answer.from),
-    { ...answer, version, duplicate },
+    idempotencyKey === undefined ? { sharedWeight: length } : { batchId: idempotencyKey },
   )
+  const answered: Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> = Effect.flatMap(
+    appended,
+    (done) => {
+      const { appended } = done
+      if (appended?.duplicate !== true) return Effect.succeed(done)
+      // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
+      if (idempotencyKey === undefined)
+        return Effect.succeed({ ...done, appended: { ...appended, duplicate: false } })
+      return Effect.flatMap(appendedBy(sessions, session, idempotencyKey, appended), (stored) => {
+        // The session was deleted in between, and the first append with it: now this one is the first.
+        if (stored === null) return answered
+        if (!isStored(messages, stored)) return new IdempotencyKeyReused({ session })
+        const from = stored[0]?.index ?? 0
+        return Effect.succeed({ ...done, answer: { from, to: from + stored.length } })
+      })
+    },
+  )
+  return answered
+}
+
+/** The answer to the caller. */
+export const describeAppend = ({ answer, appended, state }: Committed<Range>): AppendedMessages => {
+  const { version, duplicate } = appended ?? { version: state.version, duplicate: false }
+  return { from: answer.from, to: answer.to, version, duplicate }
 }
 
 /** The messages that a batch appended, with their indexes; `null` if the batch is not in the log. */

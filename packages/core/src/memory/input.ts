@@ -1,5 +1,5 @@
-/** Checks of arguments. They run before anything is read or written. */
-import { Duration, Effect, Either, Option, ParseResult, Schema } from "effect"
+/** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
+import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
 import { isExactMessage } from "../message/exact.js"
 import { Message } from "../message/Message.js"
@@ -19,34 +19,32 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 const parseMessage = Schema.decodeUnknownEither(Message)
 const parseMessages = Schema.decodeUnknownEither(Schema.Array(Message))
 
-/**
- * A copy of the messages as they will be read back, in plain JSON. Otherwise the state could differ from the log
- * (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
- */
-const jsonCopy = (session: string, messages: unknown): Effect.Effect<unknown, InvalidInput> =>
-  Effect.try({
-    try: () => JSON.parse(JSON.stringify(messages) ?? "null") as unknown,
-    catch: () =>
-      new InvalidInput({
-        session,
-        detail: "a message has a value that JSON cannot hold; nothing was appended",
-      }),
-  })
+/** Messages that were checked, and their length as JSON. */
+export interface CheckedMessages {
+  readonly messages: ReadonlyArray<Message>
+  readonly length: number
+}
 
-/** One message or a list of them, as a checked copy. */
-export const checkMessages = (
-  session: string,
-  given: unknown,
-): Effect.Effect<ReadonlyArray<Message>, InvalidInput> =>
-  Effect.flatMap(jsonCopy(session, Array.isArray(given) ? given : [given]), (messages) =>
-    Either.match(parsed(messages), {
-      onRight: Effect.succeed,
-      onLeft: (path) => {
-        const detail = `message ${path.map(String).join(".")} is not a valid message; nothing was appended`
-        return Effect.fail(new InvalidInput({ session, detail }))
-      },
-    }),
-  )
+/**
+ * One message or a list of them, as a checked copy: as they will be read back, in plain JSON. Otherwise the state could
+ * differ from the log (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
+ */
+export const checkMessages = (session: string, given: unknown): Exit.Exit<CheckedMessages, InvalidInput> => {
+  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
+  let json: string
+  let copy: unknown
+  try {
+    json = JSON.stringify(Array.isArray(given) ? given : [given])
+    copy = JSON.parse(json)
+  } catch {
+    return refuse("a message has a value that JSON cannot hold; nothing was appended")
+  }
+  return Either.match(parsed(copy), {
+    onRight: (messages) => Exit.succeed({ messages, length: json.length }),
+    onLeft: (path) =>
+      refuse(`message ${path.map(String).join(".")} is not a valid message; nothing was appended`),
+  })
+}
 
 /** The messages, or the path of the first mistake; only its message if the schema cannot even look at the value. */
 const parsed = (messages: unknown): Either.Either<ReadonlyArray<Message>, ReadonlyArray<PropertyKey>> => {
@@ -69,20 +67,18 @@ const parsed = (messages: unknown): Either.Either<ReadonlyArray<Message>, Readon
 }
 
 /** A session id is any text but an empty one. There is no default. */
-export const checkSession = (session: unknown): Effect.Effect<string, InvalidInput> =>
+export const checkSession = (session: unknown): Exit.Exit<void, InvalidInput> =>
   typeof session === "string" && session.trim() !== "" && session.isWellFormed()
-    ? Effect.succeed(session)
-    : Effect.fail(
+    ? Exit.void
+    : Exit.fail(
         new InvalidInput({ session: "", detail: "A session id is required: a text that is not empty" }),
       )
 
 /** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
-export const checkIdempotencyKey = (session: string, key: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkIdempotencyKey = (session: string, key: unknown): Exit.Exit<void, InvalidInput> =>
   typeof key === "string" && key.trim() !== "" && key.isWellFormed()
-    ? Effect.void
-    : Effect.fail(
-        new InvalidInput({ session, detail: "An idempotency key must be a text that is not empty" }),
-      )
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: "An idempotency key must be a text that is not empty" }))
 
 /** Whether a value is a whole number, `least` or more. */
 export const isCount = (value: unknown, least = 0): boolean =>
@@ -94,15 +90,15 @@ export const checkCount = (
   name: string,
   value: unknown,
   least = 0,
-): Effect.Effect<void, InvalidInput> =>
+): Exit.Exit<void, InvalidInput> =>
   isCount(value, least)
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: `"${name}" must be a whole number, ${least} or more` }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be a whole number, ${least} or more` }))
 
 /** The name of a message: an index, or a version. The operation checks later whether there is such a message. */
-export const checkMessageName = (session: string, name: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkMessageName = (session: string, name: unknown): Exit.Exit<void, InvalidInput> =>
   typeof name === "number"
-    ? Effect.void
+    ? Exit.void
     : checkCount(
         session,
         "message",
@@ -114,10 +110,10 @@ export const checkSummary = (
   session: string,
   name: string,
   summary: unknown,
-): Effect.Effect<void, InvalidInput> =>
+): Exit.Exit<void, InvalidInput> =>
   typeof summary === "string"
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: `"${name}" must be the id of a summary, a text` }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be the id of a summary, a text` }))
 
 const Count = Schema.NonNegativeInt
 const parsePrefix = Schema.decodeUnknownEither(
@@ -125,17 +121,17 @@ const parsePrefix = Schema.decodeUnknownEither(
 )
 
 /** The prefix of a context. Whether it is still the session's is decided at the append. */
-export const checkPrefix = (session: string, prefix: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, InvalidInput> =>
   Either.isRight(parsePrefix(prefix))
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: '"prefix" must be the prefix of a context' }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: '"prefix" must be the prefix of a context' }))
 /** The first version and the interval of a subscription; a name that is no option is a typing mistake. */
 export const checkSubscription = (
   session: string,
   options: SubscribeOptions | undefined,
-): Effect.Effect<void, InvalidInput> => {
-  const refuse = (detail: string) => Effect.fail(new InvalidInput({ session, detail }))
-  if (options === undefined) return Effect.void
+): Exit.Exit<void, InvalidInput> => {
+  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
+  if (options === undefined) return Exit.void
   if (typeof options !== "object" || options === null) return refuse("the options must be an object")
   const { fromVersion, pollInterval, ...others } = options
   const [unknown] = Object.keys(others)
@@ -143,58 +139,58 @@ export const checkSubscription = (
   const millis = Option.map(Duration.decodeUnknown(pollInterval ?? 1_000), Duration.toMillis)
   if (!Option.exists(millis, (length) => length > 0))
     return refuse('"pollInterval" must be a duration above 0')
-  return fromVersion === undefined ? Effect.void : checkCount(session, "fromVersion", fromVersion)
+  return fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion)
 }
 
 /** The versions that `events` reads. */
 export const checkRange = (
   session: string,
   { fromVersion, toVersion }: ReadOptions = {},
-): Effect.Effect<void, InvalidInput> =>
-  Effect.zipRight(
-    fromVersion === undefined ? Effect.void : checkCount(session, "fromVersion", fromVersion),
-    toVersion === undefined ? Effect.void : checkCount(session, "toVersion", toVersion),
+): Exit.Exit<void, InvalidInput> =>
+  Exit.zipRight(
+    fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion),
+    toVersion === undefined ? Exit.void : checkCount(session, "toVersion", toVersion),
   )
 
 /** The options of recall for a context. */
-export const checkRecall = (session: string, recall: unknown): Effect.Effect<void, InvalidInput> => {
+export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, InvalidInput> => {
   if (typeof recall !== "object" || recall === null)
-    return Effect.fail(new InvalidInput({ session, detail: '"recall" must be an object' }))
+    return Exit.fail(new InvalidInput({ session, detail: '"recall" must be an object' }))
   const { tokens, ...others } = recall as Readonly<Record<string, unknown>>
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    return Effect.fail(new InvalidInput({ session, detail: `"recall.${unknown}" is not the option tokens` }))
-  return tokens === undefined ? Effect.void : checkCount(session, "recall.tokens", tokens)
+    return Exit.fail(new InvalidInput({ session, detail: `"recall.${unknown}" is not the option tokens` }))
+  return tokens === undefined ? Exit.void : checkCount(session, "recall.tokens", tokens)
 }
 
 /** Which messages a search finds. */
-export const checkSearched = (session: string, messages: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkSearched = (session: string, messages: unknown): Exit.Exit<void, InvalidInput> =>
   messages === "all" || messages === "outside-context"
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
 
 /** Sessions that a search leaves out. */
-export const checkWithout = (sessions: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =>
   Array.isArray(sessions) && sessions.every((one) => typeof one === "string")
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session: "", detail: '"without" must be a list of session ids' }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session: "", detail: '"without" must be a list of session ids' }))
 
 /** A text in the options of a request. */
-export const checkText = (session: string, name: string, value: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkText = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
   typeof value === "string"
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session, detail: `"${name}" must be a text` }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be a text` }))
 
 /** The most characters of an owner or a title: they stand in lists, and owners in the keys of stores. */
 const mostDescribed = 1_000
 
 /** An owner or a title: a text that is not empty, or `null` to remove it. */
-export const checkDescription = (session: string, change: unknown): Effect.Effect<void, InvalidInput> => {
+export const checkDescription = (session: string, change: unknown): Exit.Exit<void, InvalidInput> => {
   const given = typeof change === "object" && change !== null ? (change as Record<string, unknown>) : {}
   const wrong = ["owner", "title"].find((name) => !isDescribing(given[name]))
   return wrong === undefined
-    ? Effect.void
-    : Effect.fail(
+    ? Exit.void
+    : Exit.fail(
         new InvalidInput({
           session,
           detail: `"${wrong}" must be a text that is not empty, of at most ${mostDescribed} characters, or null to remove it`,
@@ -208,7 +204,7 @@ const isDescribing = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "" && value.isWellFormed() && value.length <= mostDescribed)
 
 /** The owner whose sessions are listed. */
-export const checkOwner = (owner: unknown): Effect.Effect<void, InvalidInput> =>
+export const checkOwner = (owner: unknown): Exit.Exit<void, InvalidInput> =>
   typeof owner === "string" && isDescribing(owner)
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ session: "", detail: "An owner is required: a text that is not empty" }))
+    ? Exit.void
+    : Exit.fail(new InvalidInput({ session: "", detail: "An owner is required: a text that is not empty" }))

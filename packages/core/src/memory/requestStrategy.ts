@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Exit } from "effect"
 import { withMargin } from "../policy/withMargin.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { InvalidInput } from "./input.js"
@@ -15,11 +15,11 @@ export const requestStrategy = (
 ) => {
   const resolved = (given: Strategy): Strategy =>
     withMargin(wording === undefined ? given : { ...given, context: { ...given.context, wording } }, margin)
-  const own = Effect.succeed(resolved(strategy))
-  return (session: string, request: StrategyOptions = {}): Effect.Effect<Strategy, InvalidInput> => {
+  const own = Exit.succeed(resolved(strategy))
+  return (session: string, request: StrategyOptions = {}): Exit.Exit<Strategy, InvalidInput> => {
     if (request.strategy === undefined) return own
-    if (isStrategy(request.strategy)) return Effect.succeed(resolved(request.strategy))
+    if (isStrategy(request.strategy)) return Exit.succeed(resolved(request.strategy))
     const detail = '"strategy" must be a strategy, such as the result of Strategy.make'
-    return Effect.fail(new InvalidInput({ session: typeof session === "string" ? session : "", detail }))
+    return Exit.fail(new InvalidInput({ session: typeof session === "string" ? session : "", detail }))
   }
 }

@@ -97,7 +97,10 @@ export const rewriteMessages = (
     const wantedFrom = (messages: ReadonlyArray<Message>) =>
       Effect.flatMap(
         Effect.sync(() => rewrite(messages)),
-        (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
+        (wanted) =>
+          wanted === null
+            ? Effect.succeed(null)
+            : Effect.map(checkMessages(session, wanted), ({ messages }) => messages),
       )
     // A batch of this call is known again if only the answer of the store was lost.
     const batchId = idempotencyKey ?? (yield* makeId)

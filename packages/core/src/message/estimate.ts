@@ -27,13 +27,16 @@ const script = (name: string, codeUnits: string, free: number, rate: number, unf
   unfamiliar,
 })
 
+/** English words of a dozen letters are one token; the rate comes from the long names in source code. */
+const english: Rate = { free: 8, rate: 0.16 }
+const otherLatin: Rate = { free: 2.5, rate: 0.342 }
+
 const scripts = [
   // Scripts without a row below take a token per UTF-8 byte: an upper bound.
   script("other, two bytes", "80-7ff", 0.5, 2),
   script("other, three bytes", "800-ffff", 1 / 3, 3),
   script("control", "0-1f", 1, 1),
-  // English words of a dozen letters are one token; the rate comes from the long names in source code.
-  script("Latin", "41-5a 61-7a c0-d6 d8-f6 f8-24f 1e00-1eff", 8, 0.16, { free: 2.5, rate: 0.342 }),
+  script("Latin", "41-5a 61-7a c0-d6 d8-f6 f8-24f 1e00-1eff", english.free, english.rate, otherLatin),
   script("combining marks", "300-36f", 1, 1.6),
   script("Greek", "370-3ff", 2, 0.37),
   script("Cyrillic", "400-52f", 2, 0.13, { free: 2, rate: 0.35 }),
@@ -141,6 +144,8 @@ for (const code of [0x0a, 0x0d]) kinds[code] = newline
 
 const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? punctuation
 
+const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a
+
 /** A table that has 1 for the given ASCII characters. */
 const flags = (characters: string): Uint8Array => {
   const table = new Uint8Array(0x80)
@@ -170,6 +175,28 @@ const endOfLatin = (text: string, from: number): number => {
   let at = from + 1
   while (at < text.length && kindAt(text, at) === latin && !capitalStarts(text, at)) at++
   return at
+}
+
+/**
+ * The end of a word of small letters, with or without a capital at its start, that is no part of an id; `from` if there is
+ * none of at most {@link longestWord} letters. Most words are: they skip the look at ids, cases and prices beyond words.
+ */
+const endOfPlainWord = (text: string, from: number): number => {
+  const first = text.charCodeAt(from)
+  if (!isSmallLetter(first) && capital[first] !== 1) return from
+  let at = from + 1
+  while (isSmallLetter(text.charCodeAt(at))) at++
+  if (at === text.length) return at - from > longestWord ? from : at
+  const kind = kindAt(text, at)
+  const ends = kind <= newline || (kind === punctuation && insideIds[text.charCodeAt(at)] !== 1)
+  return ends && at - from <= longestWord ? at : from
+}
+
+/** Whether the white space at `from` is a single space that belongs to the token of the next piece. */
+const isBetweenWords = (text: string, from: number): boolean => {
+  if (from + 1 === text.length) return false
+  const next = kindAt(text, from + 1)
+  return next > newline && next !== digit
 }
 
 /** The end of a run of Latin letters, digits and the separators used in base64 and ids. */
@@ -210,11 +237,11 @@ const evidence = (text: string, from: number, to: number): number => {
   let before = 0
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at)
-    strongest = Math.max(strongest, letterEvidence[code] ?? 0)
+    const weight = code < 0x80 ? 0 : (letterEvidence[code] ?? 0)
+    if (weight > strongest) strongest = weight
     if (rareInEnglish[code] === 1) rare = true
-    if (code === before ? vowelRareTwice[code] === 1 : before === 0x69 && code === 0x6a) {
-      strongest = Math.max(strongest, digraphEvidence)
-    }
+    const isDigraph = code === before ? vowelRareTwice[code] === 1 : before === 0x69 && code === 0x6a
+    if (isDigraph && strongest < digraphEvidence) strongest = digraphEvidence
     before = code
   }
   return rare && vowelRareAtEnd[before] === 1 && to - from > 3
@@ -310,6 +337,22 @@ export const estimate = (text: string): number => {
   let from = 0
   while (from < text.length) {
     const kind = kindAt(text, from)
+    if (kind === latin && from >= idEnd) {
+      const end = endOfPlainWord(text, from)
+      if (end > from) {
+        const length = end - from
+        unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + evidence(text, from, end))
+        tokens += (1 - unfamiliar) * price(english, length) + unfamiliar * price(otherLatin, length)
+        before = latin
+        from = end
+        continue
+      }
+    }
+    if (kind === space && isBetweenWords(text, from)) {
+      before = space
+      from++
+      continue
+    }
     let to = from
     if (from >= idEnd && (kind === latin || kind === digit)) {
       idEnd = endOfId(text, from)

@@ -2,7 +2,18 @@
  * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus, or listen to them with
  * {@link listen}. They cost next to nothing when nobody does. No metric carries a session id or any text of a conversation.
  */
-import { Clock, Effect, FiberRef, GlobalValue, Layer, Metric, MetricBoundaries, MetricLabel } from "effect"
+import {
+  Clock,
+  Context,
+  Effect,
+  type Fiber,
+  FiberRef,
+  GlobalValue,
+  Layer,
+  Metric,
+  MetricBoundaries,
+  MetricLabel,
+} from "effect"
 
 /** One change of a metric. */
 export interface Update {
@@ -100,35 +111,43 @@ export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of
 
 const noLabels: Update["labels"] = {}
 
-/** Adds to a counter, or records a value of a histogram. */
-export const record = (
+/** Updates a metric for a fiber: with the labels that its program has set, and for its listener. */
+const update = (
+  fiber: Fiber.RuntimeFiber<unknown, unknown>,
   metric: Counter | Histogram,
   value: number,
-  labels = noLabels,
-): Effect.Effect<void> => {
+  labels: Update["labels"],
+): void => {
   const plain = metric as Metric.Metric<Counter["keyType"] | Histogram["keyType"], number, unknown>
   const pairs = Object.entries(labels).map(([name, label]) => MetricLabel.make(name, label))
-  const updated = Metric.update(pairs.length === 0 ? plain : Metric.taggedWithLabels(plain, pairs), value)
-  return FiberRef.getWith(listener, (onUpdate) =>
-    onUpdate === null
-      ? updated
-      : Effect.map(updated, () => {
-          try {
-            onUpdate({ name: metric.metricName, value, labels })
-          } catch {
-            // A listener must not change how the engine works.
-          }
-        }),
-  )
+  const labelled = pairs.length === 0 ? plain : Metric.taggedWithLabels(plain, pairs)
+  labelled.unsafeUpdate(value, fiber.getFiberRef(FiberRef.currentMetricLabels))
+  try {
+    fiber.getFiberRef(listener)?.({ name: metric.metricName, value, labels })
+  } catch {
+    // A listener must not change how the engine works.
+  }
 }
+
+/** Adds to a counter, or records a value of a histogram. */
+export const record = (metric: Counter | Histogram, value: number, labels = noLabels): Effect.Effect<void> =>
+  Effect.withFiberRuntime((fiber) => {
+    update(fiber, metric, value, labels)
+    return Effect.void
+  })
 
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Records how long an effect took, in milliseconds, if it succeeds. */
-export const timed =
-  (metric: Histogram) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Clock.currentTimeMillis, (start) =>
-      Effect.tap(effect, () => Effect.flatMap(Clock.currentTimeMillis, (end) => record(metric, end - start))),
-    )
+/** Counts an append that began at a time, in milliseconds since the epoch. */
+export const recordAppend = (
+  began: number,
+  { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
+): Effect.Effect<void> =>
+  Effect.withFiberRuntime((fiber) => {
+    if (duplicate) update(fiber, duplicateAppends, 1, noLabels)
+    else update(fiber, messagesAppended, to - from, noLabels)
+    const now = Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+    update(fiber, appendDuration, now - began, noLabels)
+    return Effect.void
+  })

@@ -19,17 +19,20 @@ import type { ContextStyle, Strategy } from "./Strategy.js"
 export const contextStyle = (
   strategy: Strategy,
   state: SessionState,
-  { compactions, ...at }: DecideOptions & { readonly compactions: "off" | "manual" | "automatic" },
+  options: DecideOptions & { readonly compactions: "off" | "manual" | "automatic" },
 ): ContextStyle => {
-  const { maxMessages, ...uncapped } = strategy.context
+  const { compactions } = options
+  const { maxMessages } = strategy.context
   if (maxMessages === undefined || state.uncovered.length <= maxMessages || compactions === "off") {
     return strategy.context
   }
   const waits = state.running !== null || state.failures !== null || state.total < state.pausedUntil
   const isDue = () => {
     if (compactions !== "automatic") return false
-    const decision = decide(strategy, state, at)
+    const decision = decide(strategy, state, options)
     return state.damaged.length > 0 || decision._tag === "Due" || decision.reason === "turn-running"
   }
-  return waits || isDue() ? uncapped : strategy.context
+  if (!waits && !isDue()) return strategy.context
+  const { maxMessages: _cap, ...uncapped } = strategy.context
+  return uncapped
 }

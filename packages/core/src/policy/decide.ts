@@ -95,7 +95,7 @@ export const decide = (
 
   const input = Input.make(state, now)
   const tailFrom = clampToBoundary(state, strategy.keep.from(input))
-  const reason = onDemand ? "demand" : strategy.when.due({ ...input, tailFrom })
+  const reason = onDemand ? "demand" : strategy.when.due(Object.assign(input, { tailFrom }))
   if (reason === null) return idle("not-due")
   if (!onDemand && waitsForTurn(state, budget)) return idle("turn-running")
 
@@ -164,7 +164,9 @@ export const nextCheck = (
   const { when } = strategy
   if (state.total < state.pausedUntil || when.dueTime === undefined) return null
   const input = Input.make(state, now)
-  const at = when.dueTime({ ...input, tailFrom: clampToBoundary(state, strategy.keep.from(input)) })
+  const at = when.dueTime(
+    Object.assign(input, { tailFrom: clampToBoundary(state, strategy.keep.from(input)) }),
+  )
   return at !== null && at > now ? at : null
 }
 

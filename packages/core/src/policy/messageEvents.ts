@@ -14,19 +14,19 @@ export interface Counted {
 
 /**
  * The events of an append: each message with its index, its tokens, the pin of the strategy's rule, and what its bound
- * parts were produced behind.
+ * parts were produced behind. Only for those, `origin` is asked for the request that produced the messages.
  */
 export const messageEvents = (
   { pin }: Strategy,
   before: SessionState,
   counted: ReadonlyArray<Counted>,
-  origin: Origin = {},
+  origin: () => Origin = () => ({}),
 ): ReadonlyArray<MessageAppended> => {
   const heads = counted.some(({ boundTokens }) => boundTokens !== undefined)
     ? headsOf(
         before,
         counted.map(({ message }) => message),
-        origin,
+        origin(),
       )
     : []
   let structure = before.structure
@@ -35,14 +35,14 @@ export const messageEvents = (
     const pinned = pin?.pins(message, structure) === true
     structure = pin === undefined ? structure : addMessage(structure, index, message).structure
     const head = heads[position]
-    return {
+    const event = {
       _tag: "MessageAppended",
       index,
       message: pinned ? { ...message, pinned } : message,
       tokens,
-      ...(boundTokens === undefined
-        ? {}
-        : { bound: { tokens: boundTokens, ...(head === undefined ? {} : { head }) } }),
-    }
+    } as const
+    return boundTokens === undefined
+      ? event
+      : { ...event, bound: { tokens: boundTokens, ...(head === undefined ? {} : { head }) } }
   })
 }

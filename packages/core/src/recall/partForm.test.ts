@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { crc32OfBytes } from "../event/checksum.js"
+import { crc32 } from "../event/checksum.js"
 import { decodeBucket, decodeHead, encodePart, hashOf, isOfOtherRules } from "./partForm.js"
 import type { Part } from "./SessionIndex.js"
 
@@ -106,8 +106,8 @@ describe("the stored form of a part", () => {
     // The checksum of the place is what stands before the bytes; a change of one byte is put right with it.
     const other = head.slice()
     other[5] = 99
-    const before = crc32OfBytes(head.subarray(4))
-    const after = crc32OfBytes(other.subarray(4))
+    const before = crc32(head.subarray(4))
+    const after = crc32(other.subarray(4))
     for (let byte = 0; byte < 4; byte++)
       other[byte] = other[byte]! ^ (((before ^ after) >>> (8 * byte)) & 0xff)
     expect(isOfOtherRules("s", { ...stored, head: other })).toBe(true)

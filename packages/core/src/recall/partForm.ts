@@ -6,7 +6,7 @@
  * it is behind the one before and how many terms it has. A bucket has terms in order, each with its postings: how many
  * messages each one is behind the one before, and the count. Numbers take seven bits in a byte, the lowest first.
  */
-import { crc32, crc32OfBytes } from "../event/checksum.js"
+import { crc32 } from "../event/checksum.js"
 import type { NewPart, StoredPart } from "./FullTextIndex.js"
 import type { Part } from "./SessionIndex.js"
 import { termsVersion } from "./terms.js"
@@ -53,7 +53,7 @@ class Writer {
 
   /** All of it behind its checksum, which begins with that of its place. */
   done(place: number): Uint8Array {
-    const sum = crc32OfBytes(this.bytes.subarray(4, this.length), place)
+    const sum = crc32(this.bytes.subarray(4, this.length), place)
     for (let at = 0; at < 4; at++) this.bytes[at] = (sum >>> (8 * at)) & 0xff
     return this.bytes.slice(0, this.length)
   }
@@ -68,7 +68,7 @@ class Reader {
   isSound(place: number): boolean {
     let sum = 0
     for (let at = 3; at >= 0; at--) sum = sum * 0x100 + (this.bytes[at] ?? 0)
-    return this.bytes.length >= 4 && crc32OfBytes(this.bytes.subarray(4), place) === sum
+    return this.bytes.length >= 4 && crc32(this.bytes.subarray(4), place) === sum
   }
 
   get hasMore(): boolean {

@@ -167,7 +167,7 @@ export const noAdditions: Additions = { front: [], behind: [] }
 /** How a context is rendered. */
 export interface RenderStyle {
   /** The most uncovered messages to show; the newest group is always shown. */
-  readonly maxMessages?: number
+  readonly maxMessages?: number | undefined
   /** What happens to bound parts whose prefix has changed; `leave-out` by default. */
   readonly boundReasoning?: BoundReasoning
 }

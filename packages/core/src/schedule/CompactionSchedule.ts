@@ -118,20 +118,18 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
 
     /**
      * Sets the timer for what comes due without a message, counted from the time of the last decision: it may have come
-     * due since then. Not before `pause` milliseconds from now.
+     * due since then. Not before `earliest`, in milliseconds since the epoch.
      */
     const setTimer = (
       state: SessionState,
       strategy: Strategy,
-      decided: number,
-      pause = 0,
-    ): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const time = nextCheck(strategy, state, { now: decided, lockedUntil: leases.until(state, now) })
-        return time === null
-          ? Effect.void
-          : scheduler.checkAt(state.session, strategy, Math.max(time, now + pause))
-      })
+      { decided, now, earliest = now }: { decided: number; now: number; earliest?: number },
+    ): Effect.Effect<void> => {
+      const time = nextCheck(strategy, state, { now: decided, lockedUntil: leases.until(state, now) })
+      return time === null
+        ? Effect.void
+        : scheduler.checkAt(state.session, strategy, Math.max(time, earliest))
+    }
 
     const retryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -154,7 +152,11 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         failures.delete(session)
         return sessions.load(session)
       }).pipe(
-        Effect.flatMap((state) => setTimer(state, strategy, began, shortestPause)),
+        Effect.flatMap((state) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            setTimer(state, strategy, { decided: began, now, earliest: now + shortestPause }),
+          ),
+        ),
         Effect.catchAll(() => retryLater(session, strategy)),
         logFailures(session),
       )
@@ -165,18 +167,27 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
 
     /** Deciding is cheap: it reads nothing, and nearly always ends at the trigger, before there is a plan. */
     const check: CompactionSchedule["check"] = (state, strategy) =>
-      Effect.gen(function* () {
+      Effect.clockWith((clock) => {
         const { session } = state
-        const now = yield* Clock.currentTimeMillis
-        const asked = { now, budget: budget?.tokens, lockedUntil: leases.until(state, now) }
+        const now = clock.unsafeCurrentTimeMillis()
+        const lockedUntil = leases.until(state, now)
+        const asked = { now, budget: budget?.tokens, lockedUntil }
         const decision = decide(strategy, state, asked)
-        if (shadow !== undefined) yield* compareShadow(shadow, state, decision, asked)
-        if (!automatic) return
+        const compared = shadow === undefined ? null : compareShadow(shadow, state, decision, asked)
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
-        const due = decision._tag === "Due" || decision.reason === "running"
-        if (due || learning.isDue(state) || state.damaged.length > 0) {
-          yield* mode === "background" ? scheduler.checkNow(session, strategy) : work(session, strategy)
-        } else if (mode === "background") yield* setTimer(state, strategy, now)
+        const due =
+          decision._tag === "Due" ||
+          decision.reason === "running" ||
+          learning.isDue(state) ||
+          state.damaged.length > 0
+        const start = () => {
+          if (mode === "background")
+            return due
+              ? scheduler.checkNow(session, strategy)
+              : setTimer(state, strategy, { decided: now, now })
+          return due && mode === "inline" ? work(session, strategy) : Effect.void
+        }
+        return compared === null ? start() : Effect.flatMap(compared, start)
       }).pipe(logFailures(state.session), span("memfold.decide"))
 
     return {

@@ -167,8 +167,11 @@ export const make = <Request>(
         timers.set(session, time, request)
         return time >= asleepUntil
           ? Effect.void
-          : Effect.asVoid(FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))))
-      }).pipe(Effect.uninterruptible)
+          : FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))).pipe(
+              Effect.asVoid,
+              Effect.uninterruptible,
+            )
+      })
 
     return {
       checkNow,

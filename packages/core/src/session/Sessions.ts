@@ -5,7 +5,7 @@
  * States are cached by session. An append trusts the cache, because the log refuses a wrong version; it takes one write
  * and no read. Every read first folds the events after the cached version.
  */
-import { Clock, type Duration, Effect, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import { Array, type Duration, Effect, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import {
   batchIdOf,
@@ -148,39 +148,41 @@ const mostConflicts = 1_000
 export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
 ): Effect.Effect<A, E> =>
-  afterFailure(
-    ask,
-    (error) => error._tag === "LogError",
-    (failed) =>
-      Effect.retry(failed, {
-        times: 3,
-        while: (error) => error._tag === "LogError",
-        schedule: transientDelay,
-      }),
+  Effect.catchAll(ask, (error) =>
+    error._tag === "LogError"
+      ? retryAfter(error, ask, {
+          times: 3,
+          while: (again) => again._tag === "LogError",
+          schedule: transientDelay,
+        })
+      : Effect.fail(error),
   )
 
 const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
 
 /**
- * Retries an effect. To follow a schedule costs more than most effects that need no retry, so it begins with the first
- * failure: `retry` gets the effect with that failure in place of its first run.
+ * Retries an effect whose first run has failed. To follow a schedule costs more than most effects that need no retry, so it
+ * begins with the first failure.
  */
-const afterFailure = <A, E>(
+const retryAfter = <A, E>(
+  failure: E,
   effect: Effect.Effect<A, E>,
-  isRetried: (error: E) => boolean,
-  retry: (effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
-): Effect.Effect<A, E> =>
-  Effect.catchAll(effect, (error) => {
-    if (!isRetried(error)) return Effect.fail(error)
-    let isFirst = true
-    return retry(
-      Effect.suspend(() => {
-        if (!isFirst) return effect
-        isFirst = false
-        return Effect.fail(error)
-      }),
-    )
-  })
+  options: {
+    readonly while: (error: E) => boolean
+    readonly schedule: Schedule.Schedule<unknown, unknown>
+    readonly times: number
+  },
+): Effect.Effect<A, E> => {
+  let isFirst = true
+  return Effect.retry(
+    Effect.suspend(() => {
+      if (!isFirst) return effect
+      isFirst = false
+      return Effect.fail(failure)
+    }),
+    options,
+  )
+}
 
 /** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
 const isLandmark = (event: Event): boolean =>
@@ -426,14 +428,20 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     return known.state
   }
 
-  const refresh = (session: string, slot: Slot) =>
-    Effect.gen(function* () {
-      const before = slot.known
-      const known = before === null ? null : yield* readOn(before)
-      const state = remember(slot, before, known ?? (yield* open(session)))
-      if (before === null) yield* checkActiveRow(log, state)
-      return state
-    })
+  const refresh = (session: string, slot: Slot): Effect.Effect<SessionState, SessionError> => {
+    const before = slot.known
+    const opened = Effect.flatMap(
+      Effect.suspend(() => open(session)),
+      (known) => {
+        const state = remember(slot, before, known)
+        return before === null ? Effect.as(checkActiveRow(log, state), state) : Effect.succeed(state)
+      },
+    )
+    if (before === null) return opened
+    return Effect.flatMap(readOn(before), (known) =>
+      known === null ? opened : Effect.succeed(remember(slot, before, known)),
+    )
+  }
 
   const saveSnapshot = (state: SessionState, batchId: string) =>
     log
@@ -453,30 +461,34 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Appends events to the state that they were decided on. The `next` state is `null` if it must be read from the log. */
   const append = (
     { state, batchId: lastBatchId }: Known,
-    list: ReadonlyArray<Event>,
+    list: Array.NonEmptyReadonlyArray<Event>,
     { batchId, time }: { readonly batchId: string; readonly time: number },
-  ) =>
-    Effect.gen(function* () {
-      const { session } = state
-      const timed = list.map((event) => ({ time, event }))
-      const [first, ...rest] = encodeBatch(state, batchId, timed)
-      if (first === undefined) return null
-      const recorded = recordedAfter(state, batchId, timed)
-      const { next, summaries } = invalidates(state, recorded)
-        ? yield* replacedRows(state, recorded)
-        : foldWithRows(state, recorded)
-      const appended = yield* log.append(session, [first, ...rest], {
-        expectedVersion: state.version,
-        lastBatchId: lastBatchId ?? undefined,
-        batchId,
-        ...(summaries === undefined ? {} : { summaries }),
-        ...(recorded.some(({ event }) => event._tag === "SessionDescribed")
-          ? { description: next.description }
-          : {}),
-      })
-      changed(session)
-      return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : next }
-    })
+  ) => {
+    const { session } = state
+    const timed = Array.map(list, (event) => ({ time, event }))
+    const records = encodeBatch(state, batchId, timed)
+    const recorded = recordedAfter(state, batchId, timed)
+    const folded = invalidates(state, recorded)
+      ? replacedRows(state, recorded)
+      : Effect.succeed(foldWithRows(state, recorded))
+    return Effect.flatMap(folded, ({ next, summaries }) =>
+      Effect.map(
+        log.append(session, records, {
+          expectedVersion: state.version,
+          lastBatchId: lastBatchId ?? undefined,
+          batchId,
+          summaries,
+          description: recorded.some(({ event }) => event._tag === "SessionDescribed")
+            ? next.description
+            : undefined,
+        }),
+        (appended) => {
+          changed(session)
+          return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : next }
+        },
+      ),
+    )
+  }
 
   /** The state after events that invalidate commits, and all summary rows, computed again from the log. */
   const replacedRows = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>) => {
@@ -511,38 +523,43 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       return all
     }
 
-    const attempt = Effect.gen(function* () {
-      const cached = slot.known !== null
-      if (!cached) yield* refresh(session, slot)
-      let time = yield* Clock.currentTimeMillis
-      let known = slot.known ?? unknown(session)
-      let list = decide(known, time)
-      if (list.length === 0 && cached) {
-        // Nothing is appended, and the log cannot report that the cached state is old.
-        yield* refresh(session, slot)
-        known = slot.known ?? unknown(session)
-        time = yield* Clock.currentTimeMillis
-        list = decide(known, time)
-      }
-      const written = yield* append(known, list, { batchId, time })
-      if (written === null) return { state: known.state, appended: null }
-      const { appended, next } = written
-      if (appended.duplicate || next === null) {
-        if (next === null) slot.known = null
-        return { state: yield* refresh(session, slot), appended }
-      }
-      slot.known = { state: next, batchId }
-      if (list.some(isLandmark)) yield* saveSnapshot(next, batchId)
-      return { state: next, appended }
-    }).pipe(Effect.tapErrorTag("VersionConflict", () => refresh(session, slot)))
+    const refreshed = Effect.suspend(() => refresh(session, slot))
 
-    return afterFailure(attempt, isConflict, (failed) =>
-      Effect.retry(failed, { while: isConflict, schedule: conflictDelay, times: mostConflicts }),
-    ).pipe(
-      Effect.catchTag("VersionConflict", ({ message }) => {
-        const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
-        return Effect.fail(new LogError({ operation: "append", session, reason }))
-      }),
+    /** Decides on the cached state, and on the newest one if it is not cached or nothing is to be appended. */
+    const attempt = (isNewest: boolean): Effect.Effect<Applied, SessionError | VersionConflict> =>
+      Effect.clockWith((clock) => {
+        if (slot.known === null && !isNewest) return Effect.zipRight(refreshed, attempt(true))
+        const known = slot.known ?? unknown(session)
+        const time = clock.unsafeCurrentTimeMillis()
+        const list = decide(known, time)
+        if (!Array.isNonEmptyReadonlyArray(list))
+          // The log cannot report that the cached state is old.
+          return isNewest
+            ? Effect.succeed({ state: known.state, appended: null })
+            : Effect.zipRight(refreshed, attempt(true))
+        return Effect.flatMap(append(known, list, { batchId, time }), ({ appended, next }) => {
+          if (next === null) slot.known = null
+          if (appended.duplicate || next === null)
+            return Effect.map(refreshed, (state) => ({ state, appended }))
+          slot.known = { state: next, batchId }
+          const applied = { state: next, appended }
+          return list.some(isLandmark)
+            ? Effect.as(saveSnapshot(next, batchId), applied)
+            : Effect.succeed(applied)
+        })
+      })
+
+    const tried = Effect.catchAll(attempt(false), (error) =>
+      isConflict(error) ? Effect.zipRight(refreshed, error) : Effect.fail(error),
+    )
+    const retried = (error: SessionError | VersionConflict) =>
+      retryAfter(error, tried, { while: isConflict, schedule: conflictDelay, times: mostConflicts }).pipe(
+        Effect.catchTag("VersionConflict", ({ message }) => {
+          const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
+          return Effect.fail(new LogError({ operation: "append", session, reason }))
+        }),
+      )
+    return Effect.catchAll(tried, (error) => (isConflict(error) ? retried(error) : Effect.fail(error))).pipe(
       // An append in progress is finished, even if the caller is interrupted.
       Effect.uninterruptible,
     )
@@ -556,28 +573,31 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     batchId: string,
     job: SharedJob,
     take: (wanted: (other: SharedJob) => boolean) => Taken<SharedJob>,
-  ): Effect.Effect<Applied, SessionError> =>
-    Effect.gen(function* () {
-      let count = 1
-      let { weight } = job
-      const others = take((other) => {
-        count++
-        weight += other.weight
-        return count <= mostTogether.jobs && weight <= mostTogether.weight
-      })
-      const exit = yield* Effect.exit(commit(session, batchId, [job, ...others.jobs]))
-      for (const other of others.jobs) other.exit = exit
-      others.done()
-      return yield* exit
-    }).pipe(Effect.uninterruptible)
+  ): Effect.Effect<Applied, SessionError> => {
+    let count = 1
+    let { weight } = job
+    const others = take((other) => {
+      count++
+      weight += other.weight
+      return count <= mostTogether.jobs && weight <= mostTogether.weight
+    })
+    if (others.jobs.length === 0) return commit(session, batchId, [job])
+    return Effect.exit(commit(session, batchId, [job, ...others.jobs])).pipe(
+      Effect.flatMap((exit) => {
+        for (const other of others.jobs) other.exit = exit
+        others.done()
+        return exit
+      }),
+      Effect.uninterruptible,
+    )
+  }
 
   const transact = <A>(
     session: string,
     step: (state: SessionState, time: number) => Step<A>,
     options?: TransactOptions,
   ): Effect.Effect<Committed<A>, SessionError> =>
-    Effect.gen(function* () {
-      const batchId = options?.batchId ?? (yield* makeId)
+    Effect.flatMap(options?.batchId === undefined ? makeId : Effect.succeed(options.batchId), (batchId) => {
       let answer: Exit.Exit<A> | null = null
       /** A step that throws has no events. Its defect is its caller's alone. */
       const decide: Job["decide"] = (state, time) => {
@@ -592,18 +612,25 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       }
       const weight = options?.sharedWeight
       const job: SharedJob = { decide, weight: weight ?? 0, exit: null }
-      const { state, appended } = yield* weight === undefined
-        ? turns.alone(
-            session,
-            Effect.suspend(() => commit(session, batchId, [job])),
-          )
-        : turns.together(
-            session,
-            job,
-            (take) => commitTogether(session, batchId, job, take),
-            Effect.suspend(() => job.exit ?? Effect.interrupt),
-          )
-      return { answer: yield* answer ?? Exit.die("a commit ended without its answer"), state, appended }
+      const committed =
+        weight === undefined
+          ? turns.alone(
+              session,
+              Effect.suspend(() => commit(session, batchId, [job])),
+            )
+          : turns.together(
+              session,
+              job,
+              (take) => commitTogether(session, batchId, job, take),
+              Effect.suspend(() => job.exit ?? Effect.interrupt),
+            )
+      return Effect.flatMap(committed, ({ state, appended }) =>
+        Exit.map(answer ?? Exit.die("a commit ended without its answer"), (answer) => ({
+          answer,
+          state,
+          appended,
+        })),
+      )
     })
 
   return {

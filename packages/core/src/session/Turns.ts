@@ -61,30 +61,36 @@ export class Turns<Job> {
     inTurn: () => Effect.Effect<A, E, R>,
     done: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E, R> {
-    const end = Effect.sync(() => this.end(session))
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const queue = this.queues.get(session)
-        const work = Effect.ensuring(restore(Effect.suspend(inTurn)), end)
-        if (queue === undefined) {
-          this.queues.set(session, { first: null, last: null })
-          return work
-        }
-        const waiter: Waiter<Job> = {
-          job,
-          woken: Deferred.unsafeMake(FiberId.none),
-          state: "waiting",
-          next: null,
-        }
-        if (queue.last === null) queue.first = waiter
-        else queue.last.next = waiter
-        queue.last = waiter
-        return restore(Deferred.await(waiter.woken)).pipe(
-          Effect.onInterrupt(() => this.leave(session, waiter)),
-          Effect.flatMap((isItsTurn) => (isItsTurn ? work : done)),
-        )
-      }),
-    )
+    return Effect.uninterruptibleMask((restore) => {
+      const queue = this.queues.get(session)
+      const work = Effect.matchCauseEffect(restore(Effect.suspend(inTurn)), {
+        onFailure: (cause) => {
+          this.end(session)
+          return Effect.failCause(cause)
+        },
+        onSuccess: (answer) => {
+          this.end(session)
+          return Effect.succeed(answer)
+        },
+      })
+      if (queue === undefined) {
+        this.queues.set(session, { first: null, last: null })
+        return work
+      }
+      const waiter: Waiter<Job> = {
+        job,
+        woken: Deferred.unsafeMake(FiberId.none),
+        state: "waiting",
+        next: null,
+      }
+      if (queue.last === null) queue.first = waiter
+      else queue.last.next = waiter
+      queue.last = waiter
+      return restore(Deferred.await(waiter.woken)).pipe(
+        Effect.onInterrupt(() => this.leave(session, waiter)),
+        Effect.flatMap((isItsTurn) => (isItsTurn ? work : done)),
+      )
+    })
   }
 
   /** A caller that waits was interrupted. A job that another does already is waited for: it cannot be undone. */

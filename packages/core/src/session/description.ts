@@ -30,6 +30,7 @@ export const describe = (
   readonly owner?: string | null
   readonly title?: string | null
 }> => {
+  if (owner === undefined && title === undefined) return []
   const change = {
     ...(owner === undefined || owner === before.owner ? {} : { owner }),
     ...(title === undefined || title === before.title ? {} : { title }),

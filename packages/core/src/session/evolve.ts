@@ -185,29 +185,46 @@ const messageAppended = (
     cumulativeTokens: (state.uncovered.last?.cumulativeTokens ?? state.coveredTokens) + tokens,
     group,
     pinned: preamble || message.pinned === true,
-    ...(bound === undefined ? {} : { bound }),
+    bound,
   }
   const time = message.time ?? recorded.time
   const isAnswer = message.role === "assistant"
   const lastPromptIndex = isAnswer ? state.lastPromptIndex : index
   const { usage } = message
   const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
+  // Nearly all events are messages. To name each field takes a tenth of the time of a copy with some fields replaced.
   return {
-    ...state,
+    session: state.session,
     version: recorded.version,
     prefix: prefixWithMessage({ prefix: state.prefix, structure, total: index + 1 }, event, recorded),
     total: index + 1,
+    coveredTo: state.coveredTo,
+    compressedThroughRound: state.compressedThroughRound,
     startTime: state.startTime ?? time,
     lastMessageTime: time,
     modelCalls: isAnswer ? state.modelCalls + 1 : state.modelCalls,
     lastModelCallTime: isAnswer ? time : state.lastModelCallTime,
+    lastCompactionTime: state.lastCompactionTime,
     uncovered: state.uncovered.append(entry),
     turnStarts: startsTurn ? state.turnStarts.append(index) : state.turnStarts,
     structure,
     preamble,
+    pinned: state.pinned,
+    coveredTokens: state.coveredTokens,
     appendedTokens: state.appendedTokens + tokens,
+    summary: state.summary,
+    supersededCount: state.supersededCount,
+    damaged: state.damaged,
+    running: state.running,
+    failures: state.failures,
+    pausedUntil: state.pausedUntil,
     lastPromptIndex,
+    totalAtCommit: state.totalAtCommit,
     reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
+    learnedTo: state.learnedTo,
+    description: state.description,
+    clears: state.clears,
+    facts: state.facts,
   }
 }
 

@@ -234,6 +234,7 @@ const prefixOf = (
 ): Render.Context["prefix"] => {
   const provider = nativeTo[format]
   const asText = messages.some((message) => {
+    if (!message.parts.some(Message.isReplacing)) return false
     const parts = message.parts.filter(Message.isReplacing)
     const own = parts.filter((part) => part.provider === provider)
     const sent = summaries === "text" ? [] : Message.partsFor(message, { provider: provider ?? "", model })

@@ -127,8 +127,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: "const batchId = options?.batchId ?? (yield* makeId)",
-        to: "const batchId = yield* makeId",
+        from: "options?.batchId === undefined ? makeId : Effect.succeed(options.batchId)",
+        to: "makeId",
       },
     ],
   },
