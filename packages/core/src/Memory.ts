@@ -13,6 +13,7 @@ import { redact } from "./history/redact.js"
 import { revert } from "./history/revert.js"
 import { MemoryLayers } from "./layers/MemoryLayers.js"
 import { recallFacts } from "./layers/recallFacts.js"
+import { nowOf } from "./event/now.js"
 import { EventLog } from "./log/EventLog.js"
 import {
   appendMessages,
@@ -214,33 +215,35 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const service: Service = {
     append: (session, given, options = {}) =>
-      Effect.clockWith((clock): Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused> => {
-        const began = clock.unsafeCurrentTimeMillis()
-        const checked = checkAppend(session, given, options)
-        if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
-        const strategy = strategyOf(session, options)
-        if (Exit.isFailure(strategy)) return Effect.failCause(strategy.cause)
-        const appended = appendMessages({ sessions, counter }, session, checked.value, {
-          strategy: strategy.value,
-          idempotencyKey: options.idempotencyKey,
-          description: options,
-          // Which facts and messages were recalled, only the context knows.
-          origin: (before) => ({
-            prefix: options.prefix,
-            head:
-              layers === null && !recalls
-                ? headOf(before, styleOf(strategy.value, before, began))
-                : undefined,
-          }),
-        })
-        return Effect.flatMap(appended, (batch) => {
-          const answer = describeAppend(batch)
-          return checkedAfterwards(batch.state, strategy.value).pipe(
-            Effect.zipRight(metrics.recordAppend(began, answer)),
-            Effect.as(answer),
-          )
-        })
-      }).pipe(underWay.finished, span("memfold.append", session)),
+      Effect.withFiberRuntime(
+        (fiber): Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused> => {
+          const began = nowOf(fiber)
+          const checked = checkAppend(session, given, options)
+          if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
+          const strategy = strategyOf(session, options)
+          if (Exit.isFailure(strategy)) return Effect.failCause(strategy.cause)
+          const appended = appendMessages({ sessions, counter }, session, checked.value, {
+            strategy: strategy.value,
+            idempotencyKey: options.idempotencyKey,
+            description: options,
+            // Which facts and messages were recalled, only the context knows.
+            origin: (before) => ({
+              prefix: options.prefix,
+              head:
+                layers === null && !recalls
+                  ? headOf(before, styleOf(strategy.value, before, began))
+                  : undefined,
+            }),
+          })
+          return Effect.flatMap(appended, (batch) => {
+            const answer = describeAppend(batch)
+            return Effect.zipRight(
+              checkedAfterwards(batch.state, strategy.value),
+              metrics.recordAppend(began, answer),
+            )
+          })
+        },
+      ).pipe(underWay.finished, span("memfold.append", session)),
 
     context: (session, request = {}) =>
       Effect.gen(function* () {

@@ -4,7 +4,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { closeSync, existsSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { connect } from "./driver.js"
@@ -252,9 +252,11 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
           ? failure(file, operation, { code: "SQLITE_READONLY" })
-          : Effect.async<A, E | SqlError>((answer) => {
-              writer.write({ body, atOnce, pauses, answer: answer as Writer.Write["answer"] })
-            }).pipe(Effect.uninterruptible, failing(operation)),
+          : Effect.async<A, Exclude<E, SqlError> | EventLog.LogError>((answer) => {
+              const answered = (exit: Exit.Exit<A, E | SqlError>) =>
+                answer(Exit.isSuccess(exit) ? Exit.succeed(exit.value) : failing(operation)(exit))
+              writer.write({ body, atOnce, pauses, answer: answered as Writer.Write["answer"] })
+            }).pipe(Effect.uninterruptible),
       copy: (to) =>
         Effect.suspend(() =>
           // A copy would have what a transaction has written so far.

@@ -3,8 +3,6 @@
  * {@link listen}. They cost next to nothing when nobody does. No metric carries a session id or any text of a conversation.
  */
 import {
-  Clock,
-  Context,
   Effect,
   type Fiber,
   FiberRef,
@@ -14,6 +12,7 @@ import {
   MetricBoundaries,
   MetricLabel,
 } from "effect"
+import { nowOf } from "../event/now.js"
 
 /** One change of a metric. */
 export interface Update {
@@ -139,15 +138,17 @@ export const record = (metric: Counter | Histogram, value: number, labels = noLa
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Counts an append that began at a time, in milliseconds since the epoch. */
-export const recordAppend = (
+/** Counts an append that began at a time, in milliseconds since the epoch, and returns its answer. */
+export const recordAppend = <
+  Answer extends { readonly from: number; readonly to: number; readonly duplicate: boolean },
+>(
   began: number,
-  { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
-): Effect.Effect<void> =>
+  answer: Answer,
+): Effect.Effect<Answer> =>
   Effect.withFiberRuntime((fiber) => {
+    const { from, to, duplicate } = answer
     if (duplicate) update(fiber, duplicateAppends, 1, noLabels)
     else update(fiber, messagesAppended, to - from, noLabels)
-    const now = Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
-    update(fiber, appendDuration, now - began, noLabels)
-    return Effect.void
+    update(fiber, appendDuration, nowOf(fiber) - began, noLabels)
+    return Effect.succeed(answer)
   })

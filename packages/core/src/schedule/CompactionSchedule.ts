@@ -19,6 +19,7 @@ import {
   type RunOptions,
 } from "../compact/Compaction.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "../compact/waitForBudget.js"
+import { nowOf } from "../event/now.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { compareShadow } from "../observe/compareShadow.js"
 import { marginOf } from "../message/TokenCounter.js"
@@ -167,9 +168,9 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
 
     /** Deciding is cheap: it reads nothing, and nearly always ends at the trigger, before there is a plan. */
     const check: CompactionSchedule["check"] = (state, strategy) =>
-      Effect.clockWith((clock) => {
+      Effect.withFiberRuntime<void, SessionError>((fiber) => {
         const { session } = state
-        const now = clock.unsafeCurrentTimeMillis()
+        const now = nowOf(fiber)
         const lockedUntil = leases.until(state, now)
         const asked = { now, budget: budget?.tokens, lockedUntil }
         const decision = decide(strategy, state, asked)

@@ -15,6 +15,7 @@ import {
   type RecordedEvent,
 } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
+import { nowOf } from "../event/now.js"
 import type {
   AppendResult,
   LogRecord,
@@ -458,21 +459,22 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>
     state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
 
-  /** Appends events to the state that they were decided on. The `next` state is `null` if it must be read from the log. */
-  const append = (
+  /**
+   * Appends events to the state that they were decided on, and goes on with the result. The `next` state is `null` if it
+   * must be read from the log.
+   */
+  const append = <A, E>(
     { state, batchId: lastBatchId }: Known,
     list: Array.NonEmptyReadonlyArray<Event>,
     { batchId, time }: { readonly batchId: string; readonly time: number },
+    goOn: (appended: AppendResult, next: SessionState | null) => Effect.Effect<A, E>,
   ) => {
     const { session } = state
     const timed = Array.map(list, (event) => ({ time, event }))
     const records = encodeBatch(state, batchId, timed)
     const recorded = recordedAfter(state, batchId, timed)
-    const folded = invalidates(state, recorded)
-      ? replacedRows(state, recorded)
-      : Effect.succeed(foldWithRows(state, recorded))
-    return Effect.flatMap(folded, ({ next, summaries }) =>
-      Effect.map(
+    const stored = ({ next, summaries }: ReturnType<typeof foldWithRows>) =>
+      Effect.flatMap(
         log.append(session, records, {
           expectedVersion: state.version,
           lastBatchId: lastBatchId ?? undefined,
@@ -484,10 +486,12 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         }),
         (appended) => {
           changed(session)
-          return { appended, next: recorded.some((one) => requiresReplay(state, one)) ? null : next }
+          return goOn(appended, recorded.some((one) => requiresReplay(state, one)) ? null : next)
         },
-      ),
-    )
+      )
+    return invalidates(state, recorded)
+      ? Effect.flatMap(replacedRows(state, recorded), stored)
+      : stored(foldWithRows(state, recorded))
   }
 
   /** The state after events that invalidate commits, and all summary rows, computed again from the log. */
@@ -527,17 +531,17 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
     /** Decides on the cached state, and on the newest one if it is not cached or nothing is to be appended. */
     const attempt = (isNewest: boolean): Effect.Effect<Applied, SessionError | VersionConflict> =>
-      Effect.clockWith((clock) => {
+      Effect.withFiberRuntime((fiber) => {
         if (slot.known === null && !isNewest) return Effect.zipRight(refreshed, attempt(true))
         const known = slot.known ?? unknown(session)
-        const time = clock.unsafeCurrentTimeMillis()
+        const time = nowOf(fiber)
         const list = decide(known, time)
         if (!Array.isNonEmptyReadonlyArray(list))
           // The log cannot report that the cached state is old.
           return isNewest
             ? Effect.succeed({ state: known.state, appended: null })
             : Effect.zipRight(refreshed, attempt(true))
-        return Effect.flatMap(append(known, list, { batchId, time }), ({ appended, next }) => {
+        return append(known, list, { batchId, time }, (appended, next) => {
           if (next === null) slot.known = null
           if (appended.duplicate || next === null)
             return Effect.map(refreshed, (state) => ({ state, appended }))
@@ -559,9 +563,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           return Effect.fail(new LogError({ operation: "append", session, reason }))
         }),
       )
-    return Effect.catchAll(tried, (error) => (isConflict(error) ? retried(error) : Effect.fail(error))).pipe(
-      // An append in progress is finished, even if the caller is interrupted.
-      Effect.uninterruptible,
+    return Effect.catchAll(attempt(false), (error) =>
+      isConflict(error) ? Effect.zipRight(refreshed, retried(error)) : Effect.fail(error),
     )
   }
 
@@ -588,7 +591,6 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         others.done()
         return exit
       }),
-      Effect.uninterruptible,
     )
   }
 

@@ -3,6 +3,8 @@
  *
  * When a turn ends, only the next writer wakes up: waiting costs each of them the same, however many there are. A writer
  * can leave its job to others: whoever has the turn may do the jobs right behind it together with its own.
+ *
+ * A turn that has begun is finished, even if its caller is interrupted: an append in progress would be one of unknown outcome.
  */
 import { Deferred, Effect, FiberId } from "effect"
 
@@ -63,7 +65,7 @@ export class Turns<Job> {
   ): Effect.Effect<A, E, R> {
     return Effect.uninterruptibleMask((restore) => {
       const queue = this.queues.get(session)
-      const work = Effect.matchCauseEffect(restore(Effect.suspend(inTurn)), {
+      const work = Effect.matchCauseEffect(Effect.suspend(inTurn), {
         onFailure: (cause) => {
           this.end(session)
           return Effect.failCause(cause)
