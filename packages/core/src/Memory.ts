@@ -13,7 +13,7 @@ import { redact } from "./history/redact.js"
 import { revert } from "./history/revert.js"
 import { MemoryLayers } from "./layers/MemoryLayers.js"
 import { recallFacts } from "./layers/recallFacts.js"
-import { nowOf } from "./event/now.js"
+import { nowOf } from "./event/clock.js"
 import { EventLog } from "./log/EventLog.js"
 import {
   appendMessages,

@@ -59,7 +59,7 @@ const recordOf = (
     schemaVersion: Number(schemaVersion),
     data: String(data),
   }
-  return checksum === null ? record : { ...record, checksum: Number(checksum) }
+  return checksum === null ? record : Object.assign(record, { checksum: Number(checksum) })
 }
 
 /** Finds a batch of a session by its id. */

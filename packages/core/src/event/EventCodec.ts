@@ -192,20 +192,18 @@ export const decodeWith =
   (steps: Upcasters, current: Readonly<Record<string, number>>) =>
   (record: LogRecord): Either.Either<RecordedEvent, DamagedEvent> => {
     const { session, version, time } = record
-    const envelope = { session, version, id: eventId(record), time }
+    const recorded = <E extends AnyEvent>(event: E): Either.Either<RecordedEvent, DamagedEvent> =>
+      Either.right({ session, version, id: eventId(record), time, event })
     const damaged = (detail: string): Either.Either<RecordedEvent, DamagedEvent> =>
       record.type === "SummaryCommitted"
-        ? Either.right({ ...envelope, event: { _tag: "DamagedSummary", detail } })
+        ? recorded({ _tag: "DamagedSummary", detail })
         : Either.left(new DamagedEvent({ session, version, detail }))
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
       return damaged("it is not as it was written, or not in its place: the checksum does not match")
     }
     const known = Object.hasOwn(current, record.type) ? current[record.type] : undefined
     if (known === undefined || record.schemaVersion > known) {
-      return Either.right({
-        ...envelope,
-        event: { _tag: "UnknownEvent", type: record.type, schemaVersion: record.schemaVersion },
-      })
+      return recorded({ _tag: "UnknownEvent", type: record.type, schemaVersion: record.schemaVersion })
     }
     let data: unknown
     try {
@@ -221,12 +219,13 @@ export const decodeWith =
     }
     if (typeof data !== "object" || data === null) return damaged("its data is not an object")
     if (record.type === "MessageAppended" && isExactData(data)) {
-      const event = { _tag: record.type, ...(data as Omit<MessageAppended, "_tag">) } as const
-      return Either.right({ ...envelope, event })
+      const { index, message, tokens, bound } = data as Omit<MessageAppended, "_tag">
+      const unbound = { _tag: record.type, index, message, tokens } as const
+      return recorded(bound === undefined ? unbound : { ...unbound, bound })
     }
     return Either.match(decodeEvent({ ...data, _tag: record.type }), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
-      onRight: (event) => Either.right({ ...envelope, event }),
+      onRight: recorded,
     })
   }
 

@@ -1,13 +1,12 @@
 /** Long work on the events of a session lets other work of the process run in between. */
-import { Clock, Context, DefaultServices, Effect } from "effect"
+import { Effect } from "effect"
+import { isLive } from "./clock.js"
 
 /** How long work holds the event loop at a time, in milliseconds. */
 const longestHold = 10
 
 /** How many events there are between two looks at the clock. */
 const between = 64
-
-const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
 
 // Every runtime has it.
 declare const setTimeout: (run: () => void, millis: number) => unknown
@@ -25,7 +24,7 @@ export const breather = (): (() => Effect.Effect<void> | null) => {
   let count = 0
   let since: number | null = null
   const breathe = Effect.clockWith((clock) => {
-    if (clock !== liveClock) return Effect.void
+    if (!isLive(clock)) return Effect.void
     const now = clock.unsafeCurrentTimeMillis()
     since ??= now
     if (now - since < longestHold) return Effect.void

@@ -1,5 +1,5 @@
 import { Context, Effect, Random } from "effect"
-import { nowOf } from "./now.js"
+import { nowOf } from "./clock.js"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 

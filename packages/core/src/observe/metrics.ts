@@ -12,7 +12,7 @@ import {
   MetricBoundaries,
   MetricLabel,
 } from "effect"
-import { nowOf } from "../event/now.js"
+import { nowOf } from "../event/clock.js"
 
 /** One change of a metric. */
 export interface Update {

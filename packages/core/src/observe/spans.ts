@@ -1,15 +1,18 @@
 /** Spans of the engine's operations. They are made only when somebody listens: a span costs as much as a small append. */
-import { Context, DefaultServices, Effect, Tracer } from "effect"
+import { Effect, type Tracer } from "effect"
 
-/** The tracer of programs that have set none. It keeps spans, and nobody sees them. */
-const nobody = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+/**
+ * The tracer of programs that have set none: it keeps spans, and nobody sees them. It is asked for at run time, because where
+ * several copies of Effect are loaded, all have the tracer of the first one.
+ */
+let nobody: Tracer.Tracer | undefined
 
 /** Makes a span around an effect if a tracer is set, with the session as an attribute. It takes no stack trace. */
 export const span =
   (name: string, session?: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
     Effect.withFiberRuntime((fiber) =>
-      fiber.currentTracer === nobody
+      fiber.currentTracer === (nobody ??= Effect.runSync(Effect.tracer))
         ? (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
         : Effect.withSpan(effect, name, {
             ...(session === undefined ? {} : { attributes: { session } }),

@@ -19,7 +19,7 @@ import {
   type RunOptions,
 } from "../compact/Compaction.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "../compact/waitForBudget.js"
-import { nowOf } from "../event/now.js"
+import { nowOf } from "../event/clock.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { compareShadow } from "../observe/compareShadow.js"
 import { marginOf } from "../message/TokenCounter.js"

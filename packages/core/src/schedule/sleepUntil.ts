@@ -1,10 +1,9 @@
 /** Sleeping until a time without keeping the program alive. */
-import { Clock, Context, DefaultServices, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
+import { isLive } from "../event/clock.js"
 
 /** The longest sleep, in milliseconds: timers of JavaScript have a longest delay, and a check a day costs next to nothing. */
 const longestSleep = 24 * 3_600_000
-
-const liveClock = Context.get(DefaultServices.liveServices, Clock.Clock)
 
 /**
  * Sleeps until a time in milliseconds since the epoch, or for a day if that is sooner. With the live clock, it uses a
@@ -27,7 +26,7 @@ export const sleepUntil = (time: number): Effect.Effect<void> =>
   Effect.clockWith((clock) =>
     Effect.flatMap(clock.currentTimeMillis, (now) => {
       const millis = Math.min(Math.max(time - now, 0), longestSleep)
-      return clock === liveClock ? sleepUnreferenced(millis) : clock.sleep(Duration.millis(millis))
+      return isLive(clock) ? sleepUnreferenced(millis) : clock.sleep(Duration.millis(millis))
     }),
   )
 

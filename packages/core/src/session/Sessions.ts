@@ -15,7 +15,7 @@ import {
   type RecordedEvent,
 } from "../event/EventCodec.js"
 import { makeId } from "../event/id.js"
-import { nowOf } from "../event/now.js"
+import { nowOf } from "../event/clock.js"
 import type {
   AppendResult,
   LogRecord,

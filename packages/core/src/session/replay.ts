@@ -68,8 +68,8 @@ export const readEvents = (
       Stream.mapEffect(decoded),
       Stream.flatMap(({ events, damage }) =>
         damage === null
-          ? Stream.fromIterable(events)
-          : Stream.concat(Stream.fromIterable(events), Stream.fail(damage)),
+          ? Stream.fromChunk(Chunk.unsafeFromArray(events))
+          : Stream.concat(Stream.fromChunk(Chunk.unsafeFromArray(events)), Stream.fail(damage)),
       ),
     )
   })
