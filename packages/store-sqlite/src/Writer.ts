@@ -56,6 +56,18 @@ const tryEvery = { atLeast: 1, atMost: 8, triesInWait: 16 }
  */
 const manyAtOnce = { writes: 8, pages: 4_000 }
 
+/**
+ * After this many milliseconds, a transaction takes no more of the writes that wait. They have the next one, after timers and
+ * sockets.
+ */
+const longestGroup = 10
+
+/**
+ * So many writers are answered at a time. Each goes on at once, renders a context and starts the next turn perhaps: then timers
+ * and sockets have theirs.
+ */
+const answeredAtOnce = 2
+
 /** How long a transaction stays open for a write that found a newer version, so that its next try finds no newer one. */
 const longestHold = 10
 
@@ -126,7 +138,8 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   }
 
   /**
-   * Runs a group in one transaction. If SQLite fails at any of its writes, each is run again alone.
+   * Runs a group in one transaction, or as many of its writes as there is time for. If SQLite fails at any of them, each is run
+   * again alone.
    *
    * The transaction is kept open if none of its writes has changed anything, because another process was first each time.
    * It would be first again, if it could write before they have read what is new.
@@ -141,19 +154,21 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
       held = null
     }
     const exits: Array<Exit.Exit<unknown, unknown>> = []
+    const until = performance.now() + longestGroup
     for (const write of group) {
       const exit = settled(write)
+      exits.push(exit)
       if (!canGoOn(exit)) {
         tried("ROLLBACK")
-        return group.map(alone)
+        return group.slice(0, exits.length).map(alone)
       }
-      exits.push(exit)
+      if (performance.now() > until) break
     }
     const holds = exits.every(Exit.isFailure) && performance.now() < companyUntil
     if (holds) held = setTimeout(release, longestHold)
     else if (tried("COMMIT") !== null) {
       tried("ROLLBACK")
-      return group.map(alone)
+      return group.slice(0, exits.length).map(alone)
     }
     return exits
   }
@@ -233,6 +248,15 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     })
   }
 
+  /** The answers that the writers of the last transaction still wait for. */
+  let answers: Array<() => void> = []
+
+  /** Answers writers in their order, some at a time. */
+  const answer = (): void => {
+    for (const one of answers.splice(0, answeredAtOnce)) one()
+    if (answers.length > 0) setImmediate(answer)
+  }
+
   /** Takes the writes that can share the next transaction: none after one that pauses, which has one of its own. */
   const nextGroup = (): ReadonlyArray<Waiting> => {
     const at = waiting.findIndex(({ pauses }) => pauses)
@@ -244,6 +268,8 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
 
   /** Writes everything that waits, and answers each writer. Whoever finds the lock taken waits on. */
   const flush = (): void => {
+    // Those who are not answered yet may write next, and share the transaction.
+    if (answers.length > 0) return void setImmediate(flush)
     scheduled = false
     const group = nextGroup()
     if (group.length === 0) return
@@ -277,13 +303,15 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
       tried(`PRAGMA wal_autocheckpoint = ${manyAtOnce.pages}`)
     }
     const again: Array<Waiting> = []
-    for (const [position, write] of group.entries()) {
-      const exit = exits[position] ?? Exit.void
+    for (const [position, exit] of exits.entries()) {
+      const write = group[position]!
       if (isBusyExit(exit) && lastWrite - write.since < patience) {
         write.delayed = true
         again.push(write)
-      } else write.answer(exit)
+      } else answers.push(() => write.answer(exit))
     }
+    waiting = [...group.slice(exits.length), ...waiting]
+    answer()
     if (again.length > 0) return tryAgain(again)
     if (longest !== undefined && wasDelayed) usualWait += (now - longest.since - usualWait) / 4
     if (waiting.length > 0 && !scheduled) schedule()
