@@ -11,11 +11,18 @@ export const mean = (costs: ReadonlyArray<Cost>, by = costs.length): Cost => ({
   cpu: costs.reduce((sum, { cpu }) => sum + cpu, 0) / by,
 })
 
+/** The median of costs: what one of them takes as a rule, whatever comes now and then. */
+export const middle = (costs: ReadonlyArray<Cost>): Cost => ({
+  wall: median(costs.map(({ wall }) => wall)),
+  cpu: median(costs.map(({ cpu }) => cpu)),
+})
+
 /** Measurements of something and of its reference; the same position is the same round. */
 export interface Pairs {
   readonly name: string
   readonly reference: string
   readonly pairs: ReadonlyArray<{ readonly measured: Cost; readonly bare: Cost }>
+  /** The most that the ratio by the clock may be; infinite for what is measured to be known. */
   readonly bound: number
 }
 

@@ -4,7 +4,7 @@
 export const applicationId = 0x6d66_6c64
 
 /** The `user_version` of the tables below. Files with another one are refused. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /** The condition that a row of `events` belongs to a row of `sessions`, which SQLite looks up as one range. */
 export const ofSession = (events = "events"): string =>
