@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           const appended = appendMessages({ sessions, counter }, session, checked.value, {
             strategy: strategy.value,
             idempotencyKey: options.idempotencyKey,
-            description: options,
+            description: { owner: options.owner, title: options.title },
             // Which facts and messages were recalled, only the context knows.
             origin: (before) => ({
               prefix: options.prefix,
