@@ -22,7 +22,12 @@ const cli = {
   outDir: "dist/bin",
   rolldownOptions: {
     // The threads of `memfold lab` load a module of their own.
-    input: { memfold: "src/cli/main.ts", labWorker: "src/cli/lab/worker.ts" },
+    input: {
+      memfold: "src/cli/main.ts",
+      // What it starts, for tests that call it many times in one process.
+      program: "src/cli/program.ts",
+      labWorker: "src/cli/lab/worker.ts",
+    },
     output: { entryFileNames: "[name].js", chunkFileNames, codeSplitting },
   },
 }

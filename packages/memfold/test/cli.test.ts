@@ -5,11 +5,11 @@ import { spawn } from "node:child_process"
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { createMemory } from "../src/index.js"
 import { inFolder, lines, program, sample, type Ran } from "./program.js"
 
-const { folder, memfold, file } = inFolder("cli")
+const { folder, memfold, fresh, file } = inFolder("cli")
 
 const chat = (messages: number, extra: (index: number) => object = () => ({})) =>
   Array.from({ length: messages }, (_, index) => ({
@@ -136,7 +136,7 @@ describe("replay --json", () => {
 
 describe("what a person reads", () => {
   it("replay shows the timeline, the layout and the sums, without colours when piped", async () => {
-    const { code, out } = await memfold("replay", sample("support-zh.jsonl"))
+    const { code, out } = await fresh("replay", sample("support-zh.jsonl"))
     expect(code).toBe(0)
     for (const part of ["Compressed: history [", "reason window", "supersedes", "summary    [0,", "saved"]) {
       expect(out).toContain(part)
@@ -145,13 +145,43 @@ describe("what a person reads", () => {
   })
 
   it("help and a wrong call have no colours when piped, either", async () => {
-    const [help, wrong] = [await memfold("replay", "--help"), await memfold("nonsense")]
+    const [help, wrong] = [await fresh("replay", "--help"), await fresh("nonsense")]
     expect(help).toMatchObject({ code: 0, err: "" })
     expect(help.out).toContain("\nOPTIONS\n")
     expect(help.out).toContain("\n  memfold replay [--strategy NAME] ")
     expect(wrong).toMatchObject({ code: 2, out: "" })
     expect(wrong.err).toMatch(/^Invalid subcommand for memfold/)
     expect(help.out + wrong.err).not.toContain("\u001B")
+  })
+})
+
+describe("a process of its own ends by itself, and prints the same as one call of many:", () => {
+  const at = (name: string) => ["--store", `sqlite:${join(folder, name)}`]
+  const kept = at("fresh.db")
+  beforeAll(async () => {
+    await memfold("replay", sample("support-zh.jsonl"), ...kept, "--session", "s")
+    await memfold("export", "fresh.jsonl", ...kept)
+    await memfold("replay", sample("support-zh.jsonl"), ...at("damaged.db"))
+    tamper(join(folder, "damaged.db"), "DELETE FROM events WHERE version = 20")
+  })
+  it.each<[number, string, ...ReadonlyArray<string>]>([
+    [0, "sessions", ...kept],
+    [0, "events", "s", ...kept],
+    [0, "context", "s", ...kept],
+    [0, "recall", "订单", ...kept, "--session", "s"],
+    [0, "summaries", "s", ...kept],
+    [0, "import", "fresh.jsonl", "--json"],
+    [0, "export", ...kept],
+    [2, "copy", "--from", "sqlite:fresh.db", "--to", "sqlite:./fresh.db"],
+    [1, "verify", ...at("damaged.db")],
+    [0, "repair", ...kept, "--json"],
+    [0, "store", "size", ...kept],
+    [2, "lab", sample("support-zh.jsonl"), "--policy", "best"],
+  ])("exit code %d of %s", async (code, ...args) => {
+    const [one, ofMany] = await Promise.all([fresh(...args), memfold(...args)])
+    expect(one.code).toBe(code)
+    expect(one.out + one.err).not.toBe("")
+    expect(ofMany).toEqual(one)
   })
 })
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest"
 import { database, messagesColumns, rollingColumns, summariesColumns } from "./oldDatabases.js"
 import { inFolder, lines, sample } from "./program.js"
 
-/** Every call is a process of its own, and others may be using the machine. */
+/** Others may be using the machine. */
 const timeout = 300_000
 
 const { folder, memfold, file } = inFolder("import")

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Server, servers } from "../../store-redis/test/servers.js"
 import { inFolder, lines, sample } from "./program.js"
 
-const { memfold } = inFolder("redis")
+const { memfold, fresh } = inFolder("redis")
 const { server } = servers()
 let redis: Server
 beforeAll(async () => {
@@ -22,7 +22,7 @@ describe("a store in Redis", () => {
       url("a"),
     )
     expect(replayed).toMatchObject({ code: 0, err: "" })
-    expect((await memfold("verify", "--store", url("a"))).out).toContain("clean")
+    expect((await fresh("verify", "--store", url("a"))).out).toContain("clean")
     const there = await memfold("copy", "--from", url("a"), "--to", "sqlite:b.db", "--json")
     expect(lines(there.out).at(-1)).toMatchObject({ type: "copy", sessions: 1, diverged: 0 })
     const back = await memfold("copy", "--from", "sqlite:b.db", "--to", url("c"), "--json")
@@ -32,7 +32,7 @@ describe("a store in Redis", () => {
   })
 
   it("that does not let one in says so in one line, without the password", async () => {
-    const wrong = await memfold("sessions", "--store", `redis://:open@127.0.0.1:${redis.port}`)
+    const wrong = await fresh("sessions", "--store", `redis://:open@127.0.0.1:${redis.port}`)
     expect(wrong).toMatchObject({ code: 2, out: "" })
     expect(wrong.err.trim().split("\n")).toHaveLength(1)
     expect(wrong.err).toContain("password")

@@ -1,11 +1,13 @@
 /**
  * The tour, which is what a newcomer sees first: one screen, and every number of it is in the log or in a replay.
  */
+import { readFileSync } from "node:fs"
 import stringWidth from "string-width"
 import { beforeAll, describe, expect, it } from "vitest"
+import { deep } from "../../core/test/depth.js"
 import { inFolder, lines, type Ran, sample } from "./program.js"
 
-const { memfold } = inFolder("tour")
+const { memfold, file } = inFolder("tour")
 const store = ["--store", "sqlite:.memfold/tour.db"]
 const names = ["coding-agent", "support-zh"] as const
 
@@ -111,9 +113,12 @@ describe.each(names)("the tour of %s", (name) => {
   it("reports the costs that `lab` finds", async () => {
     const { out } = toured(name)
     const options = ["--set", "context_limit=16000", "--prices", "claude-sonnet-5.5"]
-    const records = await json("lab", sample(`${name}.jsonl`), ...options)
+    // All policies take several seconds: a quick run asks for those of the second sample by one of them.
+    const whole = deep || name === names[0]
+    const asked = whole ? [] : ["--policy", "sliding-window"]
+    const records = await json("lab", sample(`${name}.jsonl`), ...options, ...asked)
     const policies = records.filter(({ type }) => type === "policy")
-    expect(policies).toHaveLength(9)
+    expect(policies).toHaveLength(whole ? 9 : 2)
     for (const one of policies) {
       const [{ share, cached }] = one["costs"] as [{ share: Record<string, number>; cached: number }]
       const { there, needed } = one["identifiers"] as { there: number; needed: number }
@@ -139,20 +144,25 @@ describe("the tour", () => {
     expect((await memfold("tour")).out).toBe(out)
     const commands = [...out.matchAll(/^ {4}npx memfold (.+)$/gm)].map(([, args = ""]) => args.split(" "))
     expect(commands.length).toBeGreaterThanOrEqual(6)
+    // The beginning of a shipped conversation stands in for the reader's own.
+    const begin = readFileSync(sample("support-zh.jsonl"), "utf8").split("\n").slice(0, 40)
+    const chat = file("my-chat.jsonl", begin.join("\n"))
     for (const args of commands.filter(([command]) => command !== "tour")) {
-      // A shipped conversation stands in for the reader's own.
-      const given = args.map((arg) => (arg === "my-chat.json" ? sample("support-zh.jsonl") : arg))
+      const given = args.map((arg) => (arg === "my-chat.json" ? chat : arg))
       const ran = await memfold(...given)
       expect({ args, code: ran.code }).toEqual({ args, code: 0 })
     }
   })
 
-  it("shows every step of all samples with --long", async () => {
-    const { code, out } = await memfold("tour", "--long")
+  it("shows every step with --long, of all samples if none is named", async () => {
+    // A quick run names one.
+    const shown = deep ? names : names.slice(1)
+    const { code, out } = await memfold("tour", "--long", ...(deep ? [] : ["--sample", ...shown]))
     expect(code).toBe(0)
-    for (const name of names) expect(out).toContain(`${name}.jsonl → session "${name}"`)
+    for (const name of names)
+      expect(out.includes(`${name}.jsonl → session "${name}"`)).toBe(shown.includes(name))
     for (const part of ["Compressed: history [", "The context the model gets now", "✓ a new process"]) {
-      expect(out.split(part).length).toBeGreaterThan(names.length)
+      expect(out.split(part).length).toBeGreaterThan(shown.length)
     }
   })
 
