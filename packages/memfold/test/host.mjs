@@ -22,10 +22,14 @@ const kept = (stream) => {
 const out = kept(process.stdout)
 const err = kept(process.stderr)
 
+/** Answers a call once the one before has its answer. */
+const answer = async (before, args) => {
+  await before
+  const code = await call(args).exitCode
+  process.send({ code, out: out(), err: err() })
+}
+
 let last = Promise.resolve()
 process.on("message", (args) => {
-  last = last.then(async () => {
-    const code = await call(args).exitCode
-    process.send({ code, out: out(), err: err() })
-  })
+  last = answer(last, args)
 })
