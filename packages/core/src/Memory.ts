@@ -68,7 +68,15 @@ import { span } from "./observe/spans.js"
 import { contextStyle } from "./policy/contextStyle.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { subscribe } from "./observe/subscribe.js"
-import { type Additions, headOf, noAdditions, render, shownIndexes } from "./render/Render.js"
+import {
+  type Additions,
+  type AdditionsBefore,
+  addTo,
+  headOf,
+  noAdditions,
+  render,
+  shownIndexes,
+} from "./render/Render.js"
 import { withMargin } from "./policy/withMargin.js"
 import * as CompactionSchedule from "./schedule/CompactionSchedule.js"
 import { describe } from "./session/description.js"
@@ -144,15 +152,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   ) =>
     Effect.gen(function* () {
       const { maxMessages } = styleOf(strategy, state, now)
+      const { factsInFront } = strategy.context
       const facts =
         layers === null
           ? noAdditions
-          : yield* recallFacts(layers, counter, state, { ...strategy.context, untilTime })
+          : yield* recallFacts(layers, counter, state, { factsInFront, maxMessages, untilTime })
       const rendered = (additions: Additions) =>
         Effect.sync(() => render(state, { maxMessages, boundReasoning }, additions)).pipe(
           span("memfold.render"),
         )
-      return { facts, rendered, plain: yield* rendered(facts) }
+      return {
+        plain: yield* rendered(facts),
+        withRecalled: (recalled: AdditionsBefore) => rendered(addTo(facts, recalled)),
+      }
     })
   const schedule = yield* CompactionSchedule.make({
     sessions,
@@ -260,14 +272,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const state = yield* load(session, request)
         const then = yield* timeOf(sessions, session, request)
         const now = then ?? (yield* Clock.currentTimeMillis)
-        const { facts, rendered, plain } = yield* contextOf(state, strategy, { now, untilTime: then })
+        const { plain, withRecalled } = yield* contextOf(state, strategy, { now, untilTime: then })
         const recalled =
           recall === undefined
             ? null
             : yield* recalledSection(reading, state, shownIndexes(plain), recall.tokens ?? 1_000)
         if (recalled !== null) recalls = true
-        const context =
-          recalled === null ? plain : yield* rendered({ ...facts, behind: [...facts.behind, recalled] })
+        const context = recalled === null ? plain : yield* withRecalled(recalled)
         yield* metrics.record(metrics.contextTokens, context.tokens)
         return budget === undefined ? context : { ...context, budget }
       }).pipe(span("memfold.context", session)),

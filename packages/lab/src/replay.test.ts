@@ -160,7 +160,7 @@ describe("what a context shows besides the conversation", () => {
       made++
       return {
         learn: () => Effect.succeed([]),
-        recall: () => Effect.succeed({ user: [fact], scope: [] }),
+        recall: ({ questions }) => Effect.succeed(questions.map(() => ({ user: [fact], scope: [] }))),
         facts: () => Effect.succeed([]),
         remove: () => Effect.succeed(false),
         forgetMessage: () => Effect.void,

@@ -12,6 +12,7 @@ import { toFacts, unknownOf } from "./learned.js"
 import type { Place, Places } from "./places.js"
 import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
+import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
 import { rules } from "./rules/index.js"
 
@@ -20,7 +21,7 @@ import { rules } from "./rules/index.js"
  * - `userOf`, `scopeOf`: the user and the scope (a project, a team) of a session. Sessions of one user share the facts
  *   about the user, sessions of one scope share its digests, plans and documents. For `undefined` or an empty string,
  *   the facts of that layer stay in the session's own log. The result for a session must not change.
- * - `mostUser`, `mostScope`: at most this many facts of each layer in a context, 0 or more; 20 and 10 by default
+ * - `mostUser`, `mostScope`: at most this many facts of each layer for one message, 0 or more; 20 and 10 by default
  * - `extractorTimeout`: how long the extractor may run before its turns are put off; a minute by default
  */
 export interface Options {
@@ -77,6 +78,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
     }
     const sessions = Session.make(log, { capacity: cachedHomes })
     const indexes = makeIndexes(indexedFacts)
+    const earlier = makeEarlier(cachedHomes)
 
     /** The error of an operation. Its detail must not contain text of messages or facts. */
     const failing =
@@ -189,7 +191,14 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         }).pipe(Effect.withSpan("memfold.layers.learn", { attributes: { session: turns.state.session } })),
       recall: (query) =>
         placesOf(query.state, "recall", query.untilTime).pipe(
-          Effect.map((places) => select(query, places, indexes, most)),
+          Effect.map((places) => {
+            // Facts of the past have an index of their own. From one question to the next, it only grows.
+            const past = makeIndexes(Number.POSITIVE_INFINITY)
+            return earlier.recall(query, places, (question) => {
+              const isNow = question.orLater === true && query.untilTime === undefined
+              return select(query.state, question, places, isNow ? indexes : past, most)
+            })
+          }),
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
       facts: (state) =>

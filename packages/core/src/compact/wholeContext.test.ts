@@ -146,7 +146,8 @@ describe("the whole context of a request", () => {
         time: 0,
       } as const
       const layers: MemoryLayers.Service = {
-        recall: () => Effect.succeed({ user: [fact], scope: [] }),
+        recall: ({ questions }: MemoryLayers.Query) =>
+          Effect.succeed(questions.map(() => ({ user: [fact], scope: [] }))),
         learn: () => Effect.succeed([]),
         facts: () => Effect.succeed([]),
         remove: () => Effect.succeed(false),

@@ -199,7 +199,7 @@ const ask = (
       const to = reached(end)
       const preambleTo = Math.min(preambleEnd(before), to)
       const whole = position === 0 && start.to === part.from && from === 0 ? before.summary : null
-      const bound = leaveOutInvalid(before, "")
+      const bound = leaveOutInvalid(before, () => "")
       const paired = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> =>
         pairResults(entries.map(bound.check).filter(bound.hasRest)).map(({ message }) => message)
       const earlier = whole ?? asSummary(writers, { part, from, text, providerData })

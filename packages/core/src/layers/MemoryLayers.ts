@@ -18,17 +18,36 @@ export interface CompletedTurns {
   readonly messages: ReadonlyArray<Message>
 }
 
-/** The session to recall facts for, and the message that the model has to answer, if there is one. */
+/** A moment of a session. Facts learned later were not known then. */
+export interface Moment {
+  /** In milliseconds since the epoch. */
+  readonly time: number
+  /** How many messages the session had; facts that it learned from later ones were not known, whatever the clock said. */
+  readonly total: number
+}
+
+/** What facts are recalled for. */
+export interface Question {
+  /** The message that the model has to answer; `null` if there is none. */
+  readonly current: Message | null
+  /** When it was asked. Facts that were not known then are left out. */
+  readonly asked: Moment
+  /** For the newest question: facts learned since then are not left out. */
+  readonly orLater?: true
+}
+
+/**
+ * The session to recall facts for, and its questions: those of the messages that a context shows. Facts stand where they
+ * were recalled first, so the older questions are asked again for each context.
+ */
 export interface Query {
   readonly state: SessionState
-  readonly current: Message | null
-  /** Leaves out facts learned after this time, in milliseconds since the epoch; the others are those active now. */
-  readonly learnedUntil?: number
+  readonly questions: ReadonlyArray<Question>
   /** For a context of the past: leaves out facts learned after this time, in milliseconds since the epoch. */
   readonly untilTime?: number
 }
 
-/** The facts that matter to a query, each list in reading order. */
+/** The facts that matter to a question, each list in reading order. */
 export interface Recalled {
   readonly user: ReadonlyArray<KnownFact>
   readonly scope: ReadonlyArray<KnownFact>
@@ -53,8 +72,11 @@ export interface Service {
    * stores itself. It may be called again for the same turns, when an earlier result was lost.
    */
   readonly learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Fact>, LayersError>
-  /** The facts to show in a context. */
-  readonly recall: (query: Query) => Effect.Effect<Recalled, LayersError>
+  /**
+   * The facts that matter to each question, in the order of the questions. Of the facts that are active now, it always
+   * finds the same for an older question: otherwise contexts change where a provider has them in its prompt cache.
+   */
+  readonly recall: (query: Query) => Effect.Effect<ReadonlyArray<Recalled>, LayersError>
   /** Every active fact of a session, of both layers. */
   readonly facts: (state: SessionState) => Effect.Effect<ReadonlyArray<KnownFact>, LayersError>
   /** Removes a fact; `false` if the session has no such active fact. */

@@ -36,7 +36,7 @@ const layersThat = (learn: Service["learn"]) => {
       asked.push(turns)
       return learn(turns)
     },
-    recall: () => Effect.succeed({ user: [], scope: [] }),
+    recall: () => Effect.succeed([]),
     facts: () => Effect.succeed([]),
     remove: () => Effect.succeed(false),
     forgetMessage: (_, index) => Effect.sync(() => void forgotten.push(index)),

@@ -1,12 +1,18 @@
-/** Facts for a context: those that fit the newest user message, and those that stand in front of the summary. */
+/** Facts for a context: those that fit the messages from the user, and those that stand in front of the summary. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import type { Message } from "../message/Message.js"
-import { type Addition, type Additions, noAdditions } from "../render/Render.js"
+import {
+  type Addition,
+  type Additions,
+  type AdditionsBefore,
+  noAdditions,
+  placesOf,
+} from "../render/Render.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
-import type { Query, Recalled, Service as MemoryLayers } from "./MemoryLayers.js"
+import type { Question, Recalled, Service as MemoryLayers } from "./MemoryLayers.js"
 import { describeFailure } from "./describeFailure.js"
 
 /** Facts come from users, files and tools: the model must not obey them. */
@@ -29,8 +35,8 @@ const addition = (
 }
 
 /**
- * User memory before scope memory. In front, they are system messages; behind, user messages, because some formats move
- * system messages to the front.
+ * User memory before scope memory. In front, they are system messages; among the messages, user messages, because some
+ * formats move system messages to the front.
  */
 const additions = (
   counter: TokenCounter,
@@ -41,6 +47,13 @@ const additions = (
   ...addition(counter, "scope-memory", role, scope),
 ]
 
+const without = ({ user, scope }: Recalled, shown: ReadonlySet<string>): Recalled => {
+  const isNew = ({ id }: KnownFact) => !shown.has(id)
+  return { user: user.filter(isNew), scope: scope.filter(isNew) }
+}
+
+const idsOf = ({ user, scope }: Recalled): ReadonlyArray<string> => [...user, ...scope].map(({ id }) => id)
+
 const messageAt = ({ uncovered }: SessionState, index: number | null): Message | null =>
   index === null ? null : (uncovered.at(index)?.message ?? null)
 
@@ -48,44 +61,103 @@ const messageAt = ({ uncovered }: SessionState, index: number | null): Message |
  * What was asked, and what was known, at the last compaction; before the first one, when the session began. Until the next
  * compaction, this stays the same.
  */
-const atLastCompaction = (state: SessionState): Pick<Query, "current" | "learnedUntil"> => {
+const atLastCompaction = (state: SessionState): Question => {
   const { summary, startTime } = state
-  return summary === null
-    ? { current: messageAt(state, firstQuestionIndex(state)), learnedUntil: startTime ?? 0 }
-    : { current: messageAt(state, questionIndex(state, summary.total)), learnedUntil: summary.time }
+  if (summary !== null) {
+    const { time, total } = summary
+    return { current: messageAt(state, questionIndex(state, total)), asked: { time, total } }
+  }
+  const first = firstQuestionIndex(state)
+  return { current: messageAt(state, first), asked: { time: startTime ?? 0, total: first ?? 0 } }
+}
+
+/** The questions that a context shows. The newest one knows all facts, an older one those of its time. */
+const questionsOf = (state: SessionState, shown: ReadonlyArray<number>): ReadonlyArray<Question> => {
+  if (shown.length === 0) {
+    const asked = { time: state.lastMessageTime ?? 0, total: state.total }
+    return [{ current: messageAt(state, questionIndex(state)), asked, orLater: true }]
+  }
+  return shown.map((index, position) => {
+    const { message: current, time } = state.uncovered.at(index)!
+    const question: Question = { current, asked: { time, total: index } }
+    return position === shown.length - 1 ? { ...question, orLater: true } : question
+  })
+}
+
+/**
+ * Facts among the messages take at most so many tokens. What comes on top of that takes the place of all that stood there
+ * before: so the older facts leave all at once, and rarely.
+ */
+const mostAmong = 2_000
+
+/**
+ * Each fact before the question that it was recalled for first, so that it stays there when the next question comes.
+ *
+ * @param inFront - the facts that stand in front of the summary
+ */
+const besideQuestions = (
+  counter: TokenCounter,
+  recalled: ReadonlyArray<readonly [index: number, Recalled]>,
+  inFront: ReadonlyArray<string>,
+): Additions["among"] => {
+  let among: Array<AdditionsBefore> = []
+  let shown = new Set(inFront)
+  let tokens = 0
+  const add = (index: number, facts: Recalled): void => {
+    const added = additions(counter, "user", without(facts, shown))
+    const size = added.reduce((sum, one) => sum + one.tokens, 0)
+    if (among.length > 0 && tokens + size > mostAmong) {
+      among = []
+      shown = new Set(inFront)
+      tokens = 0
+      return add(index, facts)
+    }
+    if (added.length > 0) among.push({ index, additions: added })
+    for (const id of idsOf(facts)) shown.add(id)
+    tokens += size
+  }
+  for (const [index, facts] of recalled) add(index, facts)
+  return among
 }
 
 /** How facts are recalled. */
 export interface RecallFactsOptions {
   /** Whether the facts known at the last compaction stand in front of the summary. */
   readonly factsInFront?: boolean | undefined
+  /** The most uncovered messages that the context shows. */
+  readonly maxMessages?: number | undefined
   /** For a context of the past: leaves out facts learned after this time, in milliseconds since the epoch. */
   readonly untilTime?: number | undefined
 }
 
 /**
- * The facts that fit the newest user message. There are none when the layers fail or take too long: a context never fails
- * because of them (law L8).
+ * The facts that fit the user messages of a context, each before the first of them that it fits. There are none when the
+ * layers fail or take too long: a context never fails because of them (law L8).
  *
- * With `factsInFront`, those that were known and fitted at the last compaction stand in front of the summary, where they
- * stay until the next one, unless they are removed or replaced (law L13). What fits now besides is behind.
+ * Facts stay where they were recalled until the next compaction, unless they are removed or replaced (law L13). With
+ * `factsInFront`, those that were known and fitted at the last compaction stand in front of the summary.
  */
 export const recallFacts = (
   layers: MemoryLayers,
   counter: TokenCounter,
   state: SessionState,
-  { factsInFront = false, untilTime }: RecallFactsOptions = {},
+  { factsInFront = false, maxMessages, untilTime }: RecallFactsOptions = {},
 ): Effect.Effect<Additions> =>
   Effect.gen(function* () {
-    const past = untilTime === undefined ? {} : { untilTime }
-    const now = yield* layers.recall({ state, current: messageAt(state, questionIndex(state)), ...past })
-    if (!factsInFront) return { front: [], behind: additions(counter, "user", now) }
-    const then = yield* layers.recall({ state, ...atLastCompaction(state), ...past })
-    const inFront = new Set([...then.user, ...then.scope].map(({ id }) => id))
-    const others = (facts: ReadonlyArray<KnownFact>) => facts.filter(({ id }) => !inFront.has(id))
+    const { questions: shown, newest } = placesOf(state, { maxMessages })
+    const questions = questionsOf(state, shown)
+    const found = yield* layers.recall({
+      state,
+      questions: factsInFront ? [atLastCompaction(state), ...questions] : questions,
+      ...(untilTime === undefined ? {} : { untilTime }),
+    })
+    const [front] = factsInFront ? found : []
+    const recalled = found
+      .slice(factsInFront ? 1 : 0)
+      .map((facts, position) => [shown[position] ?? newest, facts] as const)
     return {
-      front: additions(counter, "system", then),
-      behind: additions(counter, "user", { user: others(now.user), scope: others(now.scope) }),
+      front: front === undefined ? [] : additions(counter, "system", front),
+      among: besideQuestions(counter, recalled, front === undefined ? [] : idsOf(front)),
     }
   }).pipe(
     Effect.timeout(timeout),

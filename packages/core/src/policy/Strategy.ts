@@ -28,8 +28,8 @@ export interface ContextStyle {
   readonly maxMessages?: number
   /**
    * Whether the facts of memory layers that were known at the last compaction stand in front of the summary; `false` by
-   * default. Then all facts are right before the newest user message, where they change nothing that a provider's prompt
-   * cache has kept.
+   * default. Then all facts are among the messages, each before the user message that it was recalled for first, where they
+   * change nothing that a provider's prompt cache has kept.
    */
   readonly factsInFront?: boolean
 }

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { text, user } from "../message/Message.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import type { Addition } from "../render/Render.js"
+import type { AdditionsBefore } from "../render/Render.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { recalledHeading } from "./heading.js"
@@ -29,7 +29,7 @@ export const recalledSection = (
   state: SessionState,
   shown: ReadonlySet<number>,
   tokens: number,
-): Effect.Effect<Addition | null> =>
+): Effect.Effect<AdditionsBefore | null> =>
   Effect.gen(function* () {
     const at = questionIndex(state)
     const question = at === null ? undefined : state.uncovered.at(at)?.message
@@ -49,8 +49,13 @@ export const recalledSection = (
       if (first === undefined || last === undefined) return null
       const message = messageOf(found)
       const size = ofMessage(reading.counter, message)
-      if (size <= tokens)
-        return { section: "recalled" as const, from: first.index, to: last.index + 1, message, tokens: size }
+      if (size <= tokens) {
+        const section = "recalled" as const
+        return {
+          index: at,
+          additions: [{ section, from: first.index, to: last.index + 1, message, tokens: size }],
+        }
+      }
       room -= size - tokens
     }
     return null

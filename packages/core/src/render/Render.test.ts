@@ -31,13 +31,19 @@ describe("the context", () => {
 
   it("names where a prompt cache is worth setting", () => {
     const facts = { section: "user-memory" as const, from: 0, to: 0, message: user("facts"), tokens: 3 }
-    const marks = (messages: ReadonlyArray<Message.Message>, coveredTo: number, behind = [facts]) =>
-      Render.render(stateOf(messages, coveredTo), {}, { front: [], behind }).cacheMarks
+    const marks = (messages: ReadonlyArray<Message.Message>, coveredTo: number, index: number | null) =>
+      Render.render(
+        stateOf(messages, coveredTo),
+        {},
+        { front: [], among: index === null ? [] : [{ index, additions: [facts] }] },
+      ).cacheMarks
     // A pinned message, the summary, two messages, the facts, and the question.
-    expect(marks([system("be kind"), ...chat(5)], 3)).toEqual([1, 3, 5])
-    expect(marks([system("be kind"), ...chat(5)], 3, [])).toEqual([1, 4])
-    expect(marks(chat(3), 0, [])).toEqual([2])
-    expect(marks([user("q")], 0)).toEqual([1])
+    expect(marks([system("be kind"), ...chat(5)], 3, 5)).toEqual([1, 3, 5])
+    // The facts of an older question stay.
+    expect(marks([system("be kind"), ...chat(5)], 3, 3)).toEqual([1, 5])
+    expect(marks([system("be kind"), ...chat(5)], 3, null)).toEqual([1, 4])
+    expect(marks(chat(3), 0, null)).toEqual([2])
+    expect(marks([user("q")], 0, 0)).toEqual([1])
   })
 
   it("is the messages themselves before there is a summary", () => {
@@ -237,7 +243,7 @@ describe("additions", () => {
   it("in front stand between the pinned messages and the summary, in the order given", () => {
     const state = stateOf([system("be kind"), ...chat(5)], 4)
     const front = (["user-memory", "scope-memory"] as const).map((name) => addition(name, system(name)))
-    const context = Render.render(state, {}, { front, behind: [] })
+    const context = Render.render(state, {}, { front, among: [] })
     expect(layout(context)).toEqual([
       "pinned [0,1) 10",
       "user-memory [0,0) 3",
@@ -255,11 +261,11 @@ describe("additions", () => {
     expect(context.tokens).toBe(43)
   })
 
-  it("behind stand right before the newest user message, during its whole turn", () => {
+  it("stand right before the newest user message, during its whole turn", () => {
     const turn = [user("q"), calls("1"), answer("1")]
     const shown = turn.map((_, index) => {
       const state = stateOf([...chat(4), ...turn.slice(0, index + 1)], 2)
-      return Render.render(state, {}, { front: [], behind: [facts, found] })
+      return Render.render(state, {}, { front: [], among: [{ index: 4, additions: [facts, found] }] })
     })
     const [first, , last] = shown
     expect(first && layout(first)).toEqual([
@@ -280,19 +286,53 @@ describe("additions", () => {
     expect(new Set(shown.map(({ prefix }) => prefix.head)).size).toBe(1)
   })
 
-  it("behind stand in front of the uncovered messages if the newest user message is covered, and last without any", () => {
+  it("stand where they are placed, and tell what is behind each of them", () => {
+    const state = stateOf(chat(7), 2)
+    const among = [2, 4, 6].map((index) => ({
+      index,
+      additions: [addition("user-memory", user(`f${index}`))],
+    }))
+    const heads = among.map((_, count) => {
+      const context = Render.render(state, {}, { front: [], among: among.slice(0, count) })
+      return context.prefix.head
+    })
+    const context = Render.render(state, {}, { front: [], among })
+    expect(layout(context)).toEqual([
+      "summary [0,2) 7",
+      "user-memory [0,0) 3",
+      "uncovered [2,4) 20",
+      "user-memory [0,0) 3",
+      "uncovered [4,6) 20",
+      "user-memory [0,0) 3",
+      "current [6,7) 10",
+    ])
+    const [, ...texts] = textsOf(context)
+    expect(texts).toEqual([
+      "f2",
+      "question 2",
+      "answer 3",
+      "f4",
+      "question 4",
+      "answer 5",
+      "f6",
+      "question 6",
+    ])
+    expect(new Set([...heads, context.prefix.head]).size).toBe(4)
+  })
+
+  it("stand in front of the uncovered messages if the newest user message is covered, and last without any", () => {
     const turn = [user("q"), calls("1"), answer("1"), calls("2"), answer("2")]
-    const behind = { front: [], behind: [facts] }
-    expect(layout(Render.render(stateOf(turn, 3), {}, behind))).toEqual([
+    const before = (index: number) => ({ front: [], among: [{ index, additions: [facts] }] })
+    expect(layout(Render.render(stateOf(turn, 3), {}, before(3)))).toEqual([
       "summary [0,3) 7",
       "user-memory [0,0) 3",
       "uncovered [3,5) 20",
     ])
-    expect(layout(Render.render(stateOf(turn, 5), {}, behind))).toEqual([
+    expect(layout(Render.render(stateOf(turn, 5), {}, before(5)))).toEqual([
       "summary [0,5) 7",
       "user-memory [0,0) 3",
     ])
-    expect(textsOf(Render.render(stateOf([], 0), {}, behind))).toEqual(["facts"])
+    expect(textsOf(Render.render(stateOf([], 0), {}, before(0)))).toEqual(["facts"])
   })
 })
 

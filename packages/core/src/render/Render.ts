@@ -1,18 +1,18 @@
 /**
  * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, the summary, uncovered messages, facts and recalled messages, the newest user message,
- * and what came after it. A strategy can have facts between the pinned messages and the summary as well: those known at
- * the last compaction.
+ * The order is: pinned messages, the summary, uncovered messages with facts before some of those from the user, recalled
+ * messages, the newest user message, and what came after it. A strategy can have facts between the pinned messages and the
+ * summary as well: those known at the last compaction.
  * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Facts
  * and recalled messages depend on the newest user message, so they stand right before it, behind everything that stays.
+ * Facts stay there: a later question only adds what none before it has shown.
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
 import type { Message } from "../message/Message.js"
 import { crc32 } from "../event/checksum.js"
 import type { Prefix } from "../session/prefix.js"
-import { questionIndex } from "../session/question.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
@@ -24,8 +24,8 @@ import * as Wording from "../summary/Wording.js"
  * The kind of a section.
  *
  * - `pinned`: pinned messages
- * - `user-memory` and `scope-memory`: facts from the memory layers, right before the newest user message or in front of
- *   the summary; their range is empty
+ * - `user-memory` and `scope-memory`: facts from the memory layers, right before a user message or in front of the
+ *   summary; their range is empty
  * - `summary`: the active summary, for the messages in its range
  * - `raw`: uncovered messages, word for word
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
@@ -150,19 +150,33 @@ export interface Addition {
   readonly tokens: number
 }
 
+/** Additions in front of the uncovered message with an index. */
+export interface AdditionsBefore {
+  readonly index: number
+  readonly additions: ReadonlyArray<Addition>
+}
+
 /** The additions of a context. */
 export interface Additions {
   /** In front of the summary. They must stay the same until the next compaction (law L13). */
   readonly front: ReadonlyArray<Addition>
   /**
-   * Right before the newest user message, behind everything that stays. If the context does not show that message, they
-   * are in front of the first uncovered one.
+   * Among the uncovered messages, ascending by index. Those before the newest user message are behind everything that stays;
+   * the others must stay the same until the next compaction (law L13).
    */
-  readonly behind: ReadonlyArray<Addition>
+  readonly among: ReadonlyArray<AdditionsBefore>
 }
 
 /** Nothing besides the session's own messages and summary. */
-export const noAdditions: Additions = { front: [], behind: [] }
+export const noAdditions: Additions = { front: [], among: [] }
+
+/** Additions with more of them before a message; what is there already comes first. */
+export const addTo = ({ front, among }: Additions, more: AdditionsBefore): Additions => {
+  const before = among.filter(({ index }) => index < more.index)
+  const at = among.find(({ index }) => index === more.index)?.additions ?? []
+  const after = among.filter(({ index }) => index > more.index)
+  return { front, among: [...before, { index: more.index, additions: [...at, ...more.additions] }, ...after] }
+}
 
 /** How a context is rendered. */
 export interface RenderStyle {
@@ -200,12 +214,36 @@ const windowOf = (state: SessionState, maxMessages = Number.POSITIVE_INFINITY): 
   return { openFrom, preambleTo, shownFrom: Math.min(start, newest, openFrom) }
 }
 
-const checksum = (additions: ReadonlyArray<Addition>): number =>
-  crc32(JSON.stringify(additions.map(({ message }) => message)))
+/** Where a context can have additions: before the messages from the user that it shows, by their indexes. */
+export interface Places {
+  readonly questions: ReadonlyArray<number>
+  /** Before the newest of them; without any, in front of the first uncovered message. */
+  readonly newest: number
+}
 
-/** The head of what stands behind additions. */
-const headBehind = (head: string, at: number, additions: ReadonlyArray<Addition>): string =>
-  [...(head === "" ? [] : [head]), `added ${checksum(additions)} before ${at}`].join(", ")
+/** Where a context can have additions. */
+export const placesOf = (state: SessionState, { maxMessages }: RenderStyle = {}): Places => {
+  const { shownFrom, openFrom } = windowOf(state, maxMessages)
+  const questions = state.uncovered
+    .slice(shownFrom, openFrom)
+    .flatMap(({ index, message }) => (message.role === "user" ? [index] : []))
+  return { questions, newest: questions.at(-1) ?? shownFrom }
+}
+
+const checksum = (additions: ReadonlyArray<Addition>, before = ""): number =>
+  crc32(before + JSON.stringify(additions.map(({ message }) => message)))
+
+/** The heads of what stands behind additions, each from an index on. A head tells all additions up to there. */
+const headsBehind = (
+  head: string,
+  among: ReadonlyArray<AdditionsBefore>,
+): ReadonlyArray<{ readonly from: number; readonly head: string }> => {
+  let said = ""
+  return among.map(({ index, additions }) => {
+    said = `added ${checksum(additions, said)} before ${index}`
+    return { from: index, head: head === "" ? said : `${head}, ${said}` }
+  })
+}
 
 const headFrom = ({ shownFrom, preambleTo }: Window, front: ReadonlyArray<Addition>): string =>
   [
@@ -240,6 +278,21 @@ const added = ({ message }: Addition): Sent => ({ message, source: null })
 /** Additions without what only the messages need. */
 const sectionOf = ({ section, from, to, tokens }: Addition): Section => ({ section, from, to, tokens })
 
+/** The sections of entries that follow one another from an index on, and of the additions among them. */
+const withAdditions = (
+  entries: ReadonlyArray<Entry>,
+  among: ReadonlyArray<AdditionsBefore>,
+  from: number,
+): ReadonlyArray<Section> => {
+  const found: Array<Section> = []
+  let at = from
+  for (const { index, additions } of among) {
+    found.push(...sections("uncovered", entries.slice(at - from, index - from)), ...additions.map(sectionOf))
+    at = index
+  }
+  return [...found, ...sections("uncovered", entries.slice(at - from))]
+}
+
 /**
  * Renders the context of a state.
  *
@@ -265,21 +318,19 @@ const sectionOf = ({ section, from, to, tokens }: Addition): Section => ({ secti
  */
 export const render = (
   state: SessionState,
-  { maxMessages, boundReasoning = "leave-out" }: RenderStyle = {},
-  { front, behind }: Additions = noAdditions,
+  style: RenderStyle = {},
+  { front, among }: Additions = noAdditions,
 ): Context => {
   const { coveredTo, total, version, summary } = state
+  const { maxMessages, boundReasoning = "leave-out" } = style
   const window = windowOf(state, maxMessages)
   const { openFrom, preambleTo, shownFrom } = window
   const prefixHead = headFrom(window, front)
-  const question = questionIndex(state)
-  const isShown = question !== null && question >= shownFrom && question < openFrom
-  /** What is behind the additions; nothing is if there are none. */
-  const at = behind.length === 0 ? total : isShown ? question : shownFrom
-  const tail = { from: at, head: behind.length === 0 ? prefixHead : headBehind(prefixHead, at, behind) }
+  const heads = headsBehind(prefixHead, among)
+  const headAt = (index: number) => heads.findLast(({ from }) => from <= index)?.head ?? prefixHead
 
   const capped = state.uncovered.slice(preambleTo, shownFrom)
-  const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, prefixHead, tail)
+  const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, headAt)
   const pinned = [
     ...state.pinned,
     ...state.uncovered.slice(coveredTo, preambleTo),
@@ -306,15 +357,7 @@ export const render = (
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...bound.leftOut(),
-    ...sections(
-      "uncovered",
-      earlier.filter(({ index }) => index < at),
-    ),
-    ...behind.map(sectionOf),
-    ...sections(
-      "uncovered",
-      earlier.filter(({ index }) => index >= at),
-    ),
+    ...withAdditions(earlier, among, shownFrom),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
@@ -324,16 +367,29 @@ export const render = (
     ...summarized.map((message) => ({ message, source: null })),
   ]
   const uncovered = marked(pairResults(shown.filter(bound.hasRest)), state)
-  const found = uncovered.findIndex(({ source }) => source !== null && source >= at)
-  const stays = [...head, ...uncovered.slice(0, found === -1 ? uncovered.length : found)]
-  const sent = [...stays, ...behind.map(added), ...uncovered.slice(stays.length - head.length)]
-  const ends = [head.length, stays.length, sent.length]
+  const sent = [...head]
+  // Up to here, the context stays as it is in the next turn; what is before the newest question may not.
+  let stays: number | null = null
+  const newest = among.length === 0 ? null : placesOf(state, style).newest
+  let place = 0
+  const addUpTo = (source: number) => {
+    for (let next = among[place]; next !== undefined && next.index <= source; next = among[++place]) {
+      if (next.index === newest) stays = sent.length
+      sent.push(...next.additions.map(added))
+    }
+  }
+  for (const one of uncovered) {
+    if (one.source !== null) addUpTo(one.source)
+    sent.push(one)
+  }
+  addUpTo(Number.POSITIVE_INFINITY)
+  const ends = [head.length, stays ?? sent.length, sent.length]
   return {
     messages: sent.map(({ message }) => message),
     sources: sent.map(({ source }) => source),
     layout,
     tokens: layout.reduce((sum, section) => sum + section.tokens, 0),
-    prefix: { version, total, head: tail.head },
+    prefix: { version, total, head: headAt(total) },
     cacheMarks: [...new Set(ends.filter((end) => end > 0).map((end) => end - 1))],
   }
 }

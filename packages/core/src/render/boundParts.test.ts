@@ -208,11 +208,13 @@ describe("other changes of the prefix", () => {
     let fact = "likes tea"
     const layers: Layers = {
       learn: () => Effect.succeed([]),
-      recall: () =>
-        Effect.succeed({
-          user: [{ id: "f", layer: "user", kind: "preference", text: fact, from: 0, to: 0, time: 0 }],
-          scope: [],
-        }),
+      recall: ({ questions }) =>
+        Effect.succeed(
+          questions.map(() => ({
+            user: [{ id: "f", layer: "user", kind: "preference", text: fact, from: 0, to: 0, time: 0 }],
+            scope: [],
+          })),
+        ),
       facts: () => Effect.succeed([]),
       remove: () => Effect.succeed(false),
       forgetMessage: () => Effect.void,

@@ -29,15 +29,8 @@ export const keepAll: BoundPartsCheck = {
   leftOut: () => [],
 }
 
-/**
- * Leaves out what is not valid in a context with this head. With `behind`, messages from an index on stand behind something
- * more, and their head is another one.
- */
-export const leaveOutInvalid = (
-  state: SessionState,
-  head: string,
-  behind: { readonly from: number; readonly head: string } = { from: Number.POSITIVE_INFINITY, head },
-): BoundPartsCheck => {
+/** Leaves out what is not valid in a context, by the head that each message has in front of it there. */
+export const leaveOutInvalid = (state: SessionState, headAt: (index: number) => string): BoundPartsCheck => {
   const ranges: Array<{ from: number; to: number; readonly parts: Set<string> }> = []
   const gone = new Set<number>()
   let open: (typeof ranges)[number] | null = null
@@ -45,7 +38,7 @@ export const leaveOutInvalid = (
     check: (entry) => {
       const { index, message } = entry
       if (!message.parts.some(isBound)) return entry
-      if (boundPartsValid(state, entry, index < behind.from ? head : behind.head)) {
+      if (boundPartsValid(state, entry, headAt(index))) {
         open = null
         return entry
       }

@@ -8,7 +8,7 @@ import * as Learning from "./Learning.js"
 
 const failing: Service = {
   learn: () => Effect.fail(new LayersError({ session: "s", operation: "learn", detail: "down" })),
-  recall: () => Effect.succeed({ user: [], scope: [] }),
+  recall: () => Effect.succeed([]),
   facts: () => Effect.succeed([]),
   remove: () => Effect.succeed(false),
   forgetMessage: () => Effect.void,

@@ -17,6 +17,8 @@ import { Sequence } from "./Sequence.js"
 export interface Entry {
   readonly index: number
   readonly message: Message
+  /** When it was appended, in milliseconds since the epoch. */
+  readonly time: number
   /** The tokens of the message in a context, after pruning. */
   readonly tokens: number
   /** The tokens of all messages of the session up to this one, itself included. */

@@ -14,7 +14,7 @@ import { Sequence } from "./Sequence.js"
 import type { SessionState } from "./SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 6
+export const foldVersion = 7
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -22,6 +22,7 @@ const Time = Schema.NullOr(Schema.Number)
 const EntryStruct = Schema.Struct({
   index: Count,
   message: Message,
+  time: Schema.Number,
   tokens: Count,
   cumulativeTokens: Count,
   group: Count,
@@ -35,6 +36,7 @@ const encodeEntry = Schema.encodeSync(EntryStruct)
 const isExactEntry = exactly([
   ["index", count, "required"],
   ["message", isExactMessage, "required"],
+  ["time", Number.isFinite, "required"],
   ["tokens", count, "required"],
   ["cumulativeTokens", count, "required"],
   ["group", count, "required"],

@@ -102,9 +102,33 @@ describe("MessageAppended", () => {
     const state = after(...appended(messages))
     expect(state).toMatchObject({ total: 3, coveredTo: 0, startTime: 1_700_000_000_000, lastMessageTime: 42 })
     expect(state.uncovered.slice()).toEqual([
-      { index: 0, message: messages[0], tokens: 10, cumulativeTokens: 10, group: 0, pinned: true },
-      { index: 1, message: messages[1], tokens: 10, cumulativeTokens: 20, group: 1, pinned: false },
-      { index: 2, message: messages[2], tokens: 10, cumulativeTokens: 30, group: 2, pinned: false },
+      {
+        index: 0,
+        message: messages[0],
+        time: 1_700_000_000_000,
+        tokens: 10,
+        cumulativeTokens: 10,
+        group: 0,
+        pinned: true,
+      },
+      {
+        index: 1,
+        message: messages[1],
+        time: 1_700_000_000_001,
+        tokens: 10,
+        cumulativeTokens: 20,
+        group: 1,
+        pinned: false,
+      },
+      {
+        index: 2,
+        message: messages[2],
+        time: 1_700_000_000_002,
+        tokens: 10,
+        cumulativeTokens: 30,
+        group: 2,
+        pinned: false,
+      },
     ])
     expect(state.turnStarts.slice()).toEqual([1])
     expect(Structure.turnComplete(state.structure)).toBe(true)

@@ -181,6 +181,7 @@ const messageAppended = (
   const unbound: Entry = {
     index,
     message,
+    time: recorded.time,
     tokens,
     cumulativeTokens: (state.uncovered.last?.cumulativeTokens ?? state.coveredTokens) + tokens,
     group,

@@ -42,8 +42,8 @@ export interface Request {
 
 /**
  * The context of a session when its compaction starts, word for word as `context` gives it. It begins with the context of
- * the newest call of the model, unless facts or recalled messages stood before the newest user message: then with what was
- * before them. So the provider has it in its prompt cache.
+ * the newest call of the model, unless recalled messages stood before the newest user message: then with what was before
+ * them. So the provider has it in its prompt cache.
  *
  * - `messages`: all messages, the pinned ones, the summary and the tail included
  * - `cacheMarks`: positions behind which a prompt cache is worth setting (see `Render.Context`)

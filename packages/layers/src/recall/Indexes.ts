@@ -61,8 +61,6 @@ const score = (entry: Entry, query: string): Scores =>
 export interface Indexes {
   /** The scores of a log's facts for a question (terms, with spaces between them). Keeps and updates its index. */
   readonly scores: (log: string, facts: Facts, query: string) => Scores
-  /** The same without keeping an index, for facts of a past version. */
-  readonly scoresOnce: (facts: Facts, query: string) => Scores
   /** Drops the index of a log. */
   readonly drop: (log: string) => void
 }
@@ -92,11 +90,6 @@ export const makeIndexes = (capacity: number): Indexes => {
 
   return {
     scores: (log, facts, query) => score(entryOf(log, facts), query),
-    scoresOnce: (facts, query) => {
-      const entry = make()
-      update(entry, facts)
-      return score(entry, query)
-    },
     drop,
   }
 }

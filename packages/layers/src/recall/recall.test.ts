@@ -23,7 +23,8 @@ const recall = (
     scope: scope === null ? null : { log: "p", facts: scope },
   }
   const current = question === null ? null : Message.user(question)
-  const found = select({ state, current }, places, makeIndexes(1_000), most)
+  const asked = { time: Number.POSITIVE_INFINITY, total: state.total }
+  const found = select(state, { current, asked, orLater: true }, places, makeIndexes(1_000), most)
   return { user: found.user.map(({ id }) => id), scope: found.scope.map(({ id }) => id) }
 }
 

@@ -10,7 +10,7 @@ import { words } from "./words.js"
 
 type Facts = ReadonlyArray<Session.KnownFact>
 
-/** At most this many facts of each layer in a context. */
+/** At most this many facts of each layer for one question. */
 export type Most = { readonly [Layer in Event.Fact["layer"]]: number }
 
 /** Of a longer message, only this many UTF-16 units at its start and at its end are searched for. */
@@ -35,9 +35,19 @@ const best = (facts: Facts, scores: Scores, most: number): Facts =>
     .slice(0, most)
     .map(({ fact }) => fact)
 
-/** The facts learned until a time. */
-const learnedIn = ({ own, user, scope }: Places, until: number): Places => {
-  const place = ({ log, facts }: Place): Place => ({ log, facts: facts.filter(({ time }) => time <= until) })
+/** Whether a fact was known at a moment of the session: the clock may say so also of what it learned from later messages. */
+export const wasKnown = (
+  fact: Session.KnownFact,
+  { time, total }: MemoryLayers.Moment,
+  here: string,
+): boolean => fact.time <= time && (fact.to <= total || originOfFact(fact) !== here)
+
+/** The facts that were known at a moment. */
+const knownAt = ({ own, user, scope }: Places, moment: MemoryLayers.Moment, here: string): Places => {
+  const place = ({ log, facts }: Place): Place => ({
+    log,
+    facts: facts.filter((fact) => wasKnown(fact, moment, here)),
+  })
   return {
     own: place(own),
     user: user === null ? null : place(user),
@@ -45,34 +55,31 @@ const learnedIn = ({ own, user, scope }: Places, until: number): Places => {
   }
 }
 
-/** The scores of all facts for a question. Those that are not all facts of now get an index of their own. */
-const scoresOf = (places: Places, question: string, indexes: Indexes, past: boolean): Scores => {
+/** The scores of all facts for a question. */
+const scoresOf = (places: Places, question: string, indexes: Indexes): Scores => {
   const all = [places.own, places.user, places.scope].flatMap((place) =>
-    place === null || place.facts.length === 0
-      ? []
-      : past
-        ? [indexes.scoresOnce(place.facts, question)]
-        : [indexes.scores(place.log, place.facts, question)],
+    place === null || place.facts.length === 0 ? [] : [indexes.scores(place.log, place.facts, question)],
   )
   return new Map(all.flatMap((scores) => [...scores]))
 }
 
 /**
- * The facts recalled for a question. User layer: the standing kinds, then facts that fit. Scope layer: facts that fit.
+ * The facts recalled for a question, by an index of the facts that were known then. User layer: the standing kinds, then facts that fit. Scope layer: facts that fit.
  * Without a question, or without a word to search for in it, the newest facts are used instead of those that fit.
  *
  * Scope facts from messages that the context shows anyway are left out.
  */
 export const select = (
-  { state, current, learnedUntil, untilTime }: MemoryLayers.Query,
+  state: Session.SessionState,
+  { current, asked, orLater }: MemoryLayers.Question,
   all: Places,
   indexes: Indexes,
   most: Most,
 ): MemoryLayers.Recalled => {
-  const places = learnedUntil === undefined ? all : learnedIn(all, learnedUntil)
-  const past = learnedUntil !== undefined || untilTime !== undefined
+  const here = origin(state)
+  const places = orLater === true ? all : knownAt(all, asked, here)
   const question = questionOf(current)
-  const scores = question === "" ? null : scoresOf(places, question, indexes, past)
+  const scores = question === "" ? null : scoresOf(places, question, indexes)
   const fitting = (facts: Facts, limit: number): Facts =>
     scores === null ? newest(facts, limit) : best(facts, scores, limit)
 
@@ -84,7 +91,6 @@ export const select = (
     standing.push(...newest(ofKind, most.user - standing.length))
   }
   const others = user.filter(({ kind }) => !standingKinds.includes(kind))
-  const here = origin(state)
   const scope = activeFacts(places, "scope").filter(
     (fact) => fact.from < state.coveredTo || originOfFact(fact) !== here,
   )
