@@ -1,6 +1,10 @@
-/** Before each test file: all properties of a run draw their inputs from the seed of the run (`vitest.config.ts`). */
+/**
+ * Before each test file: all properties of a run draw their inputs from the seed of the run (`vitest.config.ts`). A property
+ * that does not say how many it tries, tries so many.
+ */
 import * as fc from "fast-check"
 import { inject } from "vitest"
+import { often } from "../packages/core/test/depth.js"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -9,4 +13,4 @@ declare module "vitest" {
   }
 }
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: inject("seed") })
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: inject("seed"), numRuns: often(40, 100) })

@@ -68,15 +68,8 @@ import { span } from "./observe/spans.js"
 import { contextStyle } from "./policy/contextStyle.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { subscribe } from "./observe/subscribe.js"
-import {
-  type Additions,
-  type AdditionsBefore,
-  addTo,
-  headOf,
-  noAdditions,
-  render,
-  shownIndexes,
-} from "./render/Render.js"
+import { type Additions, type AdditionsBefore, addTo, noAdditions } from "./render/Additions.js"
+import { headOf, render, shownIndexes } from "./render/Render.js"
 import { withMargin } from "./policy/withMargin.js"
 import * as CompactionSchedule from "./schedule/CompactionSchedule.js"
 import { describe } from "./session/description.js"

@@ -7,7 +7,7 @@ import { often } from "./depth.js"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 
-const blocks = often(2, 20)
+const blocks = often(1, 20)
 const each = 100
 
 describe("the simulation", () => {

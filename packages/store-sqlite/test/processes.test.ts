@@ -31,6 +31,9 @@ const isReady = async (child: Child): Promise<Child> => {
 const numbered = (name: number | string, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `${name}.${index}`)
 
+/** How often two processes open a new file at the same moment. */
+const openings = often(25, 100)
+
 describe("killed processes (L14)", () => {
   const turns = often(5, 200)
 
@@ -165,10 +168,10 @@ describe("many processes on one file", () => {
     )
   })
 
-  it("2 processes open a new file at the same moment, 100 times", async () => {
+  it(`2 processes open a new file at the same moment, ${openings} times`, async () => {
     const path = folder()
     const running = await Promise.all([isReady(start(script("opener"))), isReady(start(script("opener")))])
-    for (let turn = 0; turn < 100; turn++) {
+    for (let turn = 0; turn < openings; turn++) {
       const file = join(path, `${turn}.db`)
       const time = Date.now() + 3
       for (const child of running) child.say(`${time} ${file}`)

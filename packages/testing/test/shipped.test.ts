@@ -5,7 +5,7 @@
  */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../core/test/depth.js"
+import { deep, often } from "../../core/test/depth.js"
 import { Arbitrary, eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
 import { lawSuite } from "../src/vitest.js"
 import { chosen } from "./shipped/chosen.js"
@@ -42,10 +42,15 @@ lawSuite(
 
 for (const [name, store] of ofStores) {
   lawSuite(`${name}: an event log`, eventLogProperties({ ...store, numRuns: often(3, 100) }), limits)
-  for (const [strategy, { strategies: some }] of ofStrategies) {
+  // A quick run tries each strategy over one store, and all of them together over the other.
+  const together = !deep && name !== ofStores[0]?.[0] && ofStrategies.length > 1
+  const over = together
+    ? [["all strategies", fc.oneof(...ofStrategies.map(([, { strategies: some }]) => some))] as const]
+    : ofStrategies.map(([strategy, { strategies: some }]) => [strategy, some] as const)
+  for (const [strategy, some] of over) {
     lawSuite(
       `${strategy} over ${name}: a memory`,
-      memoryProperties({ layer: store.layer, strategies: some, numRuns: often(2, 20) }),
+      memoryProperties({ layer: store.layer, strategies: some, numRuns: together ? 6 : often(2, 20) }),
       limits,
     )
   }

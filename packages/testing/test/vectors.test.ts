@@ -9,5 +9,5 @@ const layer = Layer.sync(VectorIndex.VectorIndex, () => Recall.vectorsInProcess(
 vectorIndexLaws({ name: "in the process", layer, numRuns: often(30, 300) })
 lawSuite(
   "recall by meaning",
-  memoryProperties({ numRuns: often(25, 200) }).filter(({ name }) => name.startsWith("recall by meaning")),
+  memoryProperties({ numRuns: often(10, 200) }).filter(({ name }) => name.startsWith("recall by meaning")),
 )

@@ -11,6 +11,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { message } from "../test/arbitrary.js"
 import { decodeMessages, encodeMessages } from "./index.js"
 
@@ -34,7 +35,7 @@ describe("L16: a codec reads back what it wrote", () => {
       fc.property(fc.array(message, { maxLength: 4 }), (given) => {
         expect(back(given).map(seen)).toEqual(given.map(seen))
       }),
-      { numRuns: 1_000 },
+      { numRuns: often(200, 1_000) },
     )
   })
 
@@ -44,7 +45,7 @@ describe("L16: a codec reads back what it wrote", () => {
         const messages = decoded(given)
         expect(decoded(encodeMessages(messages, { exact: true }))).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: often(100, 500) },
     )
   })
 })

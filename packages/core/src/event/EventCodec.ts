@@ -89,8 +89,9 @@ export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster
 /** No event has changed its schema yet. A change adds an upcaster here and raises the schema version of the event. */
 const upcasters: Upcasters = {}
 
-const encodeEvent = Schema.encodeSync(Event)
-const decodeEvent = Schema.decodeUnknownEither(Event)
+// The schema is compiled when it is first needed: most processes need it for nothing, and all of them import this.
+const encodeEvent = (event: Event) => Schema.encodeSync(Event)(event)
+const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
 
 /** The data of an appended message, exactly as the schema would decode and encode it. */
 const isExactData = exactly([

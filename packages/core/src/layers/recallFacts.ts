@@ -3,13 +3,8 @@ import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import type { Message } from "../message/Message.js"
-import {
-  type Addition,
-  type Additions,
-  type AdditionsBefore,
-  noAdditions,
-  placesOf,
-} from "../render/Render.js"
+import { type Addition, type Additions, type AdditionsBefore, noAdditions } from "../render/Additions.js"
+import { placesOf } from "../render/Render.js"
 import { firstQuestionIndex, questionIndex } from "../session/question.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 import type { Question, Recalled, Service as MemoryLayers } from "./MemoryLayers.js"

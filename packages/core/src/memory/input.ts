@@ -16,8 +16,10 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-const parseMessage = Schema.decodeUnknownEither(Message)
-const parseMessages = Schema.decodeUnknownEither(Schema.Array(Message))
+const Messages = Schema.Array(Message)
+// The schemas are compiled when they are first needed: messages of usual forms need none.
+const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
+const parseMessages = (given: unknown) => Schema.decodeUnknownEither(Messages)(given)
 
 /** Messages that were checked, and their length as JSON. */
 export interface CheckedMessages {
@@ -154,13 +156,11 @@ export const checkSummary = (
     : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be the id of a summary, a text` }))
 
 const Count = Schema.NonNegativeInt
-const parsePrefix = Schema.decodeUnknownEither(
-  Schema.Struct({ version: Count, total: Count, head: Schema.String }),
-)
+const Prefix = Schema.Struct({ version: Count, total: Count, head: Schema.String })
 
 /** The prefix of a context. Whether it is still the session's is decided at the append. */
 export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, InvalidInput> =>
-  Either.isRight(parsePrefix(prefix))
+  Either.isRight(Schema.decodeUnknownEither(Prefix)(prefix))
     ? Exit.void
     : Exit.fail(new InvalidInput({ session, detail: '"prefix" must be the prefix of a context' }))
 /** The first version and the interval of a subscription; a name that is no option is a typing mistake. */

@@ -27,7 +27,7 @@ const isFunction = (value: unknown): boolean => typeof value === "function"
 
 const hasFunction = (value: unknown, name: string): boolean => isObject(value) && isFunction(value[name])
 
-const isWording = Schema.is(Wording)
+const isWording = (value: unknown): boolean => Schema.is(Wording)(value)
 
 const isShare = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= 0.9
 

@@ -7,7 +7,8 @@
  */
 import type { Message, Part } from "./Message.js"
 
-type Check = (value: unknown) => boolean
+/** Whether a value is as a schema would decode it, with its fields in the same order. */
+export type Check = (value: unknown) => boolean
 
 /** The fields of an object in the order of the schema; `required` says whether one may be missing. */
 type Fields = ReadonlyArray<readonly [name: string, check: Check, required?: "required"]>
@@ -31,12 +32,17 @@ export const exactly =
     return position === names.length
   }
 
-const text: Check = (value) => typeof value === "string"
-const boolean: Check = (value) => typeof value === "boolean"
-const finite: Check = (value) => typeof value === "number" && Number.isFinite(value)
-const unknown: Check = () => true
+/** A string. */
+export const text: Check = (value) => typeof value === "string"
+/** `true` or `false`. */
+export const boolean: Check = (value) => typeof value === "boolean"
+/** A number that JSON can say. */
+export const finite: Check = (value) => typeof value === "number" && Number.isFinite(value)
+/** Any value. */
+export const unknown: Check = () => true
 const record: Check = (value) => isPlain(value) && !Object.hasOwn(value, "__proto__")
-const literal =
+/** One of these values. */
+export const literal =
   (...allowed: ReadonlyArray<unknown>): Check =>
   (value) =>
     allowed.includes(value)
@@ -44,7 +50,8 @@ const literal =
 /** A whole number, 0 or more. */
 export const count: Check = (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
-const listOf =
+/** An array whose elements all pass. */
+export const listOf =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check)

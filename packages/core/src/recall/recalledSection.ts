@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { text, user } from "../message/Message.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import type { AdditionsBefore } from "../render/Render.js"
+import type { AdditionsBefore } from "../render/Additions.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import { recalledHeading } from "./heading.js"

@@ -11,14 +11,23 @@
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
 import type { Message } from "../message/Message.js"
-import { crc32 } from "../event/checksum.js"
 import type { Prefix } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, pinnedGroups, withoutPinned } from "../session/SessionState.js"
+import {
+  type Addition,
+  type Additions,
+  type AdditionsBefore,
+  checksum,
+  headsBehind,
+  noAdditions,
+} from "./Additions.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
 import { pairResults, type Sent } from "./pairResults.js"
 import { shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
+
+export { type Addition, type Additions, type AdditionsBefore, noAdditions } from "./Additions.js"
 
 /**
  * The kind of a section.
@@ -140,44 +149,6 @@ export const summaryMessages = (
   return [{ role, parts }, ...rest]
 }
 
-/** What a context shows besides the session's own messages and summary: facts, or recalled messages. It is one message. */
-export interface Addition {
-  readonly section: "user-memory" | "scope-memory" | "recalled"
-  /** The first of the recalled messages, and the one after the last; an empty range for facts. */
-  readonly from: number
-  readonly to: number
-  readonly message: Message
-  readonly tokens: number
-}
-
-/** Additions in front of the uncovered message with an index. */
-export interface AdditionsBefore {
-  readonly index: number
-  readonly additions: ReadonlyArray<Addition>
-}
-
-/** The additions of a context. */
-export interface Additions {
-  /** In front of the summary. They must stay the same until the next compaction (law L13). */
-  readonly front: ReadonlyArray<Addition>
-  /**
-   * Among the uncovered messages, ascending by index. Those before the newest user message are behind everything that stays;
-   * the others must stay the same until the next compaction (law L13).
-   */
-  readonly among: ReadonlyArray<AdditionsBefore>
-}
-
-/** Nothing besides the session's own messages and summary. */
-export const noAdditions: Additions = { front: [], among: [] }
-
-/** Additions with more of them before a message; what is there already comes first. */
-export const addTo = ({ front, among }: Additions, more: AdditionsBefore): Additions => {
-  const before = among.filter(({ index }) => index < more.index)
-  const at = among.find(({ index }) => index === more.index)?.additions ?? []
-  const after = among.filter(({ index }) => index > more.index)
-  return { front, among: [...before, { index: more.index, additions: [...at, ...more.additions] }, ...after] }
-}
-
 /** How a context is rendered. */
 export interface RenderStyle {
   /** The most uncovered messages to show; the newest group is always shown. */
@@ -228,21 +199,6 @@ export const placesOf = (state: SessionState, { maxMessages }: RenderStyle = {})
     .slice(shownFrom, openFrom)
     .flatMap(({ index, message }) => (message.role === "user" ? [index] : []))
   return { questions, newest: questions.at(-1) ?? shownFrom }
-}
-
-const checksum = (additions: ReadonlyArray<Addition>, before = ""): number =>
-  crc32(before + JSON.stringify(additions.map(({ message }) => message)))
-
-/** The heads of what stands behind additions, each from an index on. A head tells all additions up to there. */
-const headsBehind = (
-  head: string,
-  among: ReadonlyArray<AdditionsBefore>,
-): ReadonlyArray<{ readonly from: number; readonly head: string }> => {
-  let said = ""
-  return among.map(({ index, additions }) => {
-    said = `added ${checksum(additions, said)} before ${index}`
-    return { from: index, head: head === "" ? said : `${head}, ${said}` }
-  })
 }
 
 const headFrom = ({ shownFrom, preambleTo }: Window, front: ReadonlyArray<Addition>): string =>

@@ -6,7 +6,7 @@ import { Option, Schema } from "effect"
 import { crc32 } from "../event/checksum.js"
 import { BoundParts, Fact } from "../event/Event.js"
 import type { Snapshot } from "../log/EventLog.js"
-import { count, exactly, isExactBound, isExactMessage } from "../message/exact.js"
+import { isExactEntry, isExactState } from "./exactState.js"
 import { Message } from "../message/Message.js"
 import { Files, Segment } from "../summary/Summary.js"
 import { Wording } from "../summary/Wording.js"
@@ -30,19 +30,9 @@ const EntryStruct = Schema.Struct({
   bound: Schema.optional(BoundParts),
 })
 
-const isEntry = Schema.is(EntryStruct)
-const encodeEntry = Schema.encodeSync(EntryStruct)
-
-const isExactEntry = exactly([
-  ["index", count, "required"],
-  ["message", isExactMessage, "required"],
-  ["time", Number.isFinite, "required"],
-  ["tokens", count, "required"],
-  ["cumulativeTokens", count, "required"],
-  ["group", count, "required"],
-  ["pinned", (value) => typeof value === "boolean", "required"],
-  ["bound", isExactBound],
-])
+// The schemas are compiled when they are first needed, which is rare.
+const isEntry = (value: unknown): value is typeof EntryStruct.Type => Schema.is(EntryStruct)(value)
+const encodeEntry = (entry: typeof EntryStruct.Type) => Schema.encodeSync(EntryStruct)(entry)
 
 /** Most of a snapshot are entries, so they are checked quickly where that is enough. */
 const Entry = Schema.declare(
@@ -53,7 +43,8 @@ const Entry = Schema.declare(
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
   Schema.Struct({ from: Count, items: Schema.Array(item) })
 
-const Stored = Schema.Struct({
+/** The state as a snapshot has it. */
+export const Stored = Schema.Struct({
   session: Schema.String,
   version: Count,
   total: Count,
@@ -131,18 +122,39 @@ const Stored = Schema.Struct({
   }),
 })
 
-const encodeState = Schema.encodeSync(Schema.parseJson(Stored))
-const decodeState = Schema.decodeOption(Schema.parseJson(Stored))
+type StoredState = typeof Stored.Type
+
+const isExact = (value: unknown): value is StoredState => isExactState(value)
+
+const encodeWithSchema = (state: StoredState) => JSON.stringify(Schema.encodeSync(Stored)(state))
+const decodeWithSchema = (value: unknown) => Schema.decodeUnknownOption(Stored)(value)
+
+const parse = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** In a new process, the schema takes longer than everything else that it takes to open a session. */
+const encodeState = (state: StoredState): string =>
+  isExact(state) ? JSON.stringify(state) : encodeWithSchema(state)
+
+const decodeState = (json: string): Option.Option<StoredState> => {
+  const value = parse(json)
+  return isExact(value) ? Option.some(value) : decodeWithSchema(value)
+}
 
 const checksumLength = 8
 
 /** A checksum and the state as JSON: a damaged snapshot may still be valid JSON that fits the schema. */
-const encode = (state: typeof Stored.Type): string => {
+const encode = (state: StoredState): string => {
   const json = encodeState(state)
   return crc32(json).toString(16).padStart(checksumLength, "0") + json
 }
 
-const decode = (data: string): Option.Option<typeof Stored.Type> => {
+const decode = (data: string): Option.Option<StoredState> => {
   const json = data.slice(checksumLength)
   return Number.parseInt(data.slice(0, checksumLength), 16) === crc32(json)
     ? decodeState(json)

@@ -1,6 +1,7 @@
 import { Message, type MemoryLayers, type Session } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { known, sessionOf } from "../../test/facts.js"
 import { factId } from "../identity.js"
 import type { Places } from "../places.js"
@@ -100,7 +101,7 @@ describe("earlier results", () => {
         }
         searches += searched.length
       }),
-      { numRuns: 100 },
+      { numRuns: often(50, 500) },
     )
     expect(searches / questions).toBeLessThan(0.8)
   })

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
+import { often } from "../../../core/test/depth.js"
 import { createMemory } from "../../src/index.js"
 import { claude, gpt, gptResponses } from "./agents.js"
 
@@ -67,10 +68,15 @@ const heldBack = () => {
   }
 }
 
+const turns = often(50, 100)
+
+/** The turn after so many percent of all. */
+const at = (percent: number) => Math.floor((turns * percent) / 100)
+
 describe.each([{ prefix: true }, { prefix: false }])(
   "an agent of Anthropic's (prefix named: $prefix)",
   (options) => {
-    it("plays 100 turns with background compactions, reverts and a redaction, and nothing is refused", async () => {
+    it(`plays ${turns} turns with background compactions, reverts and a redaction, and nothing is refused`, async () => {
       const server = await start(options.prefix ? 11 : 12)
       const { summarizer, hooks, waiting, finish } = heldBack()
       const memory = createMemory({
@@ -87,13 +93,13 @@ describe.each([{ prefix: true }, { prefix: false }])(
       await memory.append("s", { role: "system", content: "You are a careful engineer." })
       let asked = 0
       let reverted = 0
-      for (let number = 0; number < 100; number++) {
+      for (let number = 0; number < turns; number++) {
         await turn("s", `Question ${number}?`, async () => {
           // A summary is held back over some requests, whose answers then stand behind another prefix than they were made for.
           if (waiting.length > 0 && ++asked % 4 === 0) await finish()
         })
-        if (number === 33 || number === 71) reverted += await memory.revert("s", { pauseFor: 5 })
-        if (number === 52) await memory.redact("s", (await memory.state("s")).total - 7)
+        if (number === at(33) || number === at(71)) reverted += await memory.revert("s", { pauseFor: 5 })
+        if (number === at(52)) await memory.redact("s", (await memory.state("s")).total - 7)
       }
       while (waiting.length > 0) await finish()
       expect(refusals(server)).toEqual([])
