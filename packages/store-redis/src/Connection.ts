@@ -95,11 +95,14 @@ export const open = (
 
     const gather = gathering(client)
 
-    const failed = (error: unknown): Failed => {
+    /** `before` is how the same request failed before, which may be why the connection is gone. */
+    const failed = (error: unknown, before?: Failed): Failed => {
       const failure = describe(error, target.name)
       const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
       // An answer to one session is no reason why the connection of all sessions is gone.
       if (!unsent) trouble = failure.passing ? error : undefined
+      // Answers to other requests, sent before the connection was closed, clear `trouble`.
+      if (unsent && trouble === undefined && before !== undefined) return before
       if (!unsent || trouble === undefined) return { ...failure, cause: bare(error) }
       const behind = describe(trouble, target.name)
       return behind.code === "ERR"
@@ -118,23 +121,24 @@ export const open = (
     }
 
     const ask: Connection["ask"] = ({ operation, session }, request) => {
-      const once = Effect.tryPromise({
-        try: () =>
-          held(async () => {
-            gather()
-            const answer = await request(client)
-            trouble = undefined
-            return answer
-          }),
-        catch: failed,
-      })
-      const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
-      // Almost every request is answered at the first try, which needs no timers.
-      const answered = Effect.suspend(() =>
-        client.status === "ready"
+      const answered = Effect.suspend(() => {
+        let before: Failed | undefined
+        const once = Effect.tryPromise({
+          try: () =>
+            held(async () => {
+              gather()
+              const answer = await request(client)
+              trouble = undefined
+              return answer
+            }),
+          catch: (error) => (before = failed(error, before)),
+        })
+        const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
+        // Almost every request is answered at the first try, which needs no timers.
+        return client.status === "ready"
           ? Effect.catchAll(once, (failure) => (failure.passing ? patiently() : Effect.fail(failure)))
-          : patiently(),
-      )
+          : patiently()
+      })
       return Effect.mapError(
         answered,
         ({ reason, cause }) =>

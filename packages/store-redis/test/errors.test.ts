@@ -161,6 +161,34 @@ describe("a replica (-READONLY)", () => {
   })
 })
 
+describe("an error that closes the connection", () => {
+  it("is told by the request that got it, even if answers to others came after it", async () => {
+    // Its master does not exist, so that it never loads anything.
+    const replica = await server({ config: ["replicaof 127.0.0.1 1"] })
+    // Too short for another connection.
+    const hasty = make({ url: replica.url, prefix: tenant(), retryFor: "1 millis" })
+    await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const log = yield* Effect.retry(hasty, { times: 1_000 })
+          // So many that the server answers them in several parts.
+          const read = Effect.ignore(log.version("one"))
+          const reads = Effect.all(
+            Array.from({ length: 1_000 }, () => read),
+            { concurrency: "unbounded" },
+          )
+          for (let i = 0; i < 5; i++) {
+            const append = log.append("one", records(1), { expectedVersion: 0, batchId: "a" })
+            const [error] = yield* Effect.all([logError(append), reads], { concurrency: "unbounded" })
+            expect(error.reason).toMatch(/is a replica, and takes no writes; name its master/)
+            yield* Effect.retry(log.version("one"), { times: 1_000 })
+          }
+        }),
+      ),
+    )
+  })
+})
+
 describe("a server that goes away", () => {
   it("and comes back: what was on its way is written once", async () => {
     const one = await server({ config: ["appendonly yes", "appendfsync always"] })
