@@ -216,7 +216,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         before: state.total,
         without: (index) => shown.has(index),
       })
-    }).pipe(Effect.withSpan("memfold.recall", { attributes: { session } }))
+    }).pipe(span("memfold.recall", { session }))
 
   const service: Service = {
     append: (session, given, options = {}) =>
@@ -248,7 +248,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             )
           })
         },
-      ).pipe(underWay.finished, span("memfold.append", session)),
+      ).pipe(underWay.finished, span("memfold.append", { session })),
 
     context: (session, request = {}) =>
       Effect.gen(function* () {
@@ -274,7 +274,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const context = recalled === null ? plain : yield* withRecalled(recalled)
         yield* metrics.record(metrics.contextTokens, context.tokens)
         return budget === undefined ? context : { ...context, budget }
-      }).pipe(span("memfold.context", session)),
+      }).pipe(span("memfold.context", { session })),
 
     compactDue: (session, request = {}) =>
       Effect.gen(function* () {
@@ -354,7 +354,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         })
         yield* checkedAfterwards(state, strategy)
         return rewritten
-      }).pipe(underWay.finished, span("memfold.rewrite", session)),
+      }).pipe(underWay.finished, span("memfold.rewrite", { session })),
 
     clear: (session) =>
       Effect.gen(function* () {
@@ -395,7 +395,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const left = new Set(without)
         const names = (yield* namesOfOwned(log, owner)).filter((name) => !left.has(name))
         return yield* recallOwned(reading, names, { owner, query, tokens })
-      }).pipe(Effect.withSpan("memfold.recallOf")),
+      }).pipe(span("memfold.recallOf")),
     answerToolCall: (session, call, { tokens = 1_000, ...request } = {}) =>
       Effect.gen(function* () {
         const state = yield* load(session)

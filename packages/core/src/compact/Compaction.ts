@@ -21,6 +21,7 @@ import type { Decision, Plan } from "../policy/decide.js"
 import { decide, longestPause } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { noFiles, shownSegments } from "../summary/Summary.js"
+import { span } from "../observe/spans.js"
 import { texts } from "../summary/Wording.js"
 import { type Leases, longestLease } from "../session/Leases.js"
 import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
@@ -32,6 +33,7 @@ import { chain, type Service as Summarizer, type SummarizerError } from "../summ
 import * as metrics from "../observe/metrics.js"
 import { smallestRoom } from "./chunks.js"
 import { type Hooks, runHook } from "./Hooks.js"
+import { invalidateDamaged } from "./invalidateDamaged.js"
 import { shownBlocks } from "./shownBlocks.js"
 import { filesOf } from "./toolNotes.js"
 import type { Budget } from "./waitForBudget.js"
@@ -128,7 +130,7 @@ export const run = (
   options: RunOptions = {},
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
-    const approved = yield* askHook(dependencies, session, options)
+    const approved = yield* approve(dependencies, session, options)
     if ("_tag" in approved) return approved
     const startedTime = yield* Clock.currentTimeMillis
     const outcome = yield* protocol(dependencies, session, approved)
@@ -138,15 +140,18 @@ export const run = (
       yield* runHook(session, () => afterCompaction({ session, outcome }))
     }
     return outcome
-  }).pipe(Effect.withSpan("memfold.compact", { attributes: { session } }))
+  }).pipe(span("memfold.compact", { session }))
 
-/** A run that may start. With a hook, it has the decision that the hook saw, and the state it was made on. */
+/** A run that may start: its decision, which the hook saw, and the state it was made on. */
 interface Approved extends RunOptions {
-  readonly decided?: { readonly state: SessionState; readonly decision: Decision }
+  readonly decided: { readonly state: SessionState; readonly decision: Decision }
 }
 
-/** Decides and asks the hook. Without a hook, the decision is left to the start. */
-const askHook = (
+/**
+ * Decides on the newest state and asks the hook. Nothing waits for the session's writers unless there is something to
+ * write.
+ */
+const approve = (
   dependencies: Dependencies,
   session: string,
   options: RunOptions,
@@ -154,8 +159,7 @@ const askHook = (
   Effect.gen(function* () {
     const { sessions, strategy, hooks, budget } = dependencies
     const { beforeCompaction } = hooks
-    if (beforeCompaction === undefined) return options
-    const state = yield* sessions.load(session)
+    const state = yield* invalidateDamaged(sessions, session)
     const now = yield* Clock.currentTimeMillis
     const decision = decide(strategy, state, {
       now,
@@ -165,8 +169,9 @@ const askHook = (
     })
     if (decision._tag === "Idle") return decision
     const { plan } = decision
-    const verdict = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
     const approved: Approved = { ...options, decided: { state, decision } }
+    if (beforeCompaction === undefined) return approved
+    const verdict = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
     if (verdict === undefined) return approved
     if ("veto" in verdict) return { _tag: "Idle", reason: "vetoed" }
     const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
@@ -291,8 +296,8 @@ const keepLease = (dependencies: Dependencies, lock: Started): Effect.Effect<"lo
 
 /**
  * Takes the session's lock for a plan. The plan is decided on the very state that the lock is appended to, since the
- * append fails at any other version. A decision that a hook saw is used if the session has not changed since then;
- * otherwise it is made again.
+ * append fails at any other version. The decision made before is used if the session has not changed since then; otherwise it
+ * is made again.
  */
 const start = (
   dependencies: Dependencies,
@@ -309,7 +314,7 @@ const start = (
       if (lock !== null && before.running?.compaction === compaction) return { events: [], answer: lock }
       const locked = lockedUntil(dependencies, approved, before, now)
       const decision =
-        before === decided?.state
+        before === decided.state
           ? decided.decision
           : decide(strategy, before, { now, onDemand, budget: budget?.tokens, lockedUntil: locked })
       if (decision._tag === "Idle") return { events: [], answer: decision }
@@ -429,7 +434,7 @@ const commit = (
     }
     const { answer } = yield* retryTransient(sessions.transact(before.session, end, { batchId: summary }))
     return answer
-  }).pipe(Effect.withSpan("memfold.commit"))
+  }).pipe(span("memfold.commit"))
 
 /**
  * The number of messages after which a failed compaction is retried before its pause is over: a fast conversation must

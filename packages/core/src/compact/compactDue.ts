@@ -2,17 +2,13 @@ import { Effect } from "effect"
 import type { SessionError } from "../session/Sessions.js"
 import type { Dependencies, CompactionOutcome } from "./Compaction.js"
 import { run } from "./Compaction.js"
-import { invalidateDamaged } from "./invalidateDamaged.js"
 
 /** Runs one compaction if it is due, and returns whether another one may be due then. */
 export const compactOnce = (
   dependencies: Dependencies,
   session: string,
 ): Effect.Effect<boolean, SessionError> =>
-  Effect.zipRight(
-    invalidateDamaged(dependencies.sessions, session),
-    Effect.map(run(dependencies, session), ({ _tag }) => _tag !== "Idle" && _tag !== "Failed"),
-  )
+  Effect.map(run(dependencies, session), ({ _tag }) => _tag !== "Idle" && _tag !== "Failed")
 
 /**
  * Compacts until nothing is due, and returns one outcome for each compaction. It always ends: every commit moves the
@@ -24,7 +20,6 @@ export const compactDue = (
 ): Effect.Effect<ReadonlyArray<CompactionOutcome>, SessionError> =>
   Effect.gen(function* () {
     const outcomes: Array<CompactionOutcome> = []
-    yield* invalidateDamaged(dependencies.sessions, session)
     for (;;) {
       const outcome = yield* run(dependencies, session)
       if (outcome._tag === "Idle") return outcomes

@@ -11,6 +11,7 @@ import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { marginOf, messageOverhead } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
+import { span } from "../observe/spans.js"
 import type { Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
@@ -86,7 +87,7 @@ export const writeSummary = (
     const coveredTo = failure === null ? plan.to : (reached ?? plan.from)
     const names = by.size === 0 ? [writers.summarizer.name] : [...by]
     return { carried, segments, coveredTo, calls, by: names.join(", ") }
-  }).pipe(Effect.withSpan("memfold.summarize", { attributes: { summarizer: writers.summarizer.name } }))
+  }).pipe(span("memfold.summarize", { summarizer: writers.summarizer.name }))
 
 /** A text, the same in the form of a provider, and the index where their coverage ends. */
 interface Text {

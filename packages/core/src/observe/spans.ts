@@ -7,15 +7,12 @@ import { Effect, type Tracer } from "effect"
  */
 let nobody: Tracer.Tracer | undefined
 
-/** Makes a span around an effect if a tracer is set, with the session as an attribute. It takes no stack trace. */
+/** Makes a span around an effect if a tracer is set, with attributes such as the session. It takes no stack trace. */
 export const span =
-  (name: string, session?: string) =>
+  (name: string, attributes: Readonly<Record<string, string>> = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
     Effect.withFiberRuntime((fiber) =>
       fiber.currentTracer === (nobody ??= Effect.runSync(Effect.tracer))
         ? (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
-        : Effect.withSpan(effect, name, {
-            ...(session === undefined ? {} : { attributes: { session } }),
-            captureStackTrace: false,
-          }),
+        : Effect.withSpan(effect, name, { attributes, captureStackTrace: false }),
     )

@@ -10,7 +10,7 @@ import {
   Option,
   Stream,
   TestClock,
-  type Tracer,
+  Tracer,
 } from "effect"
 import { echo, pairs, said, withMemory } from "../../test/engine.js"
 import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
@@ -30,6 +30,10 @@ const engine = (log: EventLog["Type"], options: Memory.Options, summarizer: Summ
     Effect.provideService(EventLog, log),
     Effect.provideService(CurrentSummarizer, summarizer),
   )
+
+/** Sets a tracer: without one, there are no spans. */
+const traced = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.tracer, (tracer) => Effect.withTracer(effect, Tracer.make(tracer)))
 
 describe("time alone", () => {
   it.effect("brings about what goes by idle time, counted from the last message", () =>
@@ -209,7 +213,7 @@ describe("time alone", () => {
       expect(spans).toContain("memfold.compact")
       expect(spans).not.toContain("a request")
       expect(read).not.toContain("gone")
-    }).pipe(Effect.scoped),
+    }).pipe(Effect.scoped, traced),
   )
 
   it.effect("takes over from a process that is gone, once its lease is over (L7)", () =>
