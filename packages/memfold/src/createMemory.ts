@@ -2,6 +2,7 @@
 import {
   CurrentSummarizer,
   Embedder,
+  type EventLog,
   Memory,
   Metrics,
   type Recall,
@@ -116,13 +117,15 @@ export const createMemory = <
   }
   const codec = codecs[format]
   const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
-  const parts = Layer.mergeAll(
-    summarizer === undefined ? Layer.empty : Layer.succeed(CurrentSummarizer, summarizerOf(summarizer)),
-    embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedderOf(embedder)),
-    vectorIndex ?? Layer.empty,
-    tokenCounter === undefined ? Layer.empty : Layer.succeed(TokenCounter.TokenCounter, tokenCounter),
-  )
-  const layer = Memory.layer({
+  // Only layers that are needed: each takes a while to build in a new process, even an empty one.
+  const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
+    ...(summarizer === undefined ? [] : [Layer.succeed(CurrentSummarizer, summarizerOf(summarizer))]),
+    ...(embedder === undefined ? [] : [Layer.succeed(Embedder.Embedder, embedderOf(embedder))]),
+    ...(vectorIndex === undefined ? [] : [vectorIndex]),
+    ...(tokenCounter === undefined ? [] : [Layer.succeed(TokenCounter.TokenCounter, tokenCounter)]),
+    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
+  ]
+  const engineLayer: Layer.Layer<Memory.Memory, never, EventLog.EventLog> = Memory.layer({
     ...engine,
     strategy,
     ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
@@ -130,13 +133,12 @@ export const createMemory = <
     ...(wording === undefined
       ? {}
       : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
-  }).pipe(
-    Layer.provide(layers === undefined || layers === false ? Layer.empty : layersOf(layers)),
-    Layer.provide(log),
-    Layer.provide(parts),
-    Layer.provideMerge(loggingOf(logger)),
-    Layer.provideMerge(metrics === undefined ? Layer.empty : Metrics.listen(metrics)),
-  )
+  })
+  const observed =
+    metrics === undefined ? loggingOf(logger) : Layer.merge(loggingOf(logger), Metrics.listen(metrics))
+  const layer = parts
+    .reduce<typeof engineLayer>((whole, part) => Layer.provide(whole, part), engineLayer)
+    .pipe(Layer.provide(log), Layer.provideMerge(observed))
   let runtime = ManagedRuntime.make(layer)
   let opening: Promise<Runtime.Runtime<Memory.Memory>> | null = null
   let closed = false
