@@ -169,6 +169,8 @@ describe("the arguments of a call", () => {
       const holes = Array.from<Message.Message>({ length: 2 })
       holes.length = 4
       holes[2] = Message.user("behind a hole")
+      const holedParts: Array<Message.Part> = []
+      holedParts[1] = { type: "text", text: "behind a hole" }
       const cyclic: { self?: unknown; role: string } = { role: "user" }
       cyclic.self = cyclic
       const odd: ReadonlyArray<unknown> = [
@@ -178,6 +180,7 @@ describe("the arguments of a call", () => {
         { role: { toString: 5, valueOf: 5 }, parts: [] },
         throwing,
         holes,
+        { role: "user", parts: holedParts },
         cyclic,
         [throwing],
         { role: "user", parts: [throwing] },

@@ -82,6 +82,13 @@ describe("the quick check of messages", () => {
     expect(isExactMessage({ role: "user", parts: [{ type: "tool-result", id: "", output: "" }] })).toBe(true)
   })
 
+  it("asks the schema about a list with holes", () => {
+    const parts: Array<unknown> = []
+    parts[1] = text
+    expect(isExactMessage({ role: "user", parts })).toBe(false)
+    expect(Either.isRight(decode({ role: "user", parts }))).toBe(false)
+  })
+
   it("accepts only what the schema decodes to the same value, fields in the same order", () => {
     let accepted = 0
     fc.assert(

@@ -53,8 +53,12 @@ export const count: Check = (value) => typeof value === "number" && Number.isSaf
 /** An array whose elements all pass. */
 export const listOf =
   (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check)
+  (value) => {
+    if (!Array.isArray(value)) return false
+    // `every` would pass over the holes of a sparse array.
+    for (let position = 0; position < value.length; position++) if (!check(value[position])) return false
+    return true
+  }
 
 const partOf = (type: Part["type"], fields: Fields): Check =>
   exactly([["type", literal(type), "required"], ...fields, ["providerData", record]])
