@@ -98,16 +98,16 @@ export const open = (
     /** `before` is how the same request failed before, which may be why the connection is gone. */
     const failed = (error: unknown, before?: Failed): Failed => {
       const failure = describe(error, target.name)
-      const unsent = failure.code === "UNREACHABLE" || failure.code === "CLOSED"
-      // An answer to one session is no reason why the connection of all sessions is gone.
-      if (!unsent) trouble = failure.passing ? error : undefined
+      const own = { ...failure, cause: bare(error) }
+      if (failure.code !== "UNREACHABLE" && failure.code !== "CLOSED") {
+        // An answer to one session is no reason why the connection of all sessions is gone.
+        trouble = failure.passing ? error : undefined
+        return own
+      }
       // Answers to other requests, sent before the connection was closed, clear `trouble`.
-      if (unsent && trouble === undefined && before !== undefined) return before
-      if (!unsent || trouble === undefined) return { ...failure, cause: bare(error) }
+      if (trouble === undefined) return before ?? own
       const behind = describe(trouble, target.name)
-      return behind.code === "ERR"
-        ? { ...failure, cause: bare(trouble) }
-        : { ...behind, cause: bare(trouble) }
+      return { ...(behind.code === "ERR" ? failure : behind), cause: bare(trouble) }
     }
 
     // The client's own timeouts do not cover the time in which it has no connection.
