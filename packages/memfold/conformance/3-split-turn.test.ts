@@ -1791,11 +1791,11 @@ describe("risks", () => {
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
     for (const [schema, advice] of [
       [0, "start a new file"],
-      [5, "update memfold"],
+      [6, "update memfold"],
     ] as const) {
       change(file, `PRAGMA user_version = ${schema}`)
       await expect(on(file, (memory) => memory.context("chat"))).rejects.toThrow(
-        `has schema ${schema}, this memfold knows schema 4; ${advice}`,
+        `has schema ${schema}, this memfold knows schema 5; ${advice}`,
       )
     }
     expect(rows(file, "SELECT * FROM log")).toEqual(before)

@@ -367,7 +367,7 @@ describe("a store", () => {
     const events = lines((await memfold("events", "k", "--store", store, "--json")).out)
     const texts = events
       .filter(({ type }) => type === "MessageAppended")
-      .map(({ data }) => JSON.stringify((data as { message: unknown }).message))
+      .map(({ data }) => (data as { text: string }).text)
     expect(texts.length).toBeGreaterThan(acknowledged)
     expect(texts.length).toBeLessThan(3_000)
     texts.forEach((text, index) => expect(text).toContain(`message ${index} says`))

@@ -129,7 +129,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       records: ReadonlyArray<EventLog.NewRecord>,
       options: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, summaries, description: given } = options
+      const { expectedVersion, lastBatchId, batchId, retried, summaries, description: given } = options
       const { log, meta, sessions, summaries: rows, snapshot, draft, unfinished } = keysOf(session)
       const rewrites = rewritten.length > 0
       const more =
@@ -167,7 +167,7 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
             toStored(batchId),
             String(expectedVersion),
             lastBatchId === undefined ? "" : `=${toStored(lastBatchId)}`,
-            String(5 + more.length),
+            `${retried === "in-place" ? "!" : ""}${5 + more.length}`,
             ...more,
             ...records.flatMap((record) => [toHeader(record), toStored(record.data)]),
           ],

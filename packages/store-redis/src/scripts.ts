@@ -24,7 +24,7 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  * session, and a record is its header, its batch and its data. The arguments are:
  *
  * - the batch id, the expected version, `=` and the batch id at that version (empty if unknown), and the position of the
- *   first record's argument: 5 if nothing but records follows
+ *   first record's argument: 5 if nothing but records follows. Behind a `!`, retries look for the batch in its place alone
  * - otherwise `1` to change the owner and the title (empty to keep them), the new ones, each behind `=`, or empty for none,
  *   `1` to change summary rows, `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status,
  *   id as JSON, and JSON, and then each record to rewrite: its version, checksum and data
@@ -35,22 +35,39 @@ export type Publish = "PUBLISH" | "SPUBLISH"
 const append = (publish: Publish): string => `
 local log, meta, sessions, summaries, snapshot, draft, unfinished = unpack(KEYS)
 local batch, expected, after, first = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local inPlace = not first
+if inPlace then first = tonumber(string.sub(ARGV[4], 2)) end
 
-local found = redis.call('HMGET', meta, 'head', '=' .. batch)
-if found[2] then
-  -- WAIT waits for the last write of its connection, and the connection may be new: write something. A server that
-  -- refuses writes promises nothing, except a full one, which has the batch nevertheless.
-  local touched = redis.pcall('HSET', meta, '=' .. batch, found[2])
-  local refused = type(touched) == 'table' and touched.err
-  if refused and not string.find(refused, 'OOM', 1, true) then return touched end
-  local from, to = string.match(found[2], '^(%d+)-(%d+)$')
-  if not from then return {'damaged', 'no', found[2]} end
-  return {'duplicate', from, to, refused and 'full' or ''}
+local head, range
+if inPlace then
+  head = redis.call('HGET', meta, 'head')
+else
+  local found = redis.call('HMGET', meta, 'head', '=' .. batch)
+  head, range = found[1], found[2]
 end
 local version, last = '0', ''
-if found[1] then version, last = string.match(found[1], '^(%d+) %S+ (.*)$') end
+if head then version, last = string.match(head, '^(%d+) %S+ (.*)$') end
+if inPlace and head and version ~= expected then
+  local from = string.format('%.0f', tonumber(expected) + 1)
+  local there = redis.call('XRANGE', log, from, from)[1]
+  if there and there[2][4] == batch then
+    range = from .. '-' .. string.format('%.0f', tonumber(expected) + (#ARGV - first + 1) / 2)
+  end
+end
+if range then
+  -- WAIT waits for the last write of its connection, and the connection may be new: write something. A server that
+  -- refuses writes promises nothing, except a full one, which has the batch nevertheless.
+  local field, value = '=' .. batch, range
+  if inPlace then field, value = 'head', head end
+  local touched = redis.pcall('HSET', meta, field, value)
+  local refused = type(touched) == 'table' and touched.err
+  if refused and not string.find(refused, 'OOM', 1, true) then return touched end
+  local from, to = string.match(range, '^(%d+)-(%d+)$')
+  if not from then return {'damaged', 'no', range} end
+  return {'duplicate', from, to, refused and 'full' or ''}
+end
 local length = redis.call('XLEN', log)
-if tostring(length) ~= version then return {'damaged', tostring(length), version or found[1]} end
+if tostring(length) ~= version then return {'damaged', tostring(length), version or head} end
 if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'conflict', version} end
 -- Another program's key in place of the list has to fail before anything is written.
 if version == '0' then redis.call('ZCARD', sessions) end
@@ -137,9 +154,9 @@ if changed then
   -- The key of its log ends with the session's name, and all keys of a bucket start alike.
   redis.call('HSET', unfinished, string.sub(log, #sessions - #'sessions' + #'log:' + 1), batch)
 end
-redis.call('HSET', meta,
-  'head', version .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. batch,
-  '=' .. batch, from .. '-' .. version)
+head = version .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. batch
+if inPlace then redis.call('HSET', meta, 'head', head)
+else redis.call('HSET', meta, 'head', head, '=' .. batch, from .. '-' .. version) end
 if active then
   redis.call('HSET', meta, 'active', active)
   for at = 11, 10 + 4 * rows, 4 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 3]) end
@@ -190,8 +207,9 @@ local log, meta, sessions, snapshot, summaries = unpack(KEYS)
 local name, head = unpack(ARGV)
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
 if (redis.call('HGET', meta, 'head') or '') ~= head then
-  local last = string.match(head, '^%d+ %S+ (.*)$')
-  if not last or redis.call('HEXISTS', meta, '=' .. last) == 0 then return -1 end
+  local version, last = string.match(head, '^(%d+) %S+ (.*)$')
+  local there = version and redis.call('XRANGE', log, version, version)[1]
+  if not there or there[2][4] ~= last then return -1 end
 end
 local owner = redis.call('HGET', meta, 'owner')
 if owner then

@@ -6,13 +6,13 @@ import type { EventLog } from "@memfold/core"
 import { Effect, Fiber, Queue, type Scope, Stream } from "effect"
 import type { Database } from "./Database.js"
 import { integer, text } from "./Row.js"
-import { ofSession } from "./schema.js"
+import { batchIdOf, ofSession } from "./schema.js"
 
 /** How often to look for writes of other processes. */
 const lookEvery = "100 millis"
 
 /** The last record of each of the sessions in a JSON array. A session that was deleted has none. */
-const lastRecords = `SELECT sessions.name, last.version, last.batch_id
+const lastRecords = `SELECT sessions.name, last.version, ${batchIdOf("last")} AS batch_id
   FROM json_each(?) AS listed JOIN sessions ON sessions.name = listed.value
     JOIN events AS last ON last.id = (SELECT max(events.id) FROM events WHERE ${ofSession()})`
 

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import type { Database } from "./Database.js"
 import { named } from "./named.js"
 import { integer, type Run } from "./Row.js"
+import { batchIdOf } from "./schema.js"
 
 /** The bits of a bucket's number in the key of its row. The trigger `buckets_of_dropped_part` has the same. */
 const bucketBits = 20
@@ -31,7 +32,7 @@ SELECT 'bucket', parts.id, buckets.id & ${2 ** bucketBits - 1}, NULL, NULL, buck
 
 /** The place of a session where a part may go, if all is as it was when the part was made. */
 const place = `SELECT sessions.id FROM sessions JOIN events ON events.id = sessions.id << 32 | ?
-  WHERE sessions.name = ? AND events.batch_id = ? AND sessions.rewrites = ?
+  WHERE sessions.name = ? AND ${batchIdOf()} = ? AND sessions.rewrites = ?
     AND ? = (SELECT coalesce(max(version), 0) FROM full_text_parts WHERE session = sessions.id)`
 
 /** A blob of a row. What another program put there instead is none, and has no checksum. */

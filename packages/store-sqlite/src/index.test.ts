@@ -85,7 +85,7 @@ describe("a file", () => {
     const pragma = (name: string) => withDriver(filename, (driver) => driver.pragma(name, { simple: true }))
     expect(pragma("journal_mode")).toBe("wal")
     expect(pragma("application_id")).toBe(Buffer.from("mfld").readInt32BE())
-    expect(pragma("user_version")).toBe(4)
+    expect(pragma("user_version")).toBe(5)
   })
 
   it("reads plainly with any SQLite shell, through the view log", async () => {

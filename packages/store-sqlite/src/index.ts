@@ -16,7 +16,7 @@ import { integer, type Run, type RunNow, text } from "./Row.js"
 import { integrity } from "./integrity.js"
 import * as Owned from "./owned.js"
 import { replacing } from "./replacing.js"
-import { ofSession } from "./schema.js"
+import { batchIdOf, ofSession } from "./schema.js"
 import * as Summaries from "./summaries.js"
 import * as Unfinished from "./unfinished.js"
 
@@ -66,19 +66,29 @@ const recordOf = (
 const batchOf = `SELECT version FROM events INDEXED BY events_by_batch
   WHERE session = sessions.id AND batch_hash = ? AND batch_id = ?`
 
-const insertEvent = `INSERT INTO events (id, batch_id, batch_hash, time, type, schema_version, data, checksum)
-  VALUES ((? << 32) | ?, ?, ?, ?, ?, ?, ?, ?)`
+/** The hash by which a batch is found at any version; `null` for one that is looked for in its place alone. */
+const hashOf = (batchId: string, retried: EventLog.AppendOptions["retried"]): number | null =>
+  retried === "in-place" ? null : batchHash(batchId)
 
-/** The values of a row for {@link insertEvent}. */
+const insertEvent = `INSERT INTO events
+    (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
+  VALUES ((? << 32) | ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** Finds a batch of a session that can only be at a version. */
+const batchInPlace = `SELECT version FROM events WHERE id = sessions.id << 32 | ? AND batch_id = ?`
+
+/** The values of a row for {@link insertEvent}: the record at a position of a batch. */
 const valuesOf = (
-  { id, version, batchId, hash }: Place,
+  { id, fromVersion, batchId, hash }: Place,
+  position: number,
   type: number | undefined,
   record: EventLog.NewRecord,
 ): ReadonlyArray<unknown> => [
   id,
-  version,
-  batchId,
-  hash,
+  fromVersion + position,
+  position === 0 ? batchId : null,
+  position === 0 ? hash : null,
+  position,
   record.time,
   type,
   record.schemaVersion,
@@ -95,10 +105,10 @@ const typeId = (run: Run, type: string): Effect.Effect<number, SqlError> =>
     return integer(row, "id")
   })
 
-/** Where a record goes. The first one of a batch gets the hash of the batch. */
+/** Where a batch goes: into the session with this number, from this version on. With a hash, its id finds it anywhere. */
 interface Place {
   readonly id: number
-  readonly version: number
+  readonly fromVersion: number
   readonly batchId: string
   readonly hash: number | null
 }
@@ -108,7 +118,7 @@ const mostAtOnce = 500
 
 const pauses = (records: Records): boolean => records.length > mostAtOnce
 
-/** Inserts records one after the other, from the version of a place on. */
+/** Inserts the records of a batch one after the other. */
 const insertRecords = (run: Run, place: Place, records: Records) =>
   Effect.gen(function* () {
     const types = new Map<string, number>()
@@ -116,9 +126,7 @@ const insertRecords = (run: Run, place: Place, records: Records) =>
       if (!types.has(type)) types.set(type, yield* typeId(run, type))
     }
     for (const [position, record] of records.entries()) {
-      const { id, version, batchId } = place
-      const at = { id, version: version + position, batchId, hash: position === 0 ? place.hash : null }
-      yield* run(insertEvent, valuesOf(at, types.get(record.type), record))
+      yield* run(insertEvent, valuesOf(place, position, types.get(record.type), record))
       if (pauses(records) && position % mostAtOnce === mostAtOnce - 1) yield* Effect.sleep(0)
     }
   })
@@ -126,8 +134,9 @@ const insertRecords = (run: Run, place: Place, records: Records) =>
 const placeAsExpected = `SELECT sessions.id, types.id AS type
   FROM sessions JOIN events AS last ON last.id = sessions.id << 32 | sessions.last_version
     JOIN types ON types.name = ?
-  WHERE sessions.name = ? AND sessions.last_version = ? AND last.batch_id = coalesce(?, last.batch_id)
-    AND NOT EXISTS (${batchOf})`
+  WHERE sessions.name = ? AND sessions.last_version = ? AND ${batchIdOf("last")} = coalesce(?, ${batchIdOf("last")})`
+
+const newPlaceAsExpected = `${placeAsExpected} AND NOT EXISTS (${batchOf})`
 
 const moveTo = "UPDATE sessions SET last_version = ? WHERE id = ?"
 
@@ -139,11 +148,13 @@ const appendAsExpected = (
   run: RunNow,
   session: string,
   records: Records,
-  { expectedVersion, lastBatchId, batchId }: EventLog.AppendOptions,
+  { expectedVersion, lastBatchId, batchId, retried }: EventLog.AppendOptions,
 ): EventLog.AppendResult | null => {
   const [{ type: first }] = records
-  const hash = batchHash(batchId)
-  const [row] = run(placeAsExpected, [first, session, expectedVersion, lastBatchId ?? null, hash, batchId])
+  const hash = hashOf(batchId, retried)
+  const expected = [first, session, expectedVersion, lastBatchId ?? null]
+  const [row] =
+    hash === null ? run(placeAsExpected, expected) : run(newPlaceAsExpected, [...expected, hash, batchId])
   if (row === undefined) return null
   const id = integer(row, "id")
   const types = new Map([[first, integer(row, "type")]])
@@ -153,14 +164,12 @@ const appendAsExpected = (
     if (known === undefined) return null
     types.set(type, integer(known, "id"))
   }
-  for (const [position, record] of records.entries()) {
-    const version = expectedVersion + 1 + position
-    const place = { id, version, batchId, hash: position === 0 ? hash : null }
-    run(insertEvent, valuesOf(place, types.get(record.type), record))
-  }
+  const place = { id, fromVersion: expectedVersion + 1, batchId, hash }
+  for (const [position, record] of records.entries())
+    run(insertEvent, valuesOf(place, position, types.get(record.type), record))
   const version = expectedVersion + records.length
   run(moveTo, [version, id])
-  return { fromVersion: expectedVersion + 1, version, duplicate: false }
+  return { fromVersion: place.fromVersion, version, duplicate: false }
 }
 
 /** Replaces the data of records; the snapshot, the summary rows and the index, which come from the old data, go. */
@@ -214,15 +223,15 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, summaries, description } = appendOptions
-      const hash = batchHash(batchId)
+      const { expectedVersion, lastBatchId, batchId, retried, summaries, description } = appendOptions
+      const hash = hashOf(batchId, retried)
       const general = (run: Run) =>
         Effect.gen(function* () {
           const [known] = yield* run(
-            `SELECT sessions.id, last_version, last.version, last.batch_id, (${batchOf}) AS applied
+            `SELECT sessions.id, last_version, last.version, ${batchIdOf("last")} AS batch_id, (${hash === null ? batchInPlace : batchOf}) AS applied
              FROM sessions LEFT JOIN events AS last ON ${ofSession("last")}
              WHERE sessions.name = ? ORDER BY last.id DESC LIMIT 1`,
-            [hash, batchId, session],
+            [hash ?? expectedVersion + 1, batchId, session],
           )
           const actual = known === undefined ? 0 : integer(known, "last_version")
           if (known !== undefined && known["version"] !== known["last_version"]) {
@@ -232,9 +241,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           if (known !== undefined && known["applied"] !== null) {
             const fromVersion = integer(known, "applied")
             const [next] = yield* run(
-              `SELECT version FROM events WHERE id > ? << 32 | ? AND id < ? + 1 << 32 AND batch_id <> ?
+              `SELECT version FROM events WHERE id > ? << 32 | ? AND id < ? + 1 << 32 AND batch_position = 0
                ORDER BY id LIMIT 1`,
-              [known["id"], fromVersion, known["id"], batchId],
+              [known["id"], fromVersion, known["id"]],
             )
             const version = next === undefined ? actual : integer(next, "version") - 1
             return { fromVersion, version, duplicate: true }
@@ -251,7 +260,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
                 ])
               : [known]
           const id = integer(created ?? {}, "id")
-          yield* insertRecords(run, { id, version: actual + 1, batchId, hash }, records)
+          yield* insertRecords(run, { id, fromVersion: actual + 1, batchId, hash }, records)
           yield* run(moveTo, [actual + records.length, id])
           if (rewritten.length > 0) {
             yield* rewriteRecords(run, id, rewritten)
@@ -297,7 +306,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             database
               .lists(
                 "read",
-                `SELECT version, batch_id, time, types.name, schema_version, data, checksum
+                `SELECT version, ${batchIdOf()}, time, types.name, schema_version, data, checksum
                  FROM sessions
                    JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
                    LEFT JOIN types ON types.id = events.type
@@ -316,7 +325,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
         database
           .query(
             "head",
-            `SELECT version, batch_id FROM sessions JOIN events ON ${ofSession()}
+            `SELECT version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
              WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
             [session],
           )
@@ -339,7 +348,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             run(
               `INSERT OR REPLACE INTO snapshots (session, fold, version, batch_id, data)
                SELECT session, ?, version, batch_id, ? FROM (
-                 SELECT session, version, batch_id FROM sessions JOIN events ON ${ofSession()}
+                 SELECT session, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
                  WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1
                ) WHERE version = ? AND batch_id = ?`,
               [foldVersion, data, session, version, batchId],

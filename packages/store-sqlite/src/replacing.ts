@@ -4,7 +4,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type { Database } from "./Database.js"
 import { integer, type Run, text } from "./Row.js"
-import { ofSession } from "./schema.js"
+import { batchIdOf, ofSession } from "./schema.js"
 
 /** Makes a function that runs `change` for a session that is at a place. A session that does not exist stays so. */
 export const replacing =
@@ -18,7 +18,7 @@ export const replacing =
     database.write<void, EventLog.VersionConflict>(operation, (run) =>
       Effect.gen(function* () {
         const [known] = yield* run(
-          `SELECT sessions.id, version, batch_id FROM sessions JOIN events ON ${ofSession()}
+          `SELECT sessions.id, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
            WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
           [session],
         )

@@ -4,11 +4,15 @@
 export const applicationId = 0x6d66_6c64
 
 /** The `user_version` of the tables below. Files with another one are refused. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** The condition that a row of `events` belongs to a row of `sessions`, which SQLite looks up as one range. */
 export const ofSession = (events = "events"): string =>
   `${events}.id > sessions.id << 32 AND ${events}.id < sessions.id + 1 << 32`
+
+/** The batch id of a row of `events`, which its batch has once: on its first event. */
+export const batchIdOf = (events = "events"): string =>
+  `coalesce(${events}.batch_id, (SELECT batch_id FROM events AS first WHERE first.id = ${events}.id - ${events}.batch_position))`
 
 /**
  * - `sessions`: one row for each session, with its owner, its title, how often its records were rewritten, and the version of
@@ -16,7 +20,8 @@ export const ofSession = (events = "events"): string =>
  * - `types`: the names of event types; a row of `events` has the number. 1 takes no byte in a row, so the type that is
  *   stored first, as a rule that of messages, is the cheapest
  * - `events`: the log. One number is session and version: the rows are in the order of the log, and need no index beside
- *   the table. `session` and `version` are parts of it; look rows up by `id` (see {@link ofSession}). `batch_hash` is set on the first event of each batch, and finds a batch by its id
+ *   the table. `session` and `version` are parts of it; look rows up by `id` (see {@link ofSession}). The first event of
+ *   each batch has its `batch_id`, and a `batch_hash` that finds it; `batch_position` says how far behind the first an event is
  * - `snapshots`: the newest cached fold of each session
  * - `summaries`: the summary rows that came with appends. The key is the event that committed the summary. A summary id is
  *   unique within its session, because copies of a session share their summary ids
@@ -44,8 +49,9 @@ export const statements: ReadonlyArray<string> = [
      id INTEGER PRIMARY KEY,
      session INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL,
      version INTEGER GENERATED ALWAYS AS (id & 0xffffffff) VIRTUAL,
-     batch_id TEXT NOT NULL,
+     batch_id TEXT,
      batch_hash INTEGER,
+     batch_position INTEGER NOT NULL,
      time INTEGER NOT NULL,
      type INTEGER NOT NULL REFERENCES types (id),
      schema_version INTEGER NOT NULL,
@@ -109,7 +115,7 @@ export const statements: ReadonlyArray<string> = [
    ) WITHOUT ROWID`,
   `CREATE VIEW log AS
      SELECT sessions.name AS session, version, types.name AS type, datetime(time / 1000, 'unixepoch') AS time,
-       batch_id, data
+       ${batchIdOf()} AS batch_id, data
      FROM events JOIN sessions ON sessions.id = events.session JOIN types ON types.id = events.type
      ORDER BY sessions.name, version`,
   // `message_ids` are the keys of a JSON array with as many zeros: a recursive query takes ten times as long. An

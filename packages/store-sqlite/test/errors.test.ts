@@ -127,7 +127,7 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 7"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 7, this memfold knows schema 4; update memfold",
+      "chats.db has schema 7, this memfold knows schema 5; update memfold",
     )
     expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
   })
@@ -136,7 +136,7 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 0"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 0, this memfold knows schema 4; start a new file",
+      "chats.db has schema 0, this memfold knows schema 5; start a new file",
     )
   })
 })

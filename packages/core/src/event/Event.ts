@@ -265,7 +265,7 @@ export type Event = typeof Event.Type
 
 /** The schema version that each event is written in. Older ones are upcast when they are read, see `EventCodec`. */
 export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
-  MessageAppended: 1,
+  MessageAppended: 2,
   CompactionStarted: 1,
   CompactionRenewed: 1,
   SummaryCommitted: 1,

@@ -43,6 +43,35 @@ describe("what is encoded", () => {
     expect(data).toBe("{}")
   })
 
+  it("is short for a message that is one text, and whole for any other", () => {
+    const dataOf = (message: Message.Message) => {
+      const appended: Event.Event = { _tag: "MessageAppended", index: 8, message, tokens: 5 }
+      const stored = EventCodec.encode(appended)
+      expect(decoded({ ...envelope, ...stored }).event).toEqual(appended)
+      return stored.data
+    }
+    const hello = Message.user("Hello")
+    expect(dataOf(hello)).toBe('{"index":8,"role":"user","text":"Hello","tokens":5}')
+    const others: ReadonlyArray<Message.Message> = [
+      { ...hello, pinned: true },
+      { ...hello, name: "Ann" },
+      { ...hello, parts: [] },
+      { ...hello, parts: [...hello.parts, ...hello.parts] },
+      { ...hello, parts: [{ type: "text", text: "Hello", providerData: { cache: true } }] },
+      { ...hello, parts: [{ type: "reasoning", text: "Hello" }] },
+    ]
+    for (const other of others)
+      expect(dataOf(other)).toBe(JSON.stringify({ index: 8, message: other, tokens: 5 }))
+  })
+
+  it("is read in its first form, which had no short one, and with its fields in any order", () => {
+    const event = { _tag: "MessageAppended", index: 8, message: Message.user("Hello"), tokens: 5 }
+    const first = JSON.stringify({ index: 8, message: event.message, tokens: 5 })
+    expect(decoded(record("MessageAppended", 1, first)).event).toEqual(event)
+    const turned = '{"tokens":5,"text":"Hello","role":"user","index":8}'
+    expect(decoded(record("MessageAppended", 2, turned)).event).toEqual(event)
+  })
+
   it("keeps what only a provider understands, and the exact text of arguments", () => {
     const odd: Message.Message = {
       role: "assistant",
@@ -134,6 +163,12 @@ describe("damaged data", () => {
       "a role nobody has",
       JSON.stringify({ index: 0, message: { ...Message.user(secret), role: secret }, tokens: 1 }),
     ],
+    [
+      "a role nobody has, in the short form",
+      JSON.stringify({ index: 0, role: secret, text: "a", tokens: 1 }),
+    ],
+    ["a text that is none", JSON.stringify({ index: 0, role: "user", text: [secret], tokens: 1 })],
+    ["neither a message nor a text", JSON.stringify({ index: 0, role: "user", tokens: 1, word: secret })],
     ["a negative index", JSON.stringify({ index: -1, message: Message.user(secret), tokens: 1 })],
     ["half an index", JSON.stringify({ index: 0.5, message: Message.user(secret), tokens: 1 })],
   ])("names the session and the event, never the contents: %s", (_name, data) => {

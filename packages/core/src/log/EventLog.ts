@@ -100,6 +100,8 @@ export interface OwnedOptions {
  *   was deleted and started again: the new log can have the same length
  * - `batchId`: the id of this batch. Appending the same batch id again writes nothing and returns the first result: a
  *   caller that did not get the answer can safely retry
+ * - `retried`: which retries find the batch: those at any version (`anywhere`, the default), or only those with the same
+ *   `expectedVersion` (`in-place`). For the latter, a store needs no index of batch ids
  * - `summaries`: the changes to the summary rows, in the same transaction. The store refuses a change that would leave
  *   two active rows, or two rows with one id
  * - `description`: the owner and the title of the session from now on; without it, they stay
@@ -108,6 +110,7 @@ export interface AppendOptions {
   readonly expectedVersion: number
   readonly lastBatchId?: string | undefined
   readonly batchId: string
+  readonly retried?: "anywhere" | "in-place" | undefined
   readonly summaries?: SummaryChanges | undefined
   readonly description?: Description | undefined
 }

@@ -27,6 +27,7 @@ import {
 
 interface Stored {
   readonly records: Array<LogRecord>
+  /** The batches that retries find at any version. */
   readonly batches: Map<string, AppendResult>
   snapshot: Snapshot | null
   summaries: ReadonlyMap<number, SummaryRow>
@@ -60,11 +61,21 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     session: string,
     rewritten: ReadonlyArray<RewrittenRecord>,
     records: ReadonlyArray<NewRecord>,
-    { expectedVersion, lastBatchId, batchId, summaries, description }: AppendOptions,
+    { expectedVersion, lastBatchId, batchId, retried = "anywhere", summaries, description }: AppendOptions,
   ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
     Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
       const existing = stored.get(session)
-      const before = existing?.batches.get(batchId)
+      const inPlace = {
+        fromVersion: expectedVersion + 1,
+        version: expectedVersion + records.length,
+        duplicate: false,
+      }
+      const before =
+        retried === "anywhere"
+          ? existing?.batches.get(batchId)
+          : existing?.records[expectedVersion]?.batchId === batchId
+            ? inPlace
+            : undefined
       if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
       const actual = existing?.records.length ?? 0
       const replaced = lastBatchId !== undefined && existing?.records.at(-1)?.batchId !== lastBatchId
@@ -92,10 +103,9 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       for (const record of records) {
         target.records.push({ ...record, session, batchId, version: target.records.length + 1 })
       }
-      const appended = { fromVersion: actual + 1, version: target.records.length, duplicate: false }
-      target.batches.set(batchId, appended)
+      if (retried === "anywhere") target.batches.set(batchId, inPlace)
       stored.set(session, target)
-      return Effect.succeed(appended)
+      return Effect.succeed(inPlace)
     })
 
   const infoOf = ([session, { records, description }]: readonly [string, Stored]): SessionInfo => ({

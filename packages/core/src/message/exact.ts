@@ -110,8 +110,11 @@ const part = oneOf({
   ]),
 })
 
+/** The role of a message. */
+export const isRole: Check = literal("system", "user", "assistant", "tool")
+
 const message = exactly([
-  ["role", literal("system", "user", "assistant", "tool"), "required"],
+  ["role", isRole, "required"],
   ["parts", listOf(part), "required"],
   ["name", text],
   ["time", finite],

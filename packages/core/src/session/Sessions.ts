@@ -17,6 +17,7 @@ import {
 import { makeId } from "../event/id.js"
 import { nowOf } from "../event/clock.js"
 import type {
+  AppendOptions,
   AppendResult,
   LogRecord,
   ReadOptions,
@@ -108,6 +109,15 @@ interface Known {
 interface Slot {
   known: Known | null
 }
+
+/** The id of a batch, and which retries find it. */
+type Batch = Required<Pick<AppendOptions, "batchId" | "retried">>
+
+/** The batch of a step. One with a new id is retried only by the store, which expects the same version each time. */
+const batchOf = (options: TransactOptions | undefined): Effect.Effect<Batch> =>
+  options?.batchId === undefined
+    ? Effect.map(makeId, (batchId) => ({ batchId, retried: "in-place" }))
+    : Effect.succeed({ batchId: options.batchId, retried: "anywhere" })
 
 /** Decides on the events to append. It may run again after a conflict, and keeps the answer for its caller. */
 interface Job {
@@ -466,7 +476,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const append = <A, E>(
     { state, batchId: lastBatchId }: Known,
     list: Array.NonEmptyReadonlyArray<Event>,
-    { batchId, time }: { readonly batchId: string; readonly time: number },
+    { batchId, retried, time }: Pick<AppendOptions, "batchId" | "retried"> & { readonly time: number },
     goOn: (appended: AppendResult, next: SessionState | null) => Effect.Effect<A, E>,
   ) => {
     const { session } = state
@@ -479,6 +489,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           expectedVersion: state.version,
           lastBatchId: lastBatchId ?? undefined,
           batchId,
+          retried,
           summaries,
           description: recorded.some(({ event }) => event._tag === "SessionDescribed")
             ? next.description
@@ -508,7 +519,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Runs jobs on the newest state, one after the other, and appends all their events in one batch. */
   const commit = (
     session: string,
-    batchId: string,
+    { batchId, retried }: Batch,
     jobs: ReadonlyArray<Job>,
   ): Effect.Effect<Applied, SessionError> => {
     const slot = slotOf(session)
@@ -541,7 +552,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           return isNewest
             ? Effect.succeed({ state: known.state, appended: null })
             : Effect.zipRight(refreshed, attempt(true))
-        return append(known, list, { batchId, time }, (appended, next) => {
+        return append(known, list, { batchId, retried, time }, (appended, next) => {
           if (next === null) slot.known = null
           if (appended.duplicate || next === null)
             return Effect.map(refreshed, (state) => ({ state, appended }))
@@ -556,7 +567,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     const tried = Effect.catchAll(attempt(false), (error) =>
       isConflict(error) ? Effect.zipRight(refreshed, error) : Effect.fail(error),
     )
-    const retried = (error: SessionError | VersionConflict) =>
+    const tryAgain = (error: SessionError | VersionConflict) =>
       retryAfter(error, tried, { while: isConflict, schedule: conflictDelay, times: mostConflicts }).pipe(
         Effect.catchTag("VersionConflict", ({ message }) => {
           const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
@@ -564,7 +575,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         }),
       )
     return Effect.catchAll(attempt(false), (error) =>
-      isConflict(error) ? Effect.zipRight(refreshed, retried(error)) : Effect.fail(error),
+      isConflict(error) ? Effect.zipRight(refreshed, tryAgain(error)) : Effect.fail(error),
     )
   }
 
@@ -573,7 +584,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Does a job together with those that wait right behind it, in one batch. */
   const commitTogether = (
     session: string,
-    batchId: string,
+    batch: Batch,
     job: SharedJob,
     take: (wanted: (other: SharedJob) => boolean) => Taken<SharedJob>,
   ): Effect.Effect<Applied, SessionError> => {
@@ -584,8 +595,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       weight += other.weight
       return count <= mostTogether.jobs && weight <= mostTogether.weight
     })
-    if (others.jobs.length === 0) return commit(session, batchId, [job])
-    return Effect.exit(commit(session, batchId, [job, ...others.jobs])).pipe(
+    if (others.jobs.length === 0) return commit(session, batch, [job])
+    return Effect.exit(commit(session, batch, [job, ...others.jobs])).pipe(
       Effect.flatMap((exit) => {
         for (const other of others.jobs) other.exit = exit
         others.done()
@@ -599,7 +610,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     step: (state: SessionState, time: number) => Step<A>,
     options?: TransactOptions,
   ): Effect.Effect<Committed<A>, SessionError> =>
-    Effect.flatMap(options?.batchId === undefined ? makeId : Effect.succeed(options.batchId), (batchId) => {
+    Effect.flatMap(batchOf(options), (batch) => {
       let answer: Exit.Exit<A> | null = null
       /** A step that throws has no events. Its defect is its caller's alone. */
       const decide: Job["decide"] = (state, time) => {
@@ -618,12 +629,12 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         weight === undefined
           ? turns.alone(
               session,
-              Effect.suspend(() => commit(session, batchId, [job])),
+              Effect.suspend(() => commit(session, batch, [job])),
             )
           : turns.together(
               session,
               job,
-              (take) => commitTogether(session, batchId, job, take),
+              (take) => commitTogether(session, batch, job, take),
               Effect.suspend(() => job.exit ?? Effect.interrupt),
             )
       return Effect.flatMap(committed, ({ state, appended }) =>

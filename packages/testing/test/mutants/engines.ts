@@ -127,14 +127,14 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: "options?.batchId === undefined ? makeId : Effect.succeed(options.batchId)",
-        to: "makeId",
+        from: 'Effect.succeed({ batchId: options.batchId, retried: "anywhere" })',
+        to: 'Effect.map(makeId, (batchId) => ({ batchId, retried: "anywhere" as const }))',
       },
     ],
   },
   {
     name: "appends whatever the version",
-    law: "decodable",
+    law: "L12",
     changes: [
       {
         file: "log/InMemoryEventLog.ts",

@@ -41,6 +41,22 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         log.append(session, records, { ...options, batchId: `${options.batchId}#${tries++}` }),
     }
   }),
+  store(
+    "knows a batch only by its version",
+    "L12: a batch that is retried in its place is applied once",
+    (log) => ({
+      append: (session, records, options) =>
+        Effect.catchTag(log.append(session, records, options), "VersionConflict", (conflict) =>
+          options.retried === "in-place"
+            ? Effect.succeed({
+                fromVersion: options.expectedVersion + 1,
+                version: options.expectedVersion + records.length,
+                duplicate: true,
+              })
+            : conflict,
+        ),
+    }),
+  ),
   store("answers a repeated commit with another place", "L12", (log) => ({
     append: (session, records, options) =>
       Effect.map(log.append(session, records, options), (appended) =>

@@ -194,4 +194,46 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         )
       }),
   }),
+  law({
+    id: "L12",
+    name: "a batch that is retried in its place is applied once",
+    explanation:
+      "The engine's own batches are retried with the version that they were appended at, perhaps after other appends:\n" +
+      "nothing is written, and the result is the first one, marked as a duplicate. Another batch there is a conflict.",
+    arbitrary: fc.record({
+      sizes,
+      again: fc.array(fc.record({ which: fc.nat(), another: fc.boolean() }), { minLength: 1, maxLength: 6 }),
+    }),
+    holds: (log, { sizes: batches, again }) =>
+      Effect.gen(function* () {
+        const total = sum(batches)
+        const append = (position: number, batchId: string) =>
+          log.append("s", numbered(batches[position] ?? 1), {
+            expectedVersion: sum(batches.slice(0, position)),
+            batchId,
+            retried: "in-place",
+          })
+        for (const position of batches.keys()) yield* append(position, `c${position}`)
+        const stood = yield* readAll(log, "s")
+        same(
+          stood.map(({ batchId }) => batchId),
+          batches.flatMap((count, position) => Array.from({ length: count }, () => `c${position}`)),
+          () => "the batches in the log",
+        )
+        for (const { which, another } of again) {
+          const position = which % batches.length
+          const fromVersion = sum(batches.slice(0, position)) + 1
+          const repeated = yield* answerOf(append(position, another ? "another" : `c${position}`))
+          same(
+            repeated,
+            another
+              ? "VersionConflict"
+              : { fromVersion, version: fromVersion + batches[position]! - 1, duplicate: true },
+            () => `${another ? "another batch" : "the batch"} at ${fromVersion}`,
+          )
+        }
+        same(yield* readAll(log, "s"), stood, () => "something was written again")
+        same(yield* log.version("s"), total, () => "the version after batches were repeated")
+      }),
+  }),
 ]
