@@ -71,7 +71,7 @@ export interface Database {
    */
   readonly write: <A, E>(
     operation: string,
-    body: (run: Run) => Effect.Effect<A, E | SqlError>,
+    body: (run: Run, now: RunNow) => Effect.Effect<A, E | SqlError>,
     options?: WriteOptions<A>,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
   /**
@@ -246,7 +246,7 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         ),
       write: <A, E>(
         operation: string,
-        body: (run: Run) => Effect.Effect<A, E | SqlError>,
+        body: (run: Run, now: RunNow) => Effect.Effect<A, E | SqlError>,
         { atOnce, pauses = false }: WriteOptions<A> = {},
       ) =>
         // SQLite would fail at the first statement that writes; `body` reads first.

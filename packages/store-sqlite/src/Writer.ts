@@ -13,7 +13,7 @@ import type { Run, RunNow } from "./Row.js"
 
 /** A write that waits for a transaction. */
 export interface Write {
-  readonly body: (run: Run) => Effect.Effect<unknown, unknown>
+  readonly body: (run: Run, now: RunNow) => Effect.Effect<unknown, unknown>
   /** Does the work of `body` in the usual case; `null` if it changed nothing, and `body` has to run. */
   readonly atOnce: ((run: RunNow) => unknown) | undefined
   readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
@@ -108,7 +108,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     } catch (error) {
       return Exit.fail(sqlError(error))
     }
-    return Effect.runSyncExit(body(run))
+    return Effect.runSyncExit(body(run, runNow))
   }
 
   /** Ends the transaction of one write, which has done its work or failed. */
@@ -237,7 +237,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     }
     pausing = true
     scheduled = true
-    Effect.runCallback(write.body(run), {
+    Effect.runCallback(write.body(run, runNow), {
       onExit: (exit) => {
         const answer = ended(exit)
         pausing = false

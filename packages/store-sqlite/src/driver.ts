@@ -8,6 +8,10 @@ import type { Row, Run, RunNow } from "./Row.js"
 export const sqlError = (cause: unknown): SqlError =>
   new SqlError({ cause, message: "Failed to run a statement" })
 
+/** Runs statements at once, as an effect that fails with what better-sqlite3 throws. */
+export const attempt = <A>(work: () => A): Effect.Effect<A, SqlError> =>
+  Effect.try({ try: work, catch: sqlError })
+
 /** An open connection. */
 export interface Driver {
   readonly run: Run
@@ -51,11 +55,10 @@ export const connect = (
       return {
         now,
         lists: (sql, parameters) =>
-          Effect.try({
-            try: () => statementOf(sql, true).all(...parameters) as ReadonlyArray<ReadonlyArray<unknown>>,
-            catch: sqlError,
-          }),
-        run: (sql, parameters) => Effect.try({ try: () => now(sql, parameters), catch: sqlError }),
+          attempt(
+            () => statementOf(sql, true).all(...parameters) as ReadonlyArray<ReadonlyArray<unknown>>,
+          ),
+        run: (sql, parameters) => attempt(() => now(sql, parameters)),
         backup: (to) => Effect.tryPromise({ try: () => database.backup(to), catch: (error) => error }),
       }
     }),

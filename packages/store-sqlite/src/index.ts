@@ -11,6 +11,7 @@ import * as Changes from "./changes.js"
 import type { Options } from "./Database.js"
 import { open } from "./Database.js"
 import { dropRewritten, fullText } from "./fullText.js"
+import { attempt } from "./driver.js"
 import { named } from "./named.js"
 import { integer, type Run, type RunNow, text } from "./Row.js"
 import { integrity } from "./integrity.js"
@@ -140,6 +141,16 @@ const newPlaceAsExpected = `${placeAsExpected} AND NOT EXISTS (${batchOf})`
 
 const moveTo = "UPDATE sessions SET last_version = ? WHERE id = ?"
 
+/** Changes what is derived from the log of a session, as an append says. */
+const changeDerived = (
+  run: RunNow,
+  session: Summaries.Session,
+  { description, summaries }: EventLog.AppendOptions,
+): void => {
+  if (description !== undefined) Owned.describe(run, session.id, description)
+  if (summaries !== undefined) Summaries.change(run, session, summaries)
+}
+
 /**
  * Appends a batch to a session that is as expected, which is the usual case. `null` if nothing was written: the session or
  * a type is new, the version is another one, or the batch was appended before.
@@ -148,8 +159,9 @@ const appendAsExpected = (
   run: RunNow,
   session: string,
   records: Records,
-  { expectedVersion, lastBatchId, batchId, retried }: EventLog.AppendOptions,
+  options: EventLog.AppendOptions,
 ): EventLog.AppendResult | null => {
+  const { expectedVersion, lastBatchId, batchId, retried } = options
   const [{ type: first }] = records
   const hash = hashOf(batchId, retried)
   const expected = [first, session, expectedVersion, lastBatchId ?? null]
@@ -169,6 +181,7 @@ const appendAsExpected = (
     run(insertEvent, valuesOf(place, position, types.get(record.type), record))
   const version = expectedVersion + records.length
   run(moveTo, [version, id])
+  changeDerived(run, { id, name: session }, options)
   return { fromVersion: place.fromVersion, version, duplicate: false }
 }
 
@@ -223,9 +236,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, retried, summaries, description } = appendOptions
+      const { expectedVersion, lastBatchId, batchId, retried } = appendOptions
       const hash = hashOf(batchId, retried)
-      const general = (run: Run) =>
+      const general = (run: Run, now: RunNow) =>
         Effect.gen(function* () {
           const [known] = yield* run(
             `SELECT sessions.id, last_version, last.version, ${batchIdOf("last")} AS batch_id, (${hash === null ? batchInPlace : batchOf}) AS applied
@@ -266,11 +279,9 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             yield* rewriteRecords(run, id, rewritten)
             yield* Unfinished.begin(run, session, batchId)
           }
-          if (description !== undefined) yield* Owned.describe(run, id, description)
-          if (summaries !== undefined) yield* Summaries.change(run, { id, name: session }, summaries)
+          yield* attempt(() => changeDerived(now, { id, name: session }, appendOptions))
           return { fromVersion: actual + 1, version: actual + records.length, duplicate: false }
         })
-      const isPlain = rewritten.length === 0 && summaries === undefined && description === undefined
       return database
         .write<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>(
           operation,
@@ -278,7 +289,10 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           pauses(records)
             ? { pauses: true }
             : {
-                atOnce: isPlain ? (run) => appendAsExpected(run, session, records, appendOptions) : undefined,
+                atOnce:
+                  rewritten.length === 0
+                    ? (run) => appendAsExpected(run, session, records, appendOptions)
+                    : undefined,
               },
         )
         .pipe(

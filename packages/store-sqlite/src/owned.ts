@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { Database } from "./Database.js"
-import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
+import { integer, type Row, type RunNow, text, textOrNull } from "./Row.js"
 
 /** The entry of a row with `name`, `version`, `created_at`, `updated_at`, `owner` and `title`. */
 export const infoOf = (row: Row): EventLog.SessionInfo => ({
@@ -19,7 +19,7 @@ const descriptionOf = (row: Row): EventLog.Description => ({
 })
 
 /** Sets the owner and the title of a session. */
-export const describe = (run: Run, id: number, { owner, title }: EventLog.Description) =>
+export const describe = (run: RunNow, id: number, { owner, title }: EventLog.Description): unknown =>
   run("UPDATE sessions SET owner = ?, title = ? WHERE id = ?", [owner, title, id])
 
 /**

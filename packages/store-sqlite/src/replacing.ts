@@ -1,9 +1,9 @@
 /** Writing again what is derived from the log, if the session is where it was computed. */
 import { EventLog } from "@memfold/core"
-import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type { Database } from "./Database.js"
-import { integer, type Run, text } from "./Row.js"
+import { attempt } from "./driver.js"
+import { integer, type RunNow, text } from "./Row.js"
 import { batchIdOf, ofSession } from "./schema.js"
 
 /** Makes a function that runs `change` for a session that is at a place. A session that does not exist stays so. */
@@ -13,9 +13,9 @@ export const replacing =
     operation: string,
     session: string,
     at: EventLog.LogPosition,
-    change: (run: Run, id: number) => Effect.Effect<unknown, SqlError>,
+    change: (run: RunNow, id: number) => unknown,
   ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> =>
-    database.write<void, EventLog.VersionConflict>(operation, (run) =>
+    database.write<void, EventLog.VersionConflict>(operation, (run, now) =>
       Effect.gen(function* () {
         const [known] = yield* run(
           `SELECT sessions.id, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
@@ -25,6 +25,6 @@ export const replacing =
         const actualVersion = known === undefined ? 0 : integer(known, "version")
         if (actualVersion !== at.version || (known !== undefined && text(known, "batch_id") !== at.batchId))
           return yield* new EventLog.VersionConflict({ session, expectedVersion: at.version, actualVersion })
-        if (known !== undefined) yield* change(run, integer(known, "id"))
+        if (known !== undefined) yield* attempt(() => change(now, integer(known, "id")))
       }),
     )

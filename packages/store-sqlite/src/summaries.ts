@@ -5,10 +5,10 @@
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { Database } from "./Database.js"
-import { integer, type Row, type Run, text, textOrNull } from "./Row.js"
+import { integer, type Row, type RunNow, text, textOrNull } from "./Row.js"
 
 /** A session by its number and its name. */
-interface Session {
+export interface Session {
   readonly id: number
   readonly name: string
 }
@@ -72,37 +72,38 @@ export const read = (
   )
 
 /** Changes the summary rows of a session. Unique indexes refuse a second active row, and a second row with one id. */
-export const change = (run: Run, { id, name }: Session, { replace, rows }: EventLog.SummaryChanges) =>
-  Effect.gen(function* () {
-    if (replace) yield* run("DELETE FROM summaries WHERE session = ? OR thread_id = ?", [id, name])
-    // All are deleted before the first is inserted: in between, two rows of the change could be active.
-    for (const { version } of rows) {
-      yield* run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
-    }
-    for (const row of rows) {
-      yield* run(
-        `INSERT INTO summaries
-           (summary_id, thread_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
-            is_active, created_at, status, superseded_by, session, version, time, tokens)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${created("?")}, ?, ?, ?, ?, ?, ?)`,
-        [
-          row.id,
-          name,
-          // Other programs read these columns, and half a surrogate pair is not valid text for them.
-          row.text.toWellFormed(),
-          row.coveredTo,
-          row.total,
-          row.turnPrefix === null ? 0 : 1,
-          row.turnPrefix?.toWellFormed() ?? null,
-          row.status === "active" ? 1 : 0,
-          row.time,
-          row.status,
-          row.supersededBy,
-          id,
-          row.version,
-          row.time,
-          row.tokens,
-        ],
-      )
-    }
-  })
+export const change = (
+  run: RunNow,
+  { id, name }: Session,
+  { replace, rows }: EventLog.SummaryChanges,
+): void => {
+  if (replace) run("DELETE FROM summaries WHERE session = ? OR thread_id = ?", [id, name])
+  // All are deleted before the first is inserted: in between, two rows of the change could be active.
+  for (const { version } of rows) run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
+  for (const row of rows) {
+    run(
+      `INSERT INTO summaries
+         (summary_id, thread_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
+          is_active, created_at, status, superseded_by, session, version, time, tokens)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${created("?")}, ?, ?, ?, ?, ?, ?)`,
+      [
+        row.id,
+        name,
+        // Other programs read these columns, and half a surrogate pair is not valid text for them.
+        row.text.toWellFormed(),
+        row.coveredTo,
+        row.total,
+        row.turnPrefix === null ? 0 : 1,
+        row.turnPrefix?.toWellFormed() ?? null,
+        row.status === "active" ? 1 : 0,
+        row.time,
+        row.status,
+        row.supersededBy,
+        id,
+        row.version,
+        row.time,
+        row.tokens,
+      ],
+    )
+  }
+}
