@@ -108,6 +108,8 @@ interface Known {
 
 interface Slot {
   known: Known | null
+  /** The version of the newest snapshot that is known to be stored; `null` if there is none. */
+  snapshot: number | null
 }
 
 /** The id of a batch, and which retries find it. */
@@ -199,6 +201,12 @@ const retryAfter = <A, E>(
 const isLandmark = (event: Event): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
+/**
+ * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
+ * come after a snapshot before another one is saved.
+ */
+const eventsBetweenSnapshots = 64
+
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
 
@@ -225,7 +233,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
 
   /** The slot of a session, moved to the end of the queue for eviction. */
   const slotOf = (session: string): Slot => {
-    const slot = slots.get(session) ?? { known: null }
+    const slot = slots.get(session) ?? { known: null, snapshot: null }
     slots.delete(session)
     slots.set(session, slot)
     if (slots.size > capacity) {
@@ -372,6 +380,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       )
       // A snapshot would hide that the summary in the log is damaged.
       const known = Option.isSome(restored) ? yield* readOn(restored.value, to, { checked: true }) : null
+      const slot = slots.get(session)
+      if (slot !== undefined && to === undefined)
+        slot.snapshot = known === null ? null : (Option.getOrNull(snapshot)?.version ?? null)
       return known ?? (yield* readAll(session, to, version))
     })
 
@@ -454,10 +465,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     )
   }
 
-  const saveSnapshot = (state: SessionState, batchId: string) =>
+  const saveSnapshot = (slot: Slot, { state, batchId }: Known) =>
     log
-      .saveSnapshot(state.session, Snapshot.take(state, batchId))
+      .saveSnapshot(state.session, Snapshot.take(state, batchId ?? undefined))
       .pipe(
+        Effect.map(() => {
+          slot.snapshot = state.version
+        }),
         Effect.catchAll((error) =>
           Effect.logWarning("a snapshot was not saved").pipe(
             Effect.annotateLogs({ session: state.session, reason: error.reason }),
@@ -556,10 +570,12 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           if (next === null) slot.known = null
           if (appended.duplicate || next === null)
             return Effect.map(refreshed, (state) => ({ state, appended }))
-          slot.known = { state: next, batchId }
+          const stored = { state: next, batchId }
+          slot.known = stored
           const applied = { state: next, appended }
-          return list.some(isLandmark)
-            ? Effect.as(saveSnapshot(next, batchId), applied)
+          const isFar = slot.snapshot === null || next.version - slot.snapshot >= eventsBetweenSnapshots
+          return isFar && list.some(isLandmark)
+            ? Effect.as(saveSnapshot(slot, stored), applied)
             : Effect.succeed(applied)
         })
       })
