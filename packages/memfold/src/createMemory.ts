@@ -2,7 +2,7 @@
 import {
   CurrentSummarizer,
   Embedder,
-  type EventLog,
+  EventLog,
   Memory,
   Metrics,
   type Recall,
@@ -20,9 +20,9 @@ import {
   type Fiber,
   FiberId,
   Layer,
-  ManagedRuntime,
   Runtime,
   Schema,
+  Scope,
   Stream,
 } from "effect"
 import {
@@ -32,7 +32,7 @@ import {
   type SystemMessages,
   wrongCacheControl,
 } from "./promise/formats.js"
-import { loggingOf } from "./promise/logging.js"
+import { logTo } from "./promise/logging.js"
 import { embedderOf } from "./promise/embedder.js"
 import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
@@ -43,7 +43,7 @@ import type {
   RequestOptions,
 } from "./promise/PromiseMemory.js"
 import { toolsOf } from "./promise/tools.js"
-import { storeLayer } from "./store.js"
+import { storeOf } from "./store.js"
 
 /** The memory was closed before this call. Create another one. */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
@@ -51,6 +51,23 @@ export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
     return "This memory was closed; create another one"
   }
 }
+
+/** A memory with its store open, and the runtime that its operations run in. */
+interface Running {
+  readonly memory: Memory.Service
+  readonly runtime: Runtime.Runtime<never>
+}
+
+/** A memory that is being opened, or was. Its parts end with the scope. */
+interface Opening {
+  readonly scope: Scope.CloseableScope
+  readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
+  readonly running: Promise<Running>
+}
+
+/** How a fiber ended. */
+const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Promise<Exit.Exit<A, E>> =>
+  new Promise((resolve) => fiber.addObserver(resolve))
 
 const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
 
@@ -116,16 +133,11 @@ export const createMemory = <
     }
   }
   const codec = codecs[format]
-  const log = typeof store === "string" ? Either.getOrThrowWith(storeLayer(store), same) : store
-  // Only layers that are needed: each takes a while to build in a new process, even an empty one.
-  const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
-    ...(summarizer === undefined ? [] : [Layer.succeed(CurrentSummarizer, summarizerOf(summarizer))]),
-    ...(embedder === undefined ? [] : [Layer.succeed(Embedder.Embedder, embedderOf(embedder))]),
-    ...(vectorIndex === undefined ? [] : [vectorIndex]),
-    ...(tokenCounter === undefined ? [] : [Layer.succeed(TokenCounter.TokenCounter, tokenCounter)]),
-    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
-  ]
-  const engineLayer: Layer.Layer<Memory.Memory, never, EventLog.EventLog> = Memory.layer({
+  const log =
+    typeof store === "string"
+      ? Either.getOrThrowWith(storeOf(store), same)
+      : Effect.map(Layer.build(store), (built) => Context.get(built, EventLog.EventLog))
+  const engineOptions: Memory.Options = {
     ...engine,
     strategy,
     ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
@@ -133,28 +145,44 @@ export const createMemory = <
     ...(wording === undefined
       ? {}
       : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
+  }
+  /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
+  const ready = [
+    ...(summarizer === undefined ? [] : [Context.make(CurrentSummarizer, summarizerOf(summarizer))]),
+    ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
+    ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
+  ]
+  const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
+    ...(vectorIndex === undefined ? [] : [vectorIndex]),
+    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
+  ]
+  // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
+  const start: Effect.Effect<Running, EventLog.LogError, Scope.Scope> = Effect.gen(function* () {
+    yield* logTo(logger)
+    if (metrics !== undefined) yield* Layer.build(Metrics.listen(metrics))
+    const withLog = Context.make(EventLog.EventLog, yield* log)
+    let context = Context.mergeAll(withLog, ...ready)
+    for (const part of parts)
+      context = Context.merge(context, yield* Effect.provide(Layer.build(part), withLog))
+    const memory = yield* Effect.provide(Memory.make(engineOptions), context)
+    return { memory, runtime: yield* Effect.runtime<never>() }
   })
-  const observed =
-    metrics === undefined ? loggingOf(logger) : Layer.merge(loggingOf(logger), Metrics.listen(metrics))
-  const layer = parts
-    .reduce<typeof engineLayer>((whole, part) => Layer.provide(whole, part), engineLayer)
-    .pipe(Layer.provide(log), Layer.provideMerge(observed))
-  let runtime = ManagedRuntime.make(layer)
-  let opening: Promise<Runtime.Runtime<Memory.Memory>> | null = null
+  let opening: Opening | null = null
   let closed = false
   /** The calls that are interrupted when the memory is closed: all but appends, which finish. */
   const interruptible = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
-  const closing = Effect.runSync(Deferred.make<void>())
+  const closing = Deferred.unsafeMake<void>(FiberId.none)
 
-  const open = async () => {
-    try {
-      return await runtime.runtime()
-    } catch (error) {
-      if (closed) throw new Closed()
+  const open = (): Opening => {
+    const scope = Effect.runSync(Scope.make())
+    const fiber = Effect.runFork(Scope.extend(start, scope))
+    const running = settled(fiber).then(async (exit) => {
+      if (Exit.isSuccess(exit)) return exit.value
       opening = null
-      runtime = ManagedRuntime.make(layer)
-      throw Runtime.isFiberFailure(error) ? Cause.squash(error[Runtime.FiberFailureCauseId]) : error
-    }
+      await Effect.runPromise(Scope.close(scope, exit))
+      throw closed ? new Closed() : Cause.squash(exit.cause)
+    })
+    return { scope, fiber, running }
   }
   /**
    * The running memory. If opening fails, the next call tries again. All calls wait for the same promise, so they go on in
@@ -162,7 +190,7 @@ export const createMemory = <
    */
   const opened = async () => {
     if (closed) throw new Closed()
-    const running = await (opening ??= open())
+    const running = await (opening ??= open()).running
     if (closed) throw new Closed()
     return running
   }
@@ -170,10 +198,10 @@ export const createMemory = <
     use: (memory: Memory.Service) => Effect.Effect<A, Error>,
     { finishes = false } = {},
   ): Promise<A> => {
-    const running = await opened()
-    const fiber = Runtime.runFork(running)(use(Context.get(running.context, Memory.Memory)))
+    const { memory, runtime } = await opened()
+    const fiber = Runtime.runFork(runtime)(use(memory))
     if (!finishes) interruptible.add(fiber)
-    const exit = await new Promise<Exit.Exit<A, Error>>((resolve) => fiber.addObserver(resolve))
+    const exit = await settled(fiber)
     interruptible.delete(fiber)
     if (Exit.isSuccess(exit)) return exit.value
     throw closed && Cause.isInterrupted(exit.cause) ? new Closed() : Cause.squash(exit.cause)
@@ -182,8 +210,8 @@ export const createMemory = <
     use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
   ): AsyncIterable<A> => ({
     async *[Symbol.asyncIterator]() {
-      const all = Stream.unwrap(Effect.map(Memory.Memory, use)).pipe(Stream.interruptWhenDeferred(closing))
-      yield* Stream.toAsyncIterableRuntime(all, await opened())
+      const { memory, runtime } = await opened()
+      yield* Stream.toAsyncIterableRuntime(Stream.interruptWhenDeferred(use(memory), closing), runtime)
     },
   })
   const close = async () => {
@@ -191,7 +219,9 @@ export const createMemory = <
     // Ends the loops over events before the store is closed.
     await Effect.runPromise(Deferred.succeed(closing, undefined))
     for (const fiber of interruptible) fiber.unsafeInterruptAsFork(FiberId.none)
-    await runtime.dispose()
+    if (opening === null) return
+    opening.fiber.unsafeInterruptAsFork(FiberId.none)
+    await Effect.runPromise(Scope.close(opening.scope, Exit.void))
   }
 
   /** A message that was found, in the format of the memory. */

@@ -2,9 +2,9 @@
  * Stores by URL: `memory:`, `sqlite:PATH` (and `sqlite:PATH?fullTextIndex=process`), and `redis://HOST` (`rediss://HOST` for
  * TLS).
  */
-import { type EventLog, InMemoryEventLog } from "@memfold/core"
+import { EventLog, InMemoryEventLog } from "@memfold/core"
 import type * as SqliteEventLog from "@memfold/store-sqlite"
-import { type Duration, Effect, Either, Layer } from "effect"
+import { type Duration, Effect, Either, Layer, type Scope } from "effect"
 import { UnknownName } from "./parts.js"
 
 /** The URL of a store. A type checker accepts any text, and an editor suggests these forms. */
@@ -21,36 +21,33 @@ export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "r
   readonly retryFor?: Duration.DurationInput
 }
 
-type Open = (
-  path: string,
-  options: StoreOptions,
-  url: string,
-) => Layer.Layer<EventLog.EventLog, EventLog.LogError>
+/** Opens a store, which is closed with the scope. */
+export type OpenStore = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
+
+type Open = (path: string, options: StoreOptions, url: string) => OpenStore
 
 /** Loads a store only when a URL needs it, so that programs without it start faster. */
-const lazy = <Store>(
-  load: () => Promise<Store>,
-  open: (store: Store) => ReturnType<Open>,
-): ReturnType<Open> => Layer.unwrapEffect(Effect.map(Effect.promise(load), open))
+const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore =>
+  Effect.flatMap(Effect.promise(load), open)
 
 const sqlite: Open = (path, { retryFor: _retryFor, ...options }) => {
   const [filename, value] = fileAndOption(path)
   const fullTextIndex = value !== undefined && isIndexPlace(value) ? { fullTextIndex: value } : {}
   return lazy(
     () => import("@memfold/store-sqlite"),
-    ({ layer }) => layer({ filename, ...options, ...fullTextIndex }),
+    ({ make }) => make({ filename, ...options, ...fullTextIndex }),
   )
 }
 
 const redis: Open = (_path, { retryFor }, url) =>
   lazy(
     () => import("@memfold/store-redis"),
-    ({ layer }) => layer({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
+    ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
   )
 
 /** How to open the store of each URL scheme. */
 const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
-  ["memory", () => InMemoryEventLog.layer],
+  ["memory", () => InMemoryEventLog.make],
   ["sqlite", sqlite],
   ["redis", redis],
   ["rediss", redis],
@@ -86,11 +83,8 @@ export const sqliteFile = (url: string): string | null =>
 
 const isIndexPlace = (value: string): value is "store" | "process" => value === "store" || value === "process"
 
-/** The layer of the store that a URL names. The store is opened when the layer is built. */
-export const storeLayer = (
-  url: string,
-  options: StoreOptions = {},
-): Either.Either<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> => {
+/** How to open the store that a URL names. */
+export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<OpenStore, UnknownName> => {
   const [scheme = "", path] = url.includes(":")
     ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
@@ -107,3 +101,10 @@ export const storeLayer = (
     ? Either.left(new UnknownName({ kind: "store", name: unknownUrl(url), allowed }))
     : Either.right(open(path, options, url))
 }
+
+/** The layer of the store that a URL names. The store is opened when the layer is built. */
+export const storeLayer = (
+  url: string,
+  options: StoreOptions = {},
+): Either.Either<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
+  Either.map(storeOf(url, options), (open) => Layer.scoped(EventLog.EventLog, open))

@@ -55,9 +55,7 @@ export const connect = (
       return {
         now,
         lists: (sql, parameters) =>
-          attempt(
-            () => statementOf(sql, true).all(...parameters) as ReadonlyArray<ReadonlyArray<unknown>>,
-          ),
+          attempt(() => statementOf(sql, true).all(...parameters) as ReadonlyArray<ReadonlyArray<unknown>>),
         run: (sql, parameters) => attempt(() => now(sql, parameters)),
         backup: (to) => Effect.tryPromise({ try: () => database.backup(to), catch: (error) => error }),
       }

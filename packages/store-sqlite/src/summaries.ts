@@ -79,7 +79,8 @@ export const change = (
 ): void => {
   if (replace) run("DELETE FROM summaries WHERE session = ? OR thread_id = ?", [id, name])
   // All are deleted before the first is inserted: in between, two rows of the change could be active.
-  for (const { version } of rows) run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
+  for (const { version } of rows)
+    run("DELETE FROM summaries WHERE session = ? AND version = ?", [id, version])
   for (const row of rows) {
     run(
       `INSERT INTO summaries

@@ -319,13 +319,17 @@ const start = (
           : decide(strategy, before, { now, onDemand, budget: budget?.tokens, lockedUntil: locked })
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
-      const { prune: _prune, ...range } = plan
+      const { reason, from, to, tailFrom, parts } = plan
       const started: CompactionStarted = {
         _tag: "CompactionStarted",
         compaction,
         strategy: strategy.name,
+        reason,
+        from,
+        to,
+        tailFrom,
+        parts,
         leaseUntil: now + leaseMillis(settings),
-        ...range,
       }
       lock = { _tag: "Started", started, plan, before }
       const { running } = before

@@ -6,6 +6,7 @@ import { Array, Either, ParseResult, Schema } from "effect"
 import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
+import { isExactData } from "./exactData.js"
 import { ofData, toData, toSchema } from "./messageData.js"
 
 export { checksumOf } from "./checksum.js"
@@ -98,8 +99,13 @@ const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
 
 /** The data of an event for the log. */
 const dataOf = (event: Event): object => {
-  const known = event._tag === "MessageAppended" ? toData(event) : null
-  if (known !== null) return known
+  if (event._tag === "MessageAppended") {
+    const data = toData(event)
+    if (data !== null) return data
+  } else {
+    const { _tag, ...data } = event
+    if (isExactData(_tag, data)) return data
+  }
   const { _tag, ...data } = encodeEvent(event)
   return data
 }
@@ -213,6 +219,7 @@ export const decodeWith =
     const isMessage = record.type === "MessageAppended"
     const message = isMessage ? ofData(data) : null
     if (message !== null) return recorded(message)
+    if (isExactData(record.type, data)) return recorded({ _tag: record.type, ...data } as Event)
     return Either.match(decodeEvent({ ...(isMessage ? toSchema(data) : data), _tag: record.type }), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
       onRight: recorded,

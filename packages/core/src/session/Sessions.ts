@@ -205,7 +205,7 @@ const isLandmark = (event: Event): boolean =>
  * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
  * come after a snapshot before another one is saved.
  */
-const eventsBetweenSnapshots = 64
+const eventsBetweenSnapshots = 32
 
 const isConflict = (error: SessionError | VersionConflict): error is VersionConflict =>
   error._tag === "VersionConflict"
@@ -466,18 +466,16 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   }
 
   const saveSnapshot = (slot: Slot, { state, batchId }: Known) =>
-    log
-      .saveSnapshot(state.session, Snapshot.take(state, batchId ?? undefined))
-      .pipe(
-        Effect.map(() => {
-          slot.snapshot = state.version
-        }),
-        Effect.catchAll((error) =>
-          Effect.logWarning("a snapshot was not saved").pipe(
-            Effect.annotateLogs({ session: state.session, reason: error.reason }),
-          ),
+    log.saveSnapshot(state.session, Snapshot.take(state, batchId ?? undefined)).pipe(
+      Effect.map(() => {
+        slot.snapshot = state.version
+      }),
+      Effect.catchAll((error) =>
+        Effect.logWarning("a snapshot was not saved").pipe(
+          Effect.annotateLogs({ session: state.session, reason: error.reason }),
         ),
-      )
+      ),
+    )
 
   /** Whether events invalidate earlier commits: then all summary rows are computed again from the log. */
   const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>

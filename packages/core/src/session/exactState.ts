@@ -13,8 +13,8 @@ import {
   listOf,
   literal,
   text,
-  unknown,
 } from "../message/exact.js"
+import { isExactFiles, isExactSegment, isExactWording } from "../summary/exact.js"
 import type { Entry } from "./SessionState.js"
 
 const nullOr =
@@ -74,51 +74,16 @@ const structure = exactly([
   ],
 ])
 
-const segment = exactly([
-  ["kind", literal("history", "block", "turn-prefix"), "required"],
-  ["from", count, "required"],
-  ["to", count, "required"],
-  ["text", text, "required"],
-  [
-    "providerData",
-    exactly([
-      ["provider", text, "required"],
-      ["model", text],
-      ["data", unknown, "required"],
-      ["tokens", count],
-      ["keepsReasoning", boolean],
-    ]),
-  ],
-])
-
 const summary = exactly([
   ["id", text, "required"],
   ["version", count, "required"],
   ["coveredTo", count, "required"],
   ["total", count, "required"],
   ["carried", count, "required"],
-  ["segments", listOf(segment), "required"],
+  ["segments", listOf(isExactSegment), "required"],
   ["shown", listOf(count)],
-  [
-    "files",
-    exactly([
-      ["read", listOf(text), "required"],
-      ["modified", listOf(text), "required"],
-    ]),
-    "required",
-  ],
-  [
-    "wording",
-    exactly([
-      ["role", literal("system", "user"), "required"],
-      ["heading", text, "required"],
-      ["between", text, "required"],
-      ["beforeTurnPrefix", text, "required"],
-      ["footer", text],
-      ["separate", boolean],
-    ]),
-    "required",
-  ],
+  ["files", isExactFiles, "required"],
+  ["wording", isExactWording, "required"],
   ["tokens", count, "required"],
   ["time", finite, "required"],
 ])

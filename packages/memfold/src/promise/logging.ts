@@ -1,5 +1,5 @@
-/** Turns the `logger` option into a layer. */
-import { HashMap, Layer, Logger, LogLevel } from "effect"
+/** Sets up the log of a memory by its `logger` option. */
+import { Effect, FiberRef, HashMap, HashSet, Logger, LogLevel } from "effect"
 
 /** How important a log line is. */
 export type Level = "error" | "warning" | "info" | "debug"
@@ -60,16 +60,20 @@ const calling = (listener: (entry: LogEntry) => void) =>
     }
   })
 
-/** The log of a memory. Without a logger, nothing is printed. */
-export const loggingOf = (given: GivenLogger | undefined): Layer.Layer<never> => {
-  if (given === undefined) return Logger.remove(Logger.defaultLogger)
-  return typeof given === "string"
-    ? Layer.merge(
-        Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger)),
-        Logger.minimumLogLevel(levels[given]),
-      )
-    : Layer.merge(
-        Logger.replace(Logger.defaultLogger, calling(given)),
-        Logger.minimumLogLevel(LogLevel.Debug),
-      )
+/** Logs of the fiber that runs it, and of those it starts, go where the option says. Without a logger, nothing is printed. */
+export const logTo = (given: GivenLogger | undefined): Effect.Effect<void> => {
+  const silent = FiberRef.update(FiberRef.currentLoggers, HashSet.remove(Logger.defaultLogger))
+  if (given === undefined) return silent
+  const [logger, level] =
+    typeof given === "string"
+      ? [Logger.withConsoleError(Logger.logfmtLogger), levels[given]]
+      : [calling(given), LogLevel.Debug]
+  return Effect.all(
+    [
+      silent,
+      FiberRef.update(FiberRef.currentLoggers, HashSet.add<Logger.Logger<unknown, unknown>>(logger)),
+      FiberRef.set(FiberRef.currentMinimumLogLevel, level),
+    ],
+    { discard: true },
+  )
 }

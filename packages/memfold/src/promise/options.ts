@@ -1,6 +1,5 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
-import { type Hooks, Memory, type Strategy, Wording } from "@memfold/core"
-import { BreakEven } from "@memfold/strategy-break-even"
+import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
 import { Effect, Either, Layer, Schema } from "effect"
 import { strategyNamed, unknownSettings } from "../parts.js"
 import { isLogger } from "./logging.js"
@@ -35,6 +34,14 @@ const checkStrategy = (option: string, given: unknown): void => {
     throw new InvalidOption({ option, allowed: "a strategy, or the name of one" })
   }
 }
+
+/** Stands for a strategy that is given by its name. */
+const anyStrategy = Strategy.make({
+  name: "any",
+  when: Trigger.backlog({ messages: 1 }),
+  keep: Keep.lastMessages(1),
+  summaryMode: SummaryMode.rolling,
+})
 
 export const same = <E>(error: E): E => error
 
@@ -139,7 +146,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   const { settings: _settings, shadow, ...engine } = options
   // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
-  const named = { strategy: BreakEven(), summarizer: undefined, wording: undefined, shadow: undefined }
+  const named = { strategy: anyStrategy, summarizer: undefined, wording: undefined, shadow: undefined }
   const wrong = Memory.checkOptions({
     ...engine,
     ...named,
