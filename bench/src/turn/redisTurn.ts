@@ -57,6 +57,8 @@ const against = (port: number): Promise<boolean> =>
             expectedVersion: 2 * index,
             lastBatchId: index === 0 ? undefined : commitOf(index - 1),
             batchId: commitOf(index),
+            // As the engine appends without an idempotency key.
+            retried: "in-place",
           }),
         ),
       memory: (index: number) => {

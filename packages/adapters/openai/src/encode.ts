@@ -68,10 +68,10 @@ const withoutParsedArguments = (call: Codec.Fields): Codec.Fields => {
 
 /** The text of a message that is nothing else, as nearly every one is; `undefined` for any other. */
 const plainText = ({ role, parts, name, metadata }: Message.Message): string | undefined => {
-  const [only, ...others] = parts
-  return only?.type === "text" &&
+  const [only] = parts
+  return parts.length === 1 &&
+    only?.type === "text" &&
     only.providerData === undefined &&
-    others.length === 0 &&
     role !== "tool" &&
     name === undefined &&
     metadata === undefined
@@ -210,13 +210,16 @@ class Encoder {
     return [{ role, ...name, ...contentOf(content, form.content, "") }]
   }
 
+  /** A message that is nothing but one text, which most are; `null` for any other. */
+  plain(given: Message.Message): OpenAIMessage | null {
+    const text = plainText(given)
+    if (text === undefined) return null
+    if (given.role === "user") this.ids.close()
+    return { role: given.role, content: this.exact ? text : text.toWellFormed() } as OpenAIMessage
+  }
+
   encode(given: Message.Message, position: number): ReadonlyArray<OpenAIMessage> {
     this.message = position
-    const plain = plainText(given)
-    if (plain !== undefined) {
-      if (given.role === "user") this.ids.close()
-      return [{ role: given.role, content: plain } as OpenAIMessage]
-    }
     // Chat Completions take no compacted windows: a summary is sent as text.
     const message = { ...given, parts: Message.partsFor(given) }
     const form = formOf(message)
@@ -250,7 +253,11 @@ class Encoder {
 export const encodeMessage = (
   message: Message.Message,
   options: EncodeOptions = {},
-): Array<OpenAIMessage> => [...new Encoder(options).encode(message, 0)]
+): Array<OpenAIMessage> => {
+  const encoder = new Encoder(options)
+  const plain = encoder.plain(message)
+  return plain === null ? [...encoder.encode(message, 0)] : [plain]
+}
 
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
@@ -275,11 +282,17 @@ export const encodeAndReport = (
   const encoder = new Encoder(options)
   const placed = options.exact === true ? { messages, omitted: [] } : Codec.withoutMisplacedCalls(messages)
   encoder.omitted.push(...placed.omitted)
-  const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
-  return {
-    messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
-    omitted: encoder.omitted,
+  const encoded: Array<OpenAIMessage> = []
+  for (const [position, message] of placed.messages.entries()) {
+    const plain = encoder.plain(message)
+    if (plain !== null) {
+      encoded.push(plain)
+      continue
+    }
+    const wire = encoder.encode(message, position)
+    encoded.push(...(options.exact === true ? wire : Codec.wellFormed(wire)))
   }
+  return { messages: encoded, omitted: encoder.omitted }
 }
 
 /**
