@@ -58,11 +58,11 @@ interface Running {
   readonly runtime: Runtime.Runtime<never>
 }
 
-/** A memory that is being opened, or was. Its parts end with the scope. */
+/** The opening of a memory: under way, or done. */
 interface Opening {
-  readonly scope: Scope.CloseableScope
-  readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
   readonly running: Promise<Running>
+  /** Ends it, and everything that it opened. */
+  readonly close: () => Promise<void>
 }
 
 /** How a fiber ended. */
@@ -134,9 +134,7 @@ export const createMemory = <
   }
   const codec = codecs[format]
   const log =
-    typeof store === "string"
-      ? Either.getOrThrowWith(storeOf(store), same)
-      : Effect.map(Layer.build(store), (built) => Context.get(built, EventLog.EventLog))
+    typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const engineOptions: Memory.Options = {
     ...engine,
     strategy,
@@ -159,11 +157,19 @@ export const createMemory = <
   // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
   const start: Effect.Effect<Running, EventLog.LogError, Scope.Scope> = Effect.gen(function* () {
     yield* logTo(logger)
-    if (metrics !== undefined) yield* Layer.build(Metrics.listen(metrics))
-    const withLog = Context.make(EventLog.EventLog, yield* log)
+    const scope = yield* Effect.scope
+    // What several of the given layers share is built once.
+    const shared = yield* Layer.makeMemoMap
+    if (metrics !== undefined) yield* Layer.buildWithMemoMap(Metrics.listen(metrics), shared, scope)
+    const withLog =
+      "layer" in log
+        ? yield* Layer.buildWithMemoMap(log.layer, shared, scope)
+        : Context.make(EventLog.EventLog, yield* log.open)
     let context = Context.mergeAll(withLog, ...ready)
-    for (const part of parts)
-      context = Context.merge(context, yield* Effect.provide(Layer.build(part), withLog))
+    for (const part of parts) {
+      const built = yield* Effect.provide(Layer.buildWithMemoMap(part, shared, scope), withLog)
+      context = Context.merge(context, built)
+    }
     const memory = yield* Effect.provide(Memory.make(engineOptions), context)
     return { memory, runtime: yield* Effect.runtime<never>() }
   })
@@ -176,13 +182,18 @@ export const createMemory = <
   const open = (): Opening => {
     const scope = Effect.runSync(Scope.make())
     const fiber = Effect.runFork(Scope.extend(start, scope))
-    const running = settled(fiber).then(async (exit) => {
+    const ended = settled(fiber)
+    const end = async () => {
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      await Effect.runPromise(Scope.close(scope, await ended))
+    }
+    const running = ended.then(async (exit) => {
       if (Exit.isSuccess(exit)) return exit.value
+      await end()
       opening = null
-      await Effect.runPromise(Scope.close(scope, exit))
       throw closed ? new Closed() : Cause.squash(exit.cause)
     })
-    return { scope, fiber, running }
+    return { running, close: end }
   }
   /**
    * The running memory. If opening fails, the next call tries again. All calls wait for the same promise, so they go on in
@@ -219,9 +230,7 @@ export const createMemory = <
     // Ends the loops over events before the store is closed.
     await Effect.runPromise(Deferred.succeed(closing, undefined))
     for (const fiber of interruptible) fiber.unsafeInterruptAsFork(FiberId.none)
-    if (opening === null) return
-    opening.fiber.unsafeInterruptAsFork(FiberId.none)
-    await Effect.runPromise(Scope.close(opening.scope, Exit.void))
+    await opening?.close()
   }
 
   /** A message that was found, in the format of the memory. */

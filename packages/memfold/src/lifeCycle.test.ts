@@ -1,6 +1,8 @@
 /** Opening and closing a memory while calls are under way. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { EventLog, InMemoryEventLog, Recall, VectorIndex } from "@memfold/core"
+import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { inFolder } from "../conformance/talk.js"
 import { type Closed, createMemory } from "./index.js"
@@ -92,4 +94,38 @@ describe("close", () => {
     expect(await context).toBe("Closed")
     expect(["answered", "Closed"]).toContain(await compacting)
   })
+
+  it("ends an opening that is under way, and resolves when its store is closed", async () => {
+    const seen: Array<string> = []
+    const slow = Layer.scoped(
+      EventLog.EventLog,
+      Effect.acquireRelease(
+        Effect.async<void>((resume) => {
+          setTimeout(() => resume(Effect.void), 20)
+        }).pipe(
+          Effect.tap(() => Effect.sync(() => seen.push("opened"))),
+          Effect.zipRight(InMemoryEventLog.make),
+        ),
+        () => Effect.sync(() => seen.push("closed")),
+      ),
+    )
+    const memory = createMemory({ store: slow })
+    const context = memory.context("s").then(() => "answered", outcome)
+    await memory.close()
+    seen.push("resolved")
+    expect(await context).toBe("Closed")
+    expect(seen).toEqual(["opened", "closed", "resolved"])
+  })
+})
+
+it("layers of several parts that share one build it once", async () => {
+  let built = 0
+  const shared = Layer.scopedDiscard(Effect.sync(() => built++))
+  const memory = createMemory({
+    store: Layer.provide(InMemoryEventLog.layer, shared),
+    vectorIndex: Layer.provide(Layer.sync(VectorIndex.VectorIndex, Recall.vectorsInProcess), shared),
+  })
+  await memory.context("s")
+  await memory.close()
+  expect(built).toBe(1)
 })

@@ -146,9 +146,9 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
                 JSON.stringify(row.id),
                 JSON.stringify(row),
               ]),
-              ...rewritten.flatMap(({ version, checksum, data }) => [
+              ...rewritten.flatMap(({ version, schemaVersion, checksum, data }) => [
                 String(version),
-                String(checksum ?? "-"),
+                `${schemaVersion} ${checksum ?? "-"}`,
                 toStored(data),
               ]),
             ]

@@ -27,7 +27,7 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  *   first record's argument: 5 if nothing but records follows. Behind a `!`, retries look for the batch in its place alone
  * - otherwise `1` to change the owner and the title (empty to keep them), the new ones, each behind `=`, or empty for none,
  *   `1` to change summary rows, `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status,
- *   id as JSON, and JSON, and then each record to rewrite: its version, checksum and data
+ *   id as JSON, and JSON, and then each record to rewrite: its version, schema version with checksum, and data
  * - the header and the data of each record to append
  *
  * A plain append passes only the first two keys, or three if it starts the session.
@@ -50,7 +50,8 @@ if head then version, last = string.match(head, '^(%d+) %S+ (.*)$') end
 if inPlace and head and version ~= expected then
   local from = string.format('%.0f', tonumber(expected) + 1)
   local there = redis.call('XRANGE', log, from, from)[1]
-  if there and there[2][4] == batch then
+  local before = there and redis.call('XRANGE', log, expected, expected)[1]
+  if there and there[2][4] == batch and not (before and before[2][4] == batch) then
     range = from .. '-' .. string.format('%.0f', tonumber(expected) + (#ARGV - first + 1) / 2)
   end
 end
@@ -131,7 +132,7 @@ if changed then
       local number = string.match(id, '^%d+')
       local change = changed[number]
       if change then
-        local header = string.gsub(fields[2], '^(%S+ %S+) %S+', '%1 ' .. change[1])
+        local header = string.gsub(fields[2], '^(%S+) %S+ %S+', '%1 ' .. change[1])
         redis.call('XADD', draft, id, 'h', header, 'b', fields[4], 'd', change[2])
       else
         redis.call('XADD', draft, id, unpack(fields))

@@ -49,7 +49,7 @@ for (const [name, where] of stores) {
           for (const [at, session] of sessions.entries()) {
             yield* writer.append(session, records(1), { expectedVersion: 0, batchId: "c1" })
             yield* Queue.take(queues[at]!)
-            yield* writer.rewrite(session, [{ version: 1, data: "[]" }], records(1), {
+            yield* writer.rewrite(session, [{ version: 1, schemaVersion: 1, data: "[]" }], records(1), {
               expectedVersion: 1,
               batchId: "c2",
             })

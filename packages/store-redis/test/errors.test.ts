@@ -106,7 +106,7 @@ describe("a full server (-OOM)", () => {
         )
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(/has no memory left; raise maxmemory, or delete sessions$/)
-        const changed = [{ version: 1, data: "SECRET" }]
+        const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
         yield* logError(log.rewrite("one", changed, batch, { expectedVersion: 2, batchId: "b" }), "SECRET")
         expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
         // What is there already needs no room.

@@ -189,7 +189,7 @@ it("L15: words are forgotten also when the connection is lost just behind the re
         client.resetAndDestroy()
         return false
       }
-      const rewritten = [1, 2].map((version) => ({ version, data: '"x"' }))
+      const rewritten = [1, 2].map((version) => ({ version, schemaVersion: 1, data: '"x"' }))
       yield* log.rewrite("s", rewritten, records(1), { expectedVersion: 2, batchId: "b" })
       yield* log.finishRewrites!("s")
       expect(cut).toBe(true)

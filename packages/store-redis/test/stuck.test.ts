@@ -45,7 +45,10 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
         const snapshot = { foldVersion: 1, version: 2, batchId: "a", data: "{}" }
         for (const refused of [
           log.append("two", batch, { expectedVersion: 0, batchId: "c" }),
-          log.rewrite("one", [{ version: 1, data: '"SECRET"' }], batch, { expectedVersion: 2, batchId: "d" }),
+          log.rewrite("one", [{ version: 1, schemaVersion: 1, data: '"SECRET"' }], batch, {
+            expectedVersion: 2,
+            batchId: "d",
+          }),
           log.saveSnapshot("one", snapshot),
           log.delete("one"),
         ]) {

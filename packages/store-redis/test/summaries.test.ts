@@ -87,7 +87,7 @@ it("a rewrite of a session with very many rows replaces them all", () =>
       const many = Array.from({ length: 10_000 }, (_, at) => row(at + 1, { status: "superseded" }))
       yield* append(log, many)
       const rewrite = (expectedVersion: number, rows: ReadonlyArray<EventLog.SummaryRow>) =>
-        log.rewrite("s", [{ version: 1, data: "[]" }], records(1), {
+        log.rewrite("s", [{ version: 1, schemaVersion: 1, data: "[]" }], records(1), {
           expectedVersion,
           batchId: `w${expectedVersion}`,
           summaries: { replace: false, rows },
@@ -102,7 +102,7 @@ it("a rewrite of a session with very many rows replaces them all", () =>
 it("a rewrite of records that a new session does not have starts it", () =>
   inTenant((log) =>
     Effect.gen(function* () {
-      const rewritten = [{ version: 1, data: "SECRET" }]
+      const rewritten = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
       yield* log.rewrite("s", rewritten, records(2), { expectedVersion: 0, batchId: "a" })
       expect((yield* all(log.read("s"))).map(({ data }) => data)).toEqual(["{}", "{}"])
       expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
@@ -117,7 +117,7 @@ it("a full server (-OOM) refuses rows together with their records", () =>
       const full = /has no memory left/
       const rows = log.summaries("s")
       yield* refused(log, append(log, [row(2, { text: "SECRET" })], true), full, rows)
-      const changed = [{ version: 1, data: "SECRET" }]
+      const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
       yield* refused(
         log,
         log.rewrite("s", changed, records(1), { expectedVersion: 1, batchId: "w" }),
@@ -139,7 +139,7 @@ it("another program's key in place of the rows is left alone; nothing is written
       const theirs = Effect.promise(() => one.client.get(summaries))
       const reason = /has something else at a key of this session; choose another prefix$/
       for (const replace of [false, true]) yield* refused(log, append(log, [row(1)], replace), reason, theirs)
-      const changed = [{ version: 1, data: "SECRET" }]
+      const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
       yield* refused(
         log,
         log.rewrite("s", changed, records(1), { expectedVersion: 1, batchId: "w" }),

@@ -188,8 +188,9 @@ const appendAsExpected = (
 /** Replaces the data of records; the snapshot, the summary rows and the index, which come from the old data, go. */
 const rewriteRecords = (run: Run, id: number, rewritten: ReadonlyArray<EventLog.RewrittenRecord>) =>
   Effect.gen(function* () {
-    for (const { version, data, checksum } of rewritten) {
-      yield* run("UPDATE events SET data = ?, checksum = ? WHERE id = ? << 32 | ?", [
+    for (const { version, schemaVersion, data, checksum } of rewritten) {
+      yield* run("UPDATE events SET schema_version = ?, data = ?, checksum = ? WHERE id = ? << 32 | ?", [
+        schemaVersion,
         data,
         checksum ?? null,
         id,

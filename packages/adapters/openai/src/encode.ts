@@ -215,7 +215,7 @@ class Encoder {
     const text = plainText(given)
     if (text === undefined) return null
     if (given.role === "user") this.ids.close()
-    return { role: given.role, content: this.exact ? text : text.toWellFormed() } as OpenAIMessage
+    return { role: given.role, content: text } as OpenAIMessage
   }
 
   encode(given: Message.Message, position: number): ReadonlyArray<OpenAIMessage> {
@@ -285,14 +285,13 @@ export const encodeAndReport = (
   const encoded: Array<OpenAIMessage> = []
   for (const [position, message] of placed.messages.entries()) {
     const plain = encoder.plain(message)
-    if (plain !== null) {
-      encoded.push(plain)
-      continue
-    }
-    const wire = encoder.encode(message, position)
-    encoded.push(...(options.exact === true ? wire : Codec.wellFormed(wire)))
+    if (plain === null) encoded.push(...encoder.encode(message, position))
+    else encoded.push(plain)
   }
-  return { messages: encoded, omitted: encoder.omitted }
+  return {
+    messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
+    omitted: encoder.omitted,
+  }
 }
 
 /**

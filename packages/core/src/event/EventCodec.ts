@@ -160,7 +160,7 @@ export const encodeRewritten = (recorded: RecordedEvent<Event>): RewrittenRecord
   const { session, version, time, event } = recorded
   const stored = encode(event)
   const checksum = checksumOf({ session, version, batchId: batchIdOf(recorded), time, ...stored })
-  return { version, data: stored.data, checksum }
+  return { version, schemaVersion: stored.schemaVersion, data: stored.data, checksum }
 }
 
 /**

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
 import {
+  EventCodec,
   EventLog,
   SummaryMode,
   InMemoryEventLog,
@@ -304,6 +305,29 @@ describe("redact (L15)", () => {
       expect(outcomes[0]).toMatchObject({ _tag: "Lost" })
       expect(yield* Verify.session(log, "s")).toEqual([])
     }).pipe(Effect.scoped),
+  )
+
+  it.effect("erases a message that was stored in an earlier schema version", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const records = [secret, "Good day"].map((text, index): EventLog.NewRecord => {
+        const stored = {
+          time: 0,
+          type: "MessageAppended",
+          schemaVersion: 1,
+          data: JSON.stringify({ index, message: Message.user(text), tokens: 5 }),
+        }
+        const place = { session: "s", version: index + 1, batchId: "b" }
+        return { ...stored, checksum: EventCodec.checksumOf({ ...stored, ...place }) }
+      })
+      const [first, ...rest] = records
+      yield* log.append("s", [first!, ...rest], { expectedVersion: 0, batchId: "b" })
+      const memory = yield* Memory.Memory
+      yield* memory.redact("s", 0)
+      expect(yield* everything).not.toContain("Rumpelstiltskin")
+      expect(texts((yield* memory.context("s")).messages)).toEqual(["[redacted]", "Good day"])
+      yield* clean
+    }).pipe(Effect.provide(withMemory(manual))),
   )
 
   it.effect("is seen by an engine that has the message in its cache, and by whoever appends next", () =>

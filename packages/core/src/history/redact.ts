@@ -3,12 +3,13 @@
  * it. Afterwards the text is nowhere in the log (law L15), and the log still passes verification.
  */
 import { Array, Clock, Effect, Schema, Stream } from "effect"
-import type {
-  Event,
-  FactsLearned,
-  MessageAppended,
-  SummaryCommitted,
-  SummaryInvalidated,
+import {
+  type Event,
+  type FactsLearned,
+  type MessageAppended,
+  schemaVersions,
+  type SummaryCommitted,
+  type SummaryInvalidated,
 } from "../event/Event.js"
 import { after, breather } from "../event/breathe.js"
 import { makeId } from "../event/id.js"
@@ -222,7 +223,8 @@ const changesFor = (
       rewritten: current.flatMap((recorded) => {
         const { event, version } = recorded
         // Damaged data can hold anything, the message's text included.
-        if (event._tag === "DamagedSummary") return [{ version, data: "{}" }]
+        if (event._tag === "DamagedSummary")
+          return [{ version, schemaVersion: schemaVersions.SummaryCommitted, data: "{}" }]
         const redactedEvent = changed.get(version)
         if (redactedEvent === undefined) return []
         return [encodeRewritten({ ...recorded, event: redactedEvent })]

@@ -98,10 +98,10 @@ export interface OwnedOptions {
  * - `expectedVersion`: the version of the session that the records were decided on; 0 for a new session
  * - `lastBatchId`: the batch id of the record at `expectedVersion`, if the writer knows it. It detects a session that
  *   was deleted and started again: the new log can have the same length
- * - `batchId`: the id of this batch. Appending the same batch id again writes nothing and returns the first result: a
+ * - `batchId`: the id of this batch. A retry, which has the same id, writes nothing and returns the first result: a
  *   caller that did not get the answer can safely retry
- * - `retried`: which retries find the batch: those at any version (`anywhere`, the default), or only those with the same
- *   `expectedVersion` (`in-place`). For the latter, a store needs no index of batch ids
+ * - `retried`: which retries find the batch. `anywhere` (the default): those at any version. `in-place`: those with the same
+ *   `expectedVersion`, records and `retried`; a store needs no index of such batch ids
  * - `summaries`: the changes to the summary rows, in the same transaction. The store refuses a change that would leave
  *   two active rows, or two rows with one id
  * - `description`: the owner and the title of the session from now on; without it, they stay
@@ -196,8 +196,11 @@ export class LogError extends Schema.TaggedError<LogError>()("LogError", {
   }
 }
 
-/** New data for a stored record, with its checksum. Without a checksum, the record has none afterwards. */
-export type RewrittenRecord = Pick<LogRecord, "version" | "data" | "checksum">
+/**
+ * New data for a stored record, with the schema version that it is written in, and its checksum. Without a checksum, the
+ * record has none afterwards.
+ */
+export type RewrittenRecord = Pick<LogRecord, "version" | "schemaVersion" | "data" | "checksum">
 
 /** UTF-16 sorts surrogate pairs before U+E000 to U+FFFF, UTF-8 after them: this swaps the two ranges. */
 const inOrder = (unit: number): number =>

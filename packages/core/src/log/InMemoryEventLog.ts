@@ -46,6 +46,10 @@ const changedRows = (
   return new Set(all.map(({ id }) => id)).size < all.length ? "two summaries with one id" : after
 }
 
+/** Whether a batch begins behind a version. */
+const beginsAt = (records: ReadonlyArray<LogRecord> | undefined, version: number, batchId: string): boolean =>
+  records?.[version]?.batchId === batchId && records[version - 1]?.batchId !== batchId
+
 /** The error for rows that are refused. */
 const refused = (operation: string, session: string, problem: string) =>
   new LogError({ operation, session, reason: `the change would leave ${problem}; nothing was written` })
@@ -73,7 +77,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
       const before =
         retried === "anywhere"
           ? existing?.batches.get(batchId)
-          : existing?.records[expectedVersion]?.batchId === batchId
+          : beginsAt(existing?.records, expectedVersion, batchId)
             ? inPlace
             : undefined
       if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })

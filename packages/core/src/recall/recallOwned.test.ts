@@ -125,8 +125,8 @@ describe("recall in all sessions of an owner", () => {
       yield* log.rewrite(
         "bad",
         [
-          { version: 2, data: "{", checksum: 1 },
-          { version: 1, data: "{", checksum: 1 },
+          { version: 2, schemaVersion: 1, data: "{", checksum: 1 },
+          { version: 1, schemaVersion: 1, data: "{", checksum: 1 },
         ],
         [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }],
         {

@@ -108,14 +108,17 @@ interface Known {
 
 interface Slot {
   known: Known | null
-  /** The version of the newest snapshot that is known to be stored; `null` if there is none. */
+  /** The version of the newest snapshot that was read, or given to the store; `null` if there is none. */
   snapshot: number | null
 }
 
 /** The id of a batch, and which retries find it. */
 type Batch = Required<Pick<AppendOptions, "batchId" | "retried">>
 
-/** The batch of a step. One with a new id is retried only by the store, which expects the same version each time. */
+/**
+ * The batch of a step. Only the store sends one with a new id again when an answer is lost, and then expects the same version.
+ * After a conflict, the same id is used at another version: a conflict says that nothing was written.
+ */
 const batchOf = (options: TransactOptions | undefined): Effect.Effect<Batch> =>
   options?.batchId === undefined
     ? Effect.map(makeId, (batchId) => ({ batchId, retried: "in-place" }))

@@ -25,7 +25,7 @@ describe("repair", () => {
       yield* memory.append("s", said(6))
       yield* memory.compactDue("s")
       const version = yield* log.version("s")
-      const broken = { version: 8, data: '{"half":', checksum: 0 }
+      const broken = { version: 8, schemaVersion: 1, data: '{"half":', checksum: 0 }
       yield* log.rewrite("s", [broken], [harmless], { expectedVersion: version, batchId: "damage" })
       expect((yield* Verify.session(log, "s")).map(({ rule, version }) => `${rule} ${version}`)).toEqual([
         "decodable 8",
@@ -88,7 +88,7 @@ describe("repair", () => {
       const log = yield* EventLog.EventLog
       yield* memory.append("s", said(3))
       yield* memory.append("other", said(3))
-      yield* log.rewrite("s", [{ version: 2, data: "?", checksum: 1 }], [harmless], {
+      yield* log.rewrite("s", [{ version: 2, schemaVersion: 1, data: "?", checksum: 1 }], [harmless], {
         expectedVersion: 3,
         batchId: "damage",
       })
@@ -111,7 +111,13 @@ describe("repair", () => {
       const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { fromVersion: 3 })))
       yield* log.rewrite(
         "s",
-        [{ version: 3, data: third.data.replace('"index":2', '"index":3') }],
+        [
+          {
+            version: 3,
+            schemaVersion: third.schemaVersion,
+            data: third.data.replace('"index":2', '"index":3'),
+          },
+        ],
         [harmless],
         {
           expectedVersion: good.version,

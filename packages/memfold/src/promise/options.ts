@@ -35,7 +35,7 @@ const checkStrategy = (option: string, given: unknown): void => {
   }
 }
 
-/** Stands for a strategy that is given by its name. */
+/** For the check of the other options: stands for a strategy that is given by its name. */
 const anyStrategy = Strategy.make({
   name: "any",
   when: Trigger.backlog({ messages: 1 }),

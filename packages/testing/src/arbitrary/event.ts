@@ -1,6 +1,6 @@
 /** Arbitrary events and logs, both possible and impossible ones. */
 import * as fc from "fast-check"
-import { type Event, EventCodec, type EventLog, Wording } from "@memfold/core"
+import { type Event, EventCodec, type EventLog, Message, Wording } from "@memfold/core"
 import { oneMessage, startOfTime, text } from "./conversation.js"
 
 /** Small, so that events refer to each other's messages by chance. */
@@ -30,7 +30,12 @@ export const byTag: {
 } = {
   MessageAppended: tagged("MessageAppended", {
     index,
-    message: oneMessage,
+    // One text and nothing else is stored in a form of its own.
+    message: fc.oneof(
+      oneMessage,
+      text.map((said) => Message.user(said)),
+      text.map((said) => Message.assistant(said)),
+    ),
     tokens,
     bound: fc.option(
       fc.record({ tokens, head: fc.option(fc.constantFrom("", "from 3"), { nil: undefined }) }),

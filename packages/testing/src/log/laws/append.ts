@@ -232,6 +232,17 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
             () => `${another ? "another batch" : "the batch"} at ${fromVersion}`,
           )
         }
+        for (const [position, count] of batches.entries()) {
+          if (count === 1) continue
+          const inside = yield* answerOf(
+            log.append("s", numbered(1), {
+              expectedVersion: sum(batches.slice(0, position)) + 1,
+              batchId: `c${position}`,
+              retried: "in-place",
+            }),
+          )
+          same(inside, "VersionConflict", () => `batch c${position}, behind its first record`)
+        }
         same(yield* readAll(log, "s"), stood, () => "something was written again")
         same(yield* log.version("s"), total, () => "the version after batches were repeated")
       }),

@@ -115,7 +115,7 @@ export const fullTextLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           } else if (one.act === "rewrite") {
             if (kept === undefined) continue
             const version = (one.which % kept.batches.length) + 1
-            yield* log.rewrite(one.session, [{ version, data: "{}" }], numbered(1), {
+            yield* log.rewrite(one.session, [{ version, schemaVersion: 1, data: "{}" }], numbered(1), {
               expectedVersion: kept.batches.length,
               batchId,
             })

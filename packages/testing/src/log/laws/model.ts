@@ -93,7 +93,7 @@ const commands = fc.commands<NaiveLog, Real, false>(
           async (model, log) => {
             const options = optionsOf(model, session, batchId, seen)
             if (version < 1 || version > model.version(session)) return
-            const rewritten = [{ version, data: "gone", checksum: 7 }]
+            const rewritten = [{ version, schemaVersion: 3, data: "gone", checksum: 7 }]
             const added: Batch = [{ time: 0, type: "Rewritten", schemaVersion: 1, data: "{}" }]
             const expected = model.append(session, added, options, rewritten)
             same(

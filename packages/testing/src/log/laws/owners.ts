@@ -64,10 +64,15 @@ export const ownerLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           } else if (one.act === "rewrite") {
             if (before === undefined) continue
             const [record] = numbered(1)
-            yield* log.rewrite(one.session, [{ version: 1, data: "{}" }], [{ ...record, time: 9 }], {
-              expectedVersion,
-              batchId,
-            })
+            yield* log.rewrite(
+              one.session,
+              [{ version: 1, schemaVersion: 1, data: "{}" }],
+              [{ ...record, time: 9 }],
+              {
+                expectedVersion,
+                batchId,
+              },
+            )
             kept.set(one.session, { ...before, version: expectedVersion + 1, updatedTime: 9, batchId })
           } else {
             const [first, ...rest] = numbered(one.count)

@@ -37,6 +37,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         }
         const changed = seqs.map((version) => ({
           version,
+          schemaVersion: 3,
           data: `{"gone":${version}}`,
           ...(checksum === undefined ? {} : { checksum }),
         }))
@@ -51,14 +52,15 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         )
         const found = yield* readAll(log, "s")
         same(
-          found.map(({ version, batchId, data }) => [version, batchId, data]),
+          found.map(({ version, schemaVersion, batchId, data }) => [version, schemaVersion, batchId, data]),
           [
             ...Array.from({ length: count }, (_, at) => [
               at + 1,
+              seqs.includes(at + 1) ? 3 : 1,
               "a",
               seqs.includes(at + 1) ? `{"gone":${at + 1}}` : secret(at + 1),
             ]),
-            ...Array.from({ length: added }, (_, at) => [count + at + 1, "b", `{"n":${100 + at}}`]),
+            ...Array.from({ length: added }, (_, at) => [count + at + 1, 1, "b", `{"n":${100 + at}}`]),
           ],
           () => "the records afterwards",
         )
@@ -88,7 +90,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     holds: (log, { count, off }) =>
       Effect.gen(function* () {
         yield* log.append("s", numbered(count), { expectedVersion: 0, batchId: "a" })
-        const changed = [{ version: 1, data: "{}" }]
+        const changed = [{ version: 1, schemaVersion: 1, data: "{}" }]
         for (const options of [
           { expectedVersion: Math.max(count + off, 0), batchId: "b" },
           { expectedVersion: count, lastBatchId: "elsewhere", batchId: "b" },
@@ -108,7 +110,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
         yield* log.rewrite("s", changed, numbered(1), options)
         const stood = yield* readAll(log, "s")
         const again = yield* answerOf(
-          log.rewrite("s", [{ version: 1, data: "another" }], numbered(2), options),
+          log.rewrite("s", [{ version: 1, schemaVersion: 1, data: "another" }], numbered(2), options),
         )
         same(
           again,

@@ -81,7 +81,7 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const next = after(rewritten ? [] : rows, step.changes)
           const done = yield* Effect.either(
             rewritten
-              ? log.rewrite("s", [{ version: 1, data: "{}" }], numbered(1), options)
+              ? log.rewrite("s", [{ version: 1, schemaVersion: 1, data: "{}" }], numbered(1), options)
               : log.append("s", numbered(1), options),
           )
           same(Either.isRight(done), next !== null, () => `whether change ${position} is taken`)
@@ -98,7 +98,7 @@ export const summaryLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           }
         }
         if (version > 0) {
-          yield* log.rewrite("s", [{ version: 1, data: "{}" }], numbered(1), {
+          yield* log.rewrite("s", [{ version: 1, schemaVersion: 1, data: "{}" }], numbered(1), {
             expectedVersion: version,
             batchId: "w",
           })
