@@ -22,7 +22,7 @@ export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "r
 }
 
 /** Opens a store, which is closed with the scope. */
-export type OpenStore = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
+type OpenStore = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
 
 type Open = (path: string, options: StoreOptions, url: string) => OpenStore
 

@@ -48,10 +48,12 @@ end
 local version, last = '0', ''
 if head then version, last = string.match(head, '^(%d+) %S+ (.*)$') end
 if inPlace and head and version ~= expected then
+  local function batchAt(number)
+    local entry = redis.call('XRANGE', log, number, number)[1]
+    return entry and entry[2][4]
+  end
   local from = string.format('%.0f', tonumber(expected) + 1)
-  local there = redis.call('XRANGE', log, from, from)[1]
-  local before = there and redis.call('XRANGE', log, expected, expected)[1]
-  if there and there[2][4] == batch and not (before and before[2][4] == batch) then
+  if batchAt(from) == batch and batchAt(expected) ~= batch then
     range = from .. '-' .. string.format('%.0f', tonumber(expected) + (#ARGV - first + 1) / 2)
   end
 end

@@ -17,7 +17,7 @@ import { integer, type Run, type RunNow, text } from "./Row.js"
 import { integrity } from "./integrity.js"
 import * as Owned from "./owned.js"
 import { replacing } from "./replacing.js"
-import { batchIdOf, ofSession } from "./schema.js"
+import { batchIdOf, lastEvent, ofSession } from "./schema.js"
 import * as Summaries from "./summaries.js"
 import * as Unfinished from "./unfinished.js"
 
@@ -68,7 +68,7 @@ const batchOf = `SELECT version FROM events INDEXED BY events_by_batch
   WHERE session = sessions.id AND batch_hash = ? AND batch_id = ?`
 
 /** The hash by which a batch is found at any version; `null` for one that is looked for in its place alone. */
-const hashOf = (batchId: string, retried: EventLog.AppendOptions["retried"]): number | null =>
+const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 
 const insertEvent = `INSERT INTO events
@@ -159,11 +159,11 @@ const appendAsExpected = (
   run: RunNow,
   session: string,
   records: Records,
+  hash: number | null,
   options: EventLog.AppendOptions,
 ): EventLog.AppendResult | null => {
-  const { expectedVersion, lastBatchId, batchId, retried } = options
+  const { expectedVersion, lastBatchId, batchId } = options
   const [{ type: first }] = records
-  const hash = hashOf(batchId, retried)
   const expected = [first, session, expectedVersion, lastBatchId ?? null]
   const [row] =
     hash === null ? run(placeAsExpected, expected) : run(newPlaceAsExpected, [...expected, hash, batchId])
@@ -237,8 +237,8 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       records: Records,
       appendOptions: EventLog.AppendOptions,
     ) => {
-      const { expectedVersion, lastBatchId, batchId, retried } = appendOptions
-      const hash = hashOf(batchId, retried)
+      const { expectedVersion, lastBatchId, batchId } = appendOptions
+      const hash = hashOf(appendOptions)
       const general = (run: Run, now: RunNow) =>
         Effect.gen(function* () {
           const [known] = yield* run(
@@ -292,7 +292,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
             : {
                 atOnce:
                   rewritten.length === 0
-                    ? (run) => appendAsExpected(run, session, records, appendOptions)
+                    ? (run) => appendAsExpected(run, session, records, hash, appendOptions)
                     : undefined,
               },
         )
@@ -337,19 +337,12 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       integrity: integrity(database),
       ...(options.fullTextIndex === "process" ? {} : { fullText: fullText(database) }),
       head: (session) =>
-        database
-          .query(
-            "head",
-            `SELECT version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
-             WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
-            [session],
-          )
-          .pipe(
-            Effect.map(([row]) =>
-              row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
-            ),
-            named(session),
+        database.query("head", lastEvent, [session]).pipe(
+          Effect.map(([row]) =>
+            row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
           ),
+          named(session),
+        ),
       version: (session) =>
         database
           .query("version", "SELECT last_version AS version FROM sessions WHERE name = ?", [session])
@@ -362,10 +355,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           .write("saveSnapshot", (run) =>
             run(
               `INSERT OR REPLACE INTO snapshots (session, fold, version, batch_id, data)
-               SELECT session, ?, version, batch_id, ? FROM (
-                 SELECT session, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
-                 WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1
-               ) WHERE version = ? AND batch_id = ?`,
+               SELECT session, ?, version, batch_id, ? FROM (${lastEvent}) WHERE version = ? AND batch_id = ?`,
               [foldVersion, data, session, version, batchId],
             ),
           )

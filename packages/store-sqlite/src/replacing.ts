@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Database } from "./Database.js"
 import { attempt } from "./driver.js"
 import { integer, type RunNow, text } from "./Row.js"
-import { batchIdOf, ofSession } from "./schema.js"
+import { lastEvent } from "./schema.js"
 
 /** Makes a function that runs `change` for a session that is at a place. A session that does not exist stays so. */
 export const replacing =
@@ -17,14 +17,10 @@ export const replacing =
   ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> =>
     database.write<void, EventLog.VersionConflict>(operation, (run, now) =>
       Effect.gen(function* () {
-        const [known] = yield* run(
-          `SELECT sessions.id, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
-           WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`,
-          [session],
-        )
+        const [known] = yield* run(lastEvent, [session])
         const actualVersion = known === undefined ? 0 : integer(known, "version")
         if (actualVersion !== at.version || (known !== undefined && text(known, "batch_id") !== at.batchId))
           return yield* new EventLog.VersionConflict({ session, expectedVersion: at.version, actualVersion })
-        if (known !== undefined) yield* attempt(() => change(now, integer(known, "id")))
+        if (known !== undefined) yield* attempt(() => change(now, integer(known, "session")))
       }),
     )

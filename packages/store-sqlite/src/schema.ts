@@ -14,6 +14,10 @@ export const ofSession = (events = "events"): string =>
 export const batchIdOf = (events = "events"): string =>
   `coalesce(${events}.batch_id, (SELECT batch_id FROM events AS first WHERE first.id = ${events}.id - ${events}.batch_position))`
 
+/** The last event of the session with a name: the number of the session, its version and its batch id. */
+export const lastEvent = `SELECT session, version, ${batchIdOf()} AS batch_id FROM sessions JOIN events ON ${ofSession()}
+  WHERE sessions.name = ? ORDER BY events.id DESC LIMIT 1`
+
 /**
  * - `sessions`: one row for each session, with its owner, its title, how often its records were rewritten, and the version of
  *   its last event: a log that has lost its end is found when it is read

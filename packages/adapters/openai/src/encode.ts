@@ -210,16 +210,13 @@ class Encoder {
     return [{ role, ...name, ...contentOf(content, form.content, "") }]
   }
 
-  /** A message that is nothing but one text, which most are; `null` for any other. */
-  plain(given: Message.Message): OpenAIMessage | null {
-    const text = plainText(given)
-    if (text === undefined) return null
-    if (given.role === "user") this.ids.close()
-    return { role: given.role, content: text } as OpenAIMessage
-  }
-
   encode(given: Message.Message, position: number): ReadonlyArray<OpenAIMessage> {
     this.message = position
+    const plain = plainText(given)
+    if (plain !== undefined) {
+      if (given.role === "user") this.ids.close()
+      return [{ role: given.role, content: plain } as OpenAIMessage]
+    }
     // Chat Completions take no compacted windows: a summary is sent as text.
     const message = { ...given, parts: Message.partsFor(given) }
     const form = formOf(message)
@@ -253,11 +250,7 @@ class Encoder {
 export const encodeMessage = (
   message: Message.Message,
   options: EncodeOptions = {},
-): Array<OpenAIMessage> => {
-  const encoder = new Encoder(options)
-  const plain = encoder.plain(message)
-  return plain === null ? [...encoder.encode(message, 0)] : [plain]
-}
+): Array<OpenAIMessage> => [...new Encoder(options).encode(message, 0)]
 
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
@@ -282,12 +275,7 @@ export const encodeAndReport = (
   const encoder = new Encoder(options)
   const placed = options.exact === true ? { messages, omitted: [] } : Codec.withoutMisplacedCalls(messages)
   encoder.omitted.push(...placed.omitted)
-  const encoded: Array<OpenAIMessage> = []
-  for (const [position, message] of placed.messages.entries()) {
-    const plain = encoder.plain(message)
-    if (plain === null) encoded.push(...encoder.encode(message, position))
-    else encoded.push(plain)
-  }
+  const encoded = placed.messages.flatMap((message, position) => encoder.encode(message, position))
   return {
     messages: options.exact === true ? encoded : Codec.wellFormed(encoded),
     omitted: encoder.omitted,

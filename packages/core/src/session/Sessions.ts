@@ -468,8 +468,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     )
   }
 
-  const saveSnapshot = (slot: Slot, { state, batchId }: Known) =>
-    log.saveSnapshot(state.session, Snapshot.take(state, batchId ?? undefined)).pipe(
+  const saveSnapshot = (slot: Slot, state: SessionState, batchId: string) =>
+    log.saveSnapshot(state.session, Snapshot.take(state, batchId)).pipe(
       Effect.map(() => {
         slot.snapshot = state.version
       }),
@@ -491,7 +491,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const append = <A, E>(
     { state, batchId: lastBatchId }: Known,
     list: Array.NonEmptyReadonlyArray<Event>,
-    { batchId, retried, time }: Pick<AppendOptions, "batchId" | "retried"> & { readonly time: number },
+    { batchId, retried, time }: Batch & { readonly time: number },
     goOn: (appended: AppendResult, next: SessionState | null) => Effect.Effect<A, E>,
   ) => {
     const { session } = state
@@ -571,12 +571,11 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           if (next === null) slot.known = null
           if (appended.duplicate || next === null)
             return Effect.map(refreshed, (state) => ({ state, appended }))
-          const stored = { state: next, batchId }
-          slot.known = stored
+          slot.known = { state: next, batchId }
           const applied = { state: next, appended }
           const isFar = slot.snapshot === null || next.version - slot.snapshot >= eventsBetweenSnapshots
           return isFar && list.some(isLandmark)
-            ? Effect.as(saveSnapshot(slot, stored), applied)
+            ? Effect.as(saveSnapshot(slot, next, batchId), applied)
             : Effect.succeed(applied)
         })
       })
