@@ -32,20 +32,6 @@ const mostVersions = 0xffff_ffff
 /** How many rows one query reads. */
 const pageSize = 512
 
-/** Reads pages of rows, one after the other; `next` gives the place after the last row of a full page. */
-const paged = <Place, A>(
-  start: Place,
-  page: (place: Place) => Effect.Effect<ReadonlyArray<A>, EventLog.LogError>,
-  next: (place: Place, last: A) => Place,
-): Stream.Stream<A, EventLog.LogError> =>
-  Stream.paginateChunkEffect(start, (place) =>
-    Effect.map(page(place), (rows) => {
-      const last = rows.length < pageSize ? undefined : rows.at(-1)
-      const after = last === undefined ? Option.none() : Option.some(next(place, last))
-      return [Chunk.unsafeFromArray(rows), after] as const
-    }),
-  )
-
 /** The record of a row of `events`, whose columns are in the order of `read`. */
 const recordOf = (
   session: string,
@@ -314,25 +300,22 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
         write("rewrite", session, rewritten, records, appendOptions),
       finishRewrites: (session) =>
         Unfinished.finish(database, session, options.busyTimeout ?? "30 seconds").pipe(named(session)),
-      read: (session, { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false } = {}) =>
-        paged(
-          { from: fromVersion, to: toVersion },
-          (range) =>
-            database
-              .lists(
-                "read",
-                `SELECT version, ${batchIdOf()}, time, types.name, schema_version, data, checksum
-                 FROM sessions
-                   JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
-                   LEFT JOIN types ON types.id = events.type
-                 WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
-                [Math.max(range.from, 1), Math.max(Math.min(range.to, mostVersions), 0), session],
-              )
-              .pipe(
-                Effect.map((rows) => rows.map((row) => recordOf(session, row))),
-                named(session),
-              ),
-          (range, { version }) => (reverse ? { ...range, to: version - 1 } : { ...range, from: version + 1 }),
+      read: (session, readOptions) =>
+        EventLog.readInPages(readOptions, pageSize, ({ fromVersion, toVersion, reverse }) =>
+          database
+            .lists(
+              "read",
+              `SELECT version, ${batchIdOf()}, time, types.name, schema_version, data, checksum
+               FROM sessions
+                 JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
+                 LEFT JOIN types ON types.id = events.type
+               WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ${pageSize}`,
+              [fromVersion, Math.max(Math.min(toVersion, mostVersions), 0), session],
+            )
+            .pipe(
+              Effect.map((rows) => rows.map((row) => recordOf(session, row))),
+              named(session),
+            ),
         ),
       integrity: integrity(database),
       ...(options.fullTextIndex === "process" ? {} : { fullText: fullText(database) }),
@@ -389,19 +372,22 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       description: (session) => Owned.description(database, session).pipe(named(session)),
       replaceDescription: (session, description, at) =>
         replaceAt("replaceDescription", session, at, (run, id) => Owned.describe(run, id, description)),
-      sessions: paged(
-        "",
-        (after) =>
-          database
-            .query(
-              "sessions",
-              `SELECT name, last_version AS version, created_at, coalesce(time, created_at) AS updated_at, owner, title
-               FROM sessions LEFT JOIN events ON events.id = sessions.id << 32 | last_version
-               WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
-              [after],
-            )
-            .pipe(Effect.map((rows) => rows.map(Owned.infoOf))),
-        (_after, { session }) => session,
+      sessions: Stream.paginateChunkEffect("", (after) =>
+        database
+          .query(
+            "sessions",
+            `SELECT name, last_version AS version, created_at, coalesce(time, created_at) AS updated_at, owner, title
+             FROM sessions LEFT JOIN events ON events.id = sessions.id << 32 | last_version
+             WHERE name > ? ORDER BY name LIMIT ${pageSize}`,
+            [after],
+          )
+          .pipe(
+            Effect.map((rows) => {
+              const page = rows.map(Owned.infoOf)
+              const last = page.length < pageSize ? undefined : page.at(-1)?.session
+              return [Chunk.unsafeFromArray(page), Option.fromNullable(last)] as const
+            }),
+          ),
       ),
       delete: (session) =>
         database

@@ -9,6 +9,8 @@ import { Context, type Effect, type Option, Schema, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { FullTextStore } from "./FullText.js"
 
+export { type PageRange, readInPages } from "./pages.js"
+
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {
   readonly session: string
@@ -280,7 +282,7 @@ export interface Service {
    * by itself. A store whose rewrites leave nothing behind leaves this method out.
    */
   readonly finishRewrites?: (session: string) => Effect.Effect<void, LogError>
-  /** The records of a session in order; none if the session does not exist. */
+  /** The records of a session in order; none if the session does not exist. See {@link readInPages}. */
   readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
   /**
    * The version of a session and the batch id of the record there; `null` if the session does not exist. A memory asks this

@@ -5,7 +5,7 @@
  * States are cached by session. An append trusts the cache, because the log refuses a wrong version; it takes one write
  * and no read. Every read first folds the events after the cached version.
  */
-import { Array, type Duration, Effect, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import { Array, type Duration, Effect, Either, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import {
   batchIdOf,
@@ -25,6 +25,7 @@ import type {
   VersionConflict,
 } from "../log/EventLog.js"
 import { LogError } from "../log/EventLog.js"
+import { foldRecords } from "../log/pages.js"
 import { evolve, requiresReplay } from "./evolve.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import type { SessionState } from "./SessionState.js"
@@ -282,32 +283,28 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   ): Effect.Effect<Known | null, SessionError> => {
     const commit = checked ? (state.summary?.version ?? state.version) : state.version
     let intact = !checked || state.summary === null
-    return log
-      .read(state.session, {
-        fromVersion: Math.max(commit, 1),
-        ...(toVersion === undefined ? {} : { toVersion }),
-      })
-      .pipe(
-        Stream.runFoldEffect<Known | null, LogRecord, DamagedEvent, never>(
-          state.version === 0 ? { state, batchId } : null,
-          (known, record) => {
-            if (!intact && record.version === commit) intact = isCommitOf(state, record)
-            if (record.version < state.version) return Effect.succeed(known)
-            if (record.version === state.version) {
-              const same = batchId === null || record.batchId === batchId
-              return Effect.succeed(same ? { state, batchId: record.batchId } : null)
-            }
-            if (known === null) return Effect.succeed(null)
-            return Effect.map(decodeAt(known.state.version + 1, record), (recorded) =>
-              requiresReplay(known.state, recorded)
-                ? null
-                : { state: evolve(known.state, recorded), batchId: record.batchId },
-            )
-          },
-        ),
-        Effect.map((known) => (intact ? known : null)),
-        retryTransient,
+    const step = (known: Known | null, record: LogRecord): Either.Either<Known | null, DamagedEvent> => {
+      if (!intact && record.version === commit) intact = isCommitOf(state, record)
+      if (record.version < state.version) return Either.right(known)
+      if (record.version === state.version) {
+        const same = batchId === null || record.batchId === batchId
+        return Either.right(same ? { state, batchId: record.batchId } : null)
+      }
+      if (known === null) return Either.right(null)
+      return Either.map(decodeAt(known.state.version + 1, record), (recorded) =>
+        requiresReplay(known.state, recorded)
+          ? null
+          : { state: evolve(known.state, recorded), batchId: record.batchId },
       )
+    }
+    const records = log.read(state.session, {
+      fromVersion: Math.max(commit, 1),
+      ...(toVersion === undefined ? {} : { toVersion }),
+    })
+    return foldRecords(records, state.version === 0 ? { state, batchId } : null, step).pipe(
+      Effect.map((known) => (intact ? known : null)),
+      retryTransient,
+    )
   }
 
   const reader = (session: string, most?: number) => (to?: number) => {
