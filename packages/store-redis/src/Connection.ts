@@ -1,10 +1,10 @@
 /** The connection to a server, a cluster, or a master behind sentinels. Failed requests are tried again within bounds. */
 import { EventLog, sleepUntil } from "@memfold/core"
-import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { Cluster, Redis } from "ioredis"
 import { answerWithin, type Client, opened, refreshSlots } from "./client.js"
 import { bare, describe, type Failure, isNoScript } from "./failures.js"
-import { held } from "./keepAlive.js"
+import { hold, release } from "./keepAlive.js"
 import type { Options, Target } from "./Options.js"
 import type { Script } from "./scripts.js"
 
@@ -20,13 +20,20 @@ export interface Connection {
     about: About,
     request: (client: Client) => Promise<A>,
   ) => Effect.Effect<A, EventLog.LogError>
-  /** Runs a script, and then waits for `replicas`; the second answer is how many of them have its writes. */
+  /** Runs a script. */
   readonly run: (
     about: About,
     script: Script,
     keys: ReadonlyArray<string>,
     args: ReadonlyArray<string>,
-    replicas?: { readonly count: number; readonly millis: number },
+  ) => Effect.Effect<unknown, EventLog.LogError>
+  /** Runs a script, and then waits for replicas; the second answer is how many of them have its writes. */
+  readonly runAndWait: (
+    about: About,
+    script: Script,
+    keys: ReadonlyArray<string>,
+    args: ReadonlyArray<string>,
+    replicas: { readonly count: number; readonly millis: number },
   ) => Effect.Effect<readonly [answer: unknown, replicas: number], EventLog.LogError>
   /** Every known server of a cluster; otherwise the one server. */
   readonly servers: () => ReadonlyArray<{
@@ -49,20 +56,23 @@ export const backoff = Schedule.exponential("20 millis").pipe(
 )
 
 /**
- * Collects the requests of one turn of the event loop, from all sessions, and sends them with one write to the socket. A
- * single request does not wait for others.
+ * Collects the requests of one turn of the event loop, from all sessions, and sends them with one write to the socket. The
+ * first one is sent at once: it may be the only one.
  */
 const gathering = (client: Client): (() => void) => {
-  let gathers = false
+  let count = 0
+  let corked: ReadonlyArray<Redis["stream"]> = []
+  const send = () => {
+    count = 0
+    for (const stream of corked) stream?.uncork()
+    corked = []
+  }
   return () => {
-    if (gathers) return
-    gathers = true
-    const streams = (client instanceof Cluster ? client.nodes() : [client]).map(({ stream }) => stream)
-    for (const stream of streams) stream?.cork()
-    process.nextTick(() => {
-      gathers = false
-      for (const stream of streams) stream?.uncork()
-    })
+    count++
+    if (count === 1) process.nextTick(send)
+    if (count !== 2) return
+    corked = (client instanceof Cluster ? client.nodes() : [client]).map(({ stream }) => stream)
+    for (const stream of corked) stream?.cork()
   }
 }
 
@@ -120,66 +130,101 @@ export const open = (
       schedule: backoff.pipe(Schedule.upTo(retryFor)),
     }
 
-    const ask: Connection["ask"] = ({ operation, session }, request) => {
-      const answered = Effect.suspend(() => {
-        let before: Failed | undefined
-        const once = Effect.tryPromise({
-          try: () =>
-            held(async () => {
-              gather()
-              const answer = await request(client)
-              trouble = undefined
-              return answer
-            }),
-          catch: (error) => (before = failed(error, before)),
-        })
-        const patiently = () => once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
-        // Almost every request is answered at the first try, which needs no timers.
-        return client.status === "ready"
-          ? Effect.catchAll(once, (failure) => (failure.passing ? patiently() : Effect.fail(failure)))
-          : patiently()
-      })
-      return Effect.mapError(
-        answered,
-        ({ reason, cause }) =>
-          new EventLog.LogError({
-            operation,
-            ...(session === undefined ? {} : { session }),
-            reason,
-            cause,
-          }),
-      )
+    /** Sends a request once. `before` is how it failed before. */
+    const send = <A>(
+      request: (client: Client) => Promise<A>,
+      before: Failed | undefined,
+      onAnswer: (answer: A) => void,
+      onFailure: (failure: Failed) => void,
+    ): void => {
+      const answered = (answer: A) => {
+        release()
+        trouble = undefined
+        onAnswer(answer)
+      }
+      const refused = (error: unknown) => {
+        release()
+        onFailure(failed(error, before))
+      }
+      hold()
+      gather()
+      try {
+        request(client).then(answered, refused)
+      } catch (error) {
+        refused(error)
+      }
     }
 
-    const run: Connection["run"] = (about, { sha, source }, keys, args, replicas) => {
-      const send = (to: Client, command: "evalsha" | "eval", script: string) =>
-        to[command](script, keys.length, ...keys, ...args).then((answer) => [answer, 0] as const)
-      /** WAIT is about the writes of its own connection: both go down the same one, one behind the other. */
-      const sendAndWait = async (
-        to: Client,
-        command: "evalsha" | "eval",
-        script: string,
-        { count, millis }: NonNullable<typeof replicas>,
-      ) => {
-        const pipeline = to.pipeline()
-        pipeline[command](script, keys.length, ...keys, ...args)
-        pipeline.wait(count, millis)
-        const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
-        const error = ran?.[0] ?? waited?.[0]
-        if (!error) return [ran?.[1], Number(waited?.[1])] as const
-        // The client follows a redirection only for single commands; one of those makes it look for the session.
-        if (to instanceof Cluster && !isNoScript(error)) await to.exists(keys[0] ?? "").catch(() => undefined)
+    /** Sends a request until it is answered, or its failure will not pass. */
+    const patiently = <A>(
+      request: (client: Client) => Promise<A>,
+      earlier: Failed | undefined,
+    ): Effect.Effect<A, Failed> =>
+      Effect.suspend(() => {
+        let before = earlier
+        const once = Effect.async<A, Failed>((resume) =>
+          send(
+            request,
+            before,
+            (answer) => resume(Exit.succeed(answer)),
+            (failure) => resume(Exit.fail((before = failure))),
+          ),
+        )
+        return once.pipe(Effect.timeoutFail(patience), Effect.retry(again))
+      })
+
+    const ask: Connection["ask"] = ({ operation, session }, request) => {
+      const inWords = ({ reason, cause }: Failed) =>
+        new EventLog.LogError({
+          operation,
+          ...(session === undefined ? {} : { session }),
+          reason,
+          cause,
+        })
+      return Effect.async((resume) => {
+        const tryOn = (before?: Failed) => resume(Effect.mapError(patiently(request, before), inWords))
+        // Almost every request is answered at the first try, which needs no timers.
+        if (client.status !== "ready") return tryOn()
+        send(
+          request,
+          undefined,
+          (answer) => resume(Exit.succeed(answer)),
+          (failure) => (failure.passing ? tryOn(failure) : resume(Exit.fail(inWords(failure)))),
+        )
+      })
+    }
+
+    /** Sends a script by its name, and in full to a server that does not have it yet. */
+    const named = <A>(
+      { sha, source }: Script,
+      call: (command: "evalsha" | "eval", script: string) => Promise<A>,
+    ): Promise<A> =>
+      call("evalsha", sha).catch((error: unknown) => {
+        if (isNoScript(error)) return call("eval", source)
         throw error
-      }
-      const sent = (to: Client, command: "evalsha" | "eval", script: string) =>
-        replicas === undefined ? send(to, command, script) : sendAndWait(to, command, script, replicas)
-      return ask(about, (to) =>
-        sent(to, "evalsha", sha).catch((error: unknown) => {
-          if (isNoScript(error)) return sent(to, "eval", source)
+      })
+
+    const run: Connection["run"] = (about, script, keys, args) => {
+      const given = [...keys, ...args]
+      return ask(about, (to) => named(script, (command, name) => to[command](name, keys.length, ...given)))
+    }
+
+    /** WAIT is about the writes of its own connection: both go down the same one, one behind the other. */
+    const runAndWait: Connection["runAndWait"] = (about, script, keys, args, { count, millis }) =>
+      ask(about, (to) =>
+        named(script, async (command, name) => {
+          const pipeline = to.pipeline()
+          pipeline[command](name, keys.length, ...keys, ...args)
+          pipeline.wait(count, millis)
+          const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
+          const error = ran?.[0] ?? waited?.[0]
+          if (!error) return [ran?.[1], Number(waited?.[1])] as const
+          // The client follows a redirection only for single commands; one of those makes it look for the session.
+          if (to instanceof Cluster && !isNoScript(error))
+            await to.exists(keys[0] ?? "").catch(() => undefined)
           throw error
         }),
       )
-    }
 
     client.connect().catch(() => undefined)
     yield* ask({ operation: "open" }, (to) => to.ping())
@@ -195,6 +240,7 @@ export const open = (
     return {
       ask,
       run,
+      runAndWait,
       servers: () => {
         if (!(client instanceof Cluster)) return [{ server: client, name: target.name, replica: false }]
         const replicas = new Set(client.nodes("slave"))

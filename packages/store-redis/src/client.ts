@@ -26,8 +26,8 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     ...(target.tls === undefined ? {} : { tls: target.tls }),
     db: target.db,
     connectTimeout: millis,
-    // A subscription may be silent for hours, so it sends a PING now and then: see changes.ts.
-    commandTimeout: answer,
+    // Redis answers in order, so a timer for the connection is enough; no request needs one of its own. A subscription may
+    // be silent for hours, so it sends a PING now and then: see changes.ts.
     socketTimeout: answer,
     connectionName: "memfold",
     // A server that is loading says so by itself. One that sentinels name is asked whether it is the master.

@@ -3,7 +3,7 @@
  * number of processes on any number of machines.
  */
 import { EventLog } from "@memfold/core"
-import { Chunk, Context, Duration, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, type Scope } from "effect"
 import type { Changes } from "./changes.js"
 import { listen } from "./changes.js"
 import { open } from "./Connection.js"
@@ -14,7 +14,7 @@ import { type Options, targetOf } from "./Options.js"
 import * as Scripts from "./scripts.js"
 import { description, owned, replaceDescription, toDescribed } from "./owned.js"
 import { sessions } from "./sessions.js"
-import { batchOfHead, fromHead, fromStored, toHeader, toRecord, toStored } from "./stored.js"
+import { fromHead, fromStored, toHeader, toRecord, toStartOfHead, toStored } from "./stored.js"
 import * as Summaries from "./summaries.js"
 import * as Unfinished from "./unfinished.js"
 
@@ -80,7 +80,8 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       session: string,
       count: number,
       { expectedVersion }: EventLog.AppendOptions,
-      [answer, reached]: readonly [answer: unknown, replicas: number],
+      answer: unknown,
+      reached: number,
     ): Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError> => {
       // The most frequent answer is the shortest.
       const [outcome, first, second, third] = answer === 1 ? ["appended"] : (answer as ReadonlyArray<string>)
@@ -158,28 +159,31 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
           : expectedVersion === 0
             ? [log, meta, sessions]
             : [log, meta]
-      return Effect.flatMap(
-        connection.run(
-          { operation, session },
-          scripts.append,
-          rewrites ? [...keys, snapshot, draft, unfinished] : keys,
-          [
-            toStored(batchId),
-            String(expectedVersion),
-            lastBatchId === undefined ? "" : `=${toStored(lastBatchId)}`,
-            `${retried === "in-place" ? "!" : ""}${5 + more.length}`,
-            ...more,
-            ...records.flatMap((record) => [toHeader(record), toStored(record.data)]),
-          ],
-          replicas,
-        ),
-        (answer) => toAppended(operation, session, records.length, options, answer),
-      )
+      const args = [
+        toStored(batchId),
+        String(expectedVersion),
+        toStartOfHead(expectedVersion, lastBatchId),
+        `${toStartOfHead(expectedVersion + records.length, batchId)}${records.at(-1)?.time}`,
+        `${retried === "in-place" ? "-" : ""}${6 + more.length}`,
+        ...more,
+      ]
+      for (const record of records) args.push(toHeader(record), toStored(record.data))
+      const about = { operation, session }
+      const all = rewrites ? [...keys, snapshot, draft, unfinished] : keys
+      const toResult = (answer: unknown, reached: number) =>
+        toAppended(operation, session, records.length, options, answer, reached)
+      return replicas === undefined
+        ? Effect.flatMap(connection.run(about, scripts.append, all, args), (answer) => toResult(answer, 0))
+        : Effect.flatMap(
+            connection.runAndWait(about, scripts.append, all, args, replicas),
+            ([answer, reached]) => toResult(answer, reached),
+          )
     }
 
-    const page = (session: string, from: number, to: number, reverse: boolean) => {
+    const readPage = (session: string, { fromVersion: from, toVersion: to, reverse }: EventLog.PageRange) => {
+      if (from > to) return Effect.succeed([])
       const { log } = keysOf(session)
-      const first = from <= 1 ? "-" : `${from}-0`
+      const first = from === 1 ? "-" : `${from}-0`
       const last = to === Number.MAX_SAFE_INTEGER ? "+" : `${to}-0`
       return connection
         .ask({ operation: "read", session }, (client) =>
@@ -190,28 +194,6 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
         .pipe(Effect.map((entries) => entries.map((entry) => toRecord(session, entry))))
     }
 
-    const read: EventLog.Service["read"] = (
-      session,
-      { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false } = {},
-    ) =>
-      Stream.paginateChunkEffect({ from: fromVersion, to: toVersion }, (range) =>
-        (range.to < 1 || range.from > range.to
-          ? Effect.succeed([])
-          : page(session, range.from, range.to, reverse)
-        ).pipe(
-          Effect.map((records) => {
-            const last = records.at(-1)
-            const next =
-              last === undefined || records.length < pageSize
-                ? Option.none()
-                : Option.some(
-                    reverse ? { ...range, to: last.version - 1 } : { ...range, from: last.version + 1 },
-                  )
-            return [Chunk.unsafeFromArray(records), next] as const
-          }),
-        ),
-      )
-
     const log: RedisEventLog = {
       durability,
       changes,
@@ -219,19 +201,22 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
       rewrite: (session, rewritten, records, options) =>
         write("rewrite", session, rewritten, records, options),
       finishRewrites,
-      read,
+      read: (session, readOptions) =>
+        EventLog.readInPages(readOptions, pageSize, (range) => readPage(session, range)),
       head: (session) =>
         connection
           .ask({ operation: "head", session }, (client) => client.hget(keysOf(session).meta, "head"))
           .pipe(
-            Effect.map((head) =>
-              head === null ? null : { version: fromHead(head).version, batchId: batchOfHead(head) },
-            ),
+            Effect.map((head) => {
+              if (head === null) return null
+              const { version, batchId } = fromHead(head)
+              return { version, batchId }
+            }),
           ),
       version: (session) =>
         connection
           .ask({ operation: "version", session }, (client) => client.hget(keysOf(session).meta, "head"))
-          .pipe(Effect.map((head) => fromHead(head ?? "").version)),
+          .pipe(Effect.map((head) => (head === null ? 0 : fromHead(head).version))),
       saveSnapshot: (session, { foldVersion, version, batchId, data }) => {
         const { meta, snapshot } = keysOf(session)
         return connection
@@ -283,11 +268,11 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
               ),
             ),
             Effect.filterOrFail(
-              ([removed]) => removed !== -1,
+              (removed) => removed !== -1,
               () => restarted,
             ),
             Effect.retry({ times: mostLooks, while: (error) => error === restarted }),
-            Effect.map(([removed]) => removed === 1),
+            Effect.map((removed) => removed === 1),
           )
       },
     }

@@ -77,13 +77,19 @@ export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string>
 export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
 
+/** The keys of so many sessions are kept: to make them takes as long as to send a request. */
+const mostKept = 1_000
+
 /** The keys of every session of a prefix; the prefix is escaped once. */
 export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
   const escaped = prefixOf(prefix)
+  const kept = new Map<string, SessionKeys>()
   return (session) => {
+    const known = kept.get(session)
+    if (known !== undefined) return known
     const name = toStored(session)
     const start = `${escaped}:{${tags[crc32(name) % buckets] ?? ""}}:`
-    return {
+    const keys = {
       log: `${start}log:${name}`,
       meta: `${start}meta:${name}`,
       snapshot: `${start}snapshot:${name}`,
@@ -93,6 +99,9 @@ export const keysUnder = (prefix: string): ((session: string) => SessionKeys) =>
       unfinished: `${start}unfinished`,
       draft: `${start}draft:${name}`,
     }
+    if (kept.size >= mostKept) kept.clear()
+    kept.set(session, keys)
+    return keys
   }
 }
 

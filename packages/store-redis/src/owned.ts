@@ -6,7 +6,7 @@ import { EventLog } from "@memfold/core"
 import { Effect, Option } from "effect"
 import type { Connection } from "./Connection.js"
 import { keysUnder, ownedLists, type SessionKeys } from "./keys.js"
-import { script } from "./scripts.js"
+import { partsOfHead, script } from "./scripts.js"
 import { infoOf } from "./sessions.js"
 import { fromStored, toStored } from "./stored.js"
 
@@ -77,7 +77,7 @@ const replace = script(`
 local meta, owned = unpack(KEYS)
 local version, batch, owner, title, name = unpack(ARGV)
 local head = redis.call('HGET', meta, 'head') or ''
-local now, last = string.match(head, '^(%d+) %S+ (.*)$')
+local now, last = string.match(head, ${partsOfHead})
 if not now then return version == '0' and 'done' or '0' end
 if now ~= version or last ~= batch then return now end
 local before = redis.call('HGET', meta, 'owner')
@@ -106,7 +106,7 @@ export const replaceDescription = (
       [meta, owned],
       [String(at.version), toStored(at.batchId), marked(owner), marked(title), toStored(session)],
     ),
-    ([answer]) =>
+    (answer) =>
       answer === "done"
         ? Effect.void
         : new EventLog.VersionConflict({

@@ -12,6 +12,9 @@ export const script = (source: string): Script => ({
   sha: createHash("sha1").update(source).digest("hex"),
 })
 
+/** The pattern of the version and the batch in the field `head`, in Lua. */
+export const partsOfHead = "'^(%d+) (.*) %S+$'"
+
 /** The command that tells listeners; `SPUBLISH` keeps a message on the servers of the session's slot. */
 export type Publish = "PUBLISH" | "SPUBLISH"
 
@@ -20,11 +23,12 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  * The first write is an `XADD`, which a full server refuses, and no write after it can fail: the batch is stored as a
  * whole or not at all.
  *
- * Most of a script's time goes into passing arguments, so an append passes few: one field, `head`, is all it reads of a
- * session, and a record is its header, its batch and its data. The arguments are:
+ * Most of a script's time goes into passing arguments and making texts, so an append passes few and makes none: one field,
+ * `head`, is all it reads of a session, and it only compares its start. The arguments are:
  *
- * - the batch id, the expected version, `=` and the batch id at that version (empty if unknown), and the position of the
- *   first record's argument: 5 if nothing but records follows. Behind a `!`, retries look for the batch in its place alone
+ * - the batch id; the expected version; the start that `head` has then: `VERSION BATCH `, or `VERSION ` if the batch is not
+ *   known; the next `head`; and the position of the first record's argument: 6 if nothing but records follows. With a minus,
+ *   retries look for the batch in its place alone
  * - otherwise `1` to change the owner and the title (empty to keep them), the new ones, each behind `=`, or empty for none,
  *   `1` to change summary rows, `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status,
  *   id as JSON, and JSON, and then each record to rewrite: its version, schema version with checksum, and data
@@ -33,10 +37,11 @@ export type Publish = "PUBLISH" | "SPUBLISH"
  * A plain append passes only the first two keys, or three if it starts the session.
  */
 const append = (publish: Publish): string => `
-local log, meta, sessions, summaries, snapshot, draft, unfinished = unpack(KEYS)
-local batch, expected, after, first = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local inPlace = not first
-if inPlace then first = tonumber(string.sub(ARGV[4], 2)) end
+local log, meta, sessions, summaries = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local snapshot, draft, unfinished = KEYS[5], KEYS[6], KEYS[7]
+local batch, expected, after, first = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[5])
+local inPlace = first < 0
+if inPlace then first = -first end
 
 local head, range
 if inPlace then
@@ -45,8 +50,11 @@ else
   local found = redis.call('HMGET', meta, 'head', '=' .. batch)
   head, range = found[1], found[2]
 end
-local version, last = '0', ''
-if head then version, last = string.match(head, '^(%d+) %S+ (.*)$') end
+local version = '0'
+-- Behind the batch, which may have spaces, there is only a time, which has none.
+local isAsExpected = head and string.sub(head, 1, #after) == after and not string.find(head, ' ', #after + 1, true)
+if isAsExpected then version = expected
+elseif head then version = string.match(head, ${partsOfHead}) end
 if inPlace and head and version ~= expected then
   local function batchAt(number)
     local entry = redis.call('XRANGE', log, number, number)[1]
@@ -71,27 +79,27 @@ if range then
 end
 local length = redis.call('XLEN', log)
 if tostring(length) ~= version then return {'damaged', tostring(length), version or head} end
-if version ~= expected or (after ~= '' and after ~= '=' .. last) then return {'conflict', version} end
+if version ~= expected or (#after > #expected + 1 and not isAsExpected) then return {'conflict', version} end
 -- Another program's key in place of the list has to fail before anything is written.
 if version == '0' then redis.call('ZCARD', sessions) end
 
 local active, rows, becomes, changed, unowned, owned
 -- The key of its log ends with the session's name, and all keys of a bucket start alike.
-if first > 5 and ARGV[5] ~= '' then
+if first > 6 and ARGV[6] ~= '' then
   local start = string.sub(sessions, 1, #sessions - #'sessions') .. 'owned:'
   local before = redis.call('HGET', meta, 'owner')
   if before then unowned = start .. before end
-  if ARGV[6] ~= '' then owned = start .. string.sub(ARGV[6], 2) end
+  if ARGV[7] ~= '' then owned = start .. string.sub(ARGV[7], 2) end
   -- Another program's keys have to fail before anything is written.
   if unowned then redis.call('SCARD', unowned) end
   if owned then redis.call('SCARD', owned) end
 end
-if first > 5 and ARGV[8] ~= '' then
-  rows = tonumber(ARGV[10])
+if first > 6 and ARGV[9] ~= '' then
+  rows = tonumber(ARGV[11])
   redis.call('HLEN', summaries)
-  active = ARGV[9] == '' and redis.call('HGET', meta, 'active') or ''
+  active = ARGV[10] == '' and redis.call('HGET', meta, 'active') or ''
   becomes = {}
-  for at = 11, 10 + 4 * rows, 4 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
+  for at = 12, 11 + 4 * rows, 4 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
   if becomes[active] == false then active = '' end
   for row, is in pairs(becomes) do
     if is and row ~= active then
@@ -100,11 +108,11 @@ if first > 5 and ARGV[8] ~= '' then
     end
   end
   local ids = {}
-  for at = 11, 10 + 4 * rows, 4 do
+  for at = 12, 11 + 4 * rows, 4 do
     if ids[ARGV[at + 2]] then return {'two of one id', ids[ARGV[at + 2]], ARGV[at]} end
     ids[ARGV[at + 2]] = ARGV[at]
   end
-  if ARGV[9] == '' and rows > 0 then
+  if ARGV[10] == '' and rows > 0 then
     -- A quote inside a JSON string has a backslash: this is found nowhere but in the row's own field.
     local kept = redis.call('HGETALL', summaries)
     for place = 1, #kept, 2 do
@@ -116,7 +124,7 @@ if first > 5 and ARGV[8] ~= '' then
     end
   end
   if unfinished then redis.call('HLEN', unfinished) end
-  for at = 11 + 4 * rows, first - 1, 3 do
+  for at = 12 + 4 * rows, first - 1, 3 do
     changed = changed or {}
     changed[ARGV[at]] = {ARGV[at + 1], ARGV[at + 2]}
   end
@@ -144,12 +152,11 @@ if changed then
   end
 end
 
+-- Redis writes a number that it is passed with all of its digits.
 local number = tonumber(version)
-local from = string.format('%.0f', number + 1)
 for at = first, #ARGV, 2 do
   number = number + 1
-  version = string.format('%.0f', number)
-  redis.call('XADD', target, version, 'h', ARGV[at], 'b', batch, 'd', ARGV[at + 1])
+  redis.call('XADD', target, number, 'h', ARGV[at], 'b', batch, 'd', ARGV[at + 1])
 end
 if changed then
   redis.call('UNLINK', log, snapshot)
@@ -157,25 +164,24 @@ if changed then
   -- The key of its log ends with the session's name, and all keys of a bucket start alike.
   redis.call('HSET', unfinished, string.sub(log, #sessions - #'sessions' + #'log:' + 1), batch)
 end
-head = version .. ' ' .. string.match(ARGV[#ARGV - 1], '^%S+') .. ' ' .. batch
-if inPlace then redis.call('HSET', meta, 'head', head)
-else redis.call('HSET', meta, 'head', head, '=' .. batch, from .. '-' .. version) end
+if inPlace then redis.call('HSET', meta, 'head', ARGV[4])
+else redis.call('HSET', meta, 'head', ARGV[4], '=' .. batch, string.format('%.0f-%.0f', version + 1, number)) end
 if active then
   redis.call('HSET', meta, 'active', active)
-  for at = 11, 10 + 4 * rows, 4 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 3]) end
-  if ARGV[9] ~= '' then
+  for at = 12, 11 + 4 * rows, 4 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 3]) end
+  if ARGV[10] ~= '' then
     -- Field by field: in a slot that is being moved, a script may not use a key again that it has removed.
     for _, row in ipairs(redis.call('HKEYS', summaries)) do
       if becomes[row] == nil then redis.call('HDEL', summaries, row) end
     end
   end
 end
-if first > 5 and ARGV[5] ~= '' then
+if first > 6 and ARGV[6] ~= '' then
   local name = string.sub(log, #sessions - #'sessions' + #'log:' + 1)
   if unowned and unowned ~= owned then redis.call('SREM', unowned, name) end
   if owned then redis.call('SADD', owned, name) end
   for place, field in ipairs({'owner', 'title'}) do
-    local value = ARGV[5 + place]
+    local value = ARGV[6 + place]
     if value == '' then redis.call('HDEL', meta, field) else redis.call('HSET', meta, field, string.sub(value, 2)) end
   end
 end
@@ -185,7 +191,7 @@ if expected == '0' then
   redis.call('ZADD', sessions, 0, string.sub(log, #sessions - #'sessions' + #'log:' + 1))
 end
 -- A user who may not publish may append.
-redis.pcall('${publish}', log, version)
+redis.pcall('${publish}', log, number)
 return 1
 `
 
@@ -194,7 +200,7 @@ const saveSnapshot = `
 local meta, snapshot = unpack(KEYS)
 local foldVersion, version, batch, data = unpack(ARGV)
 local head = redis.call('HGET', meta, 'head') or ''
-local now, last = string.match(head, '^(%d+) %S+ (.*)$')
+local now, last = string.match(head, ${partsOfHead})
 if now ~= version or last ~= batch then return 0 end
 redis.call('HSET', snapshot, 'foldVersion', foldVersion, 'version', version, 'batch', batch, 'data', data)
 return 1
@@ -210,7 +216,7 @@ local log, meta, sessions, snapshot, summaries = unpack(KEYS)
 local name, head = unpack(ARGV)
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
 if (redis.call('HGET', meta, 'head') or '') ~= head then
-  local version, last = string.match(head, '^(%d+) %S+ (.*)$')
+  local version, last = string.match(head, ${partsOfHead})
   local there = version and redis.call('XRANGE', log, version, version)[1]
   if not there or there[2][4] ~= last then return -1 end
 end

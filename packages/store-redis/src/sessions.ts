@@ -31,17 +31,18 @@ export const infoOf = (
   connection
     .ask({ operation }, (client) => client.hmget(meta, "head", "created", "owner", "title"))
     .pipe(
-      Effect.map(([head, created, owner, title]) =>
-        head == null
-          ? Option.none()
-          : Option.some<EventLog.SessionInfo>({
-              session,
-              ...fromHead(head),
-              createdTime: Number(created),
-              ...(owner == null ? {} : { owner: fromStored(owner) }),
-              ...(title == null ? {} : { title: fromStored(title) }),
-            }),
-      ),
+      Effect.map(([head, created, owner, title]) => {
+        if (head == null) return Option.none()
+        const { version, updatedTime } = fromHead(head)
+        return Option.some<EventLog.SessionInfo>({
+          session,
+          version,
+          updatedTime,
+          createdTime: Number(created),
+          ...(owner == null ? {} : { owner: fromStored(owner) }),
+          ...(title == null ? {} : { title: fromStored(title) }),
+        })
+      }),
     )
 
 /** Every session of a prefix, ordered by the bytes of its id. */

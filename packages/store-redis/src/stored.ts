@@ -43,12 +43,18 @@ export const toRecord = (
   data: fromStored(data),
 })
 
-/** The start of the field `head` (`VERSION UPDATED BATCH`): a session's version and the time of its last record. */
-export const fromHead = (head: string): Pick<EventLog.SessionInfo, "version" | "updatedTime"> => {
-  const [version = "", updated = ""] = head.split(" ", 2)
-  return { version: Number(version), updatedTime: Number(updated) }
-}
+/** The start of the field `head` (`VERSION BATCH UPDATED`): the version of a session, and the batch of its last record. */
+export const toStartOfHead = (version: number, batchId: string | undefined): string =>
+  batchId === undefined ? `${version} ` : `${version} ${toStored(batchId)} `
 
-/** The batch id in the field `head`. */
-export const batchOfHead = (head: string): string =>
-  fromStored(head.slice(head.indexOf(" ", head.indexOf(" ") + 1) + 1))
+/** A session's version, and the batch id and the time of its last record, from the field `head`. */
+export const fromHead = (
+  head: string,
+): Pick<EventLog.SessionInfo, "version" | "updatedTime"> & EventLog.LogPosition => {
+  const [behindVersion, behindBatch] = [head.indexOf(" "), head.lastIndexOf(" ")]
+  return {
+    version: Number(head.slice(0, Math.max(behindVersion, 0))),
+    batchId: fromStored(head.slice(behindVersion + 1, behindBatch)),
+    updatedTime: Number(head.slice(behindBatch + 1)),
+  }
+}

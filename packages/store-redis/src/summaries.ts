@@ -6,7 +6,7 @@ import { EventLog } from "@memfold/core"
 import { Effect, Option, Schema } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
-import { script } from "./scripts.js"
+import { partsOfHead, script } from "./scripts.js"
 import { toStored } from "./stored.js"
 
 const Row = Schema.Struct({
@@ -104,7 +104,7 @@ const replace = script(`
 local meta, summaries = unpack(KEYS)
 local version, batch, problem, active = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local head = redis.call('HGET', meta, 'head') or ''
-local now, last = string.match(head, '^(%d+) %S+ (.*)$')
+local now, last = string.match(head, ${partsOfHead})
 if not now then return version == '0' and 'done' or '0' end
 if now ~= version or last ~= batch then return now end
 if problem ~= '' then return 'refused' end
@@ -153,7 +153,7 @@ export const replaceAll = (
       ],
     )
     .pipe(
-      Effect.flatMap(([answer]): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
+      Effect.flatMap((answer): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
         if (answer === "done") return Effect.void
         if (answer === "refused") {
           const reason = `the change would leave ${problem}; nothing was written`
