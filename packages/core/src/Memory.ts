@@ -6,7 +6,7 @@
  *                   └────► render ─► context
  * ```
  */
-import { Clock, Duration, Effect, Exit, Layer, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, type Fiber, Layer, Stream } from "effect"
 import { withDefaults } from "./compact/Compaction.js"
 import { fork } from "./history/fork.js"
 import { redact } from "./history/redact.js"
@@ -75,6 +75,7 @@ import * as CompactionSchedule from "./schedule/CompactionSchedule.js"
 import { describe } from "./session/description.js"
 import { make as makeSessions } from "./session/Sessions.js"
 import type { SessionState } from "./session/SessionState.js"
+import type { Restore } from "./session/Turns.js"
 import { CurrentSummarizer } from "./summarize/CurrentSummarizer.js"
 
 export * from "./memory/MemoryService.js"
@@ -192,10 +193,50 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let recalls = false
   const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
 
-  /** The messages are stored: when the memory is closed, this answers, and an inline compaction is interrupted. */
-  const checkedAfterwards = (state: SessionState, strategy: Strategy): Effect.Effect<void> => {
-    const checked = schedule.check(state, strategy)
-    return mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+  /**
+   * Checks the state after messages were stored; `null` if nothing is left to do. When the memory is closed, this answers, and
+   * an inline compaction is interrupted.
+   */
+  const checkAfterwards = (
+    fiber: Fiber.RuntimeFiber<unknown, unknown>,
+    state: SessionState,
+    strategy: Strategy,
+  ): Effect.Effect<void> | null => {
+    const checked = schedule.checkAtOnce(fiber, state, strategy)
+    return checked !== null && mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+  }
+
+  const append = (
+    fiber: Fiber.RuntimeFiber<unknown, unknown>,
+    restore: Restore,
+    ...[session, given, options = {}]: Parameters<Service["append"]>
+  ): Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused> => {
+    const began = nowOf(fiber)
+    const checked = checkAppend(session, given, options)
+    if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
+    const strategy = strategyOf(session, options)
+    if (Exit.isFailure(strategy)) return Effect.failCause(strategy.cause)
+    const appended = appendMessages({ sessions, counter }, session, checked.value, {
+      strategy: strategy.value,
+      idempotencyKey: options.idempotencyKey,
+      description: { owner: options.owner, title: options.title },
+      // Which facts and messages were recalled, only the context knows.
+      origin: (before) => ({
+        prefix: options.prefix,
+        head:
+          layers === null && !recalls ? headOf(before, styleOf(strategy.value, before, began)) : undefined,
+      }),
+      restore,
+    })
+    return Effect.flatMap(appended, (batch) => {
+      const answer = describeAppend(batch)
+      const finish = () => {
+        metrics.recordAppend(fiber, began, answer)
+        return Effect.succeed(answer)
+      }
+      const checked = checkAfterwards(fiber, batch.state, strategy.value)
+      return checked === null ? finish() : Effect.flatMap(restore(checked), finish)
+    })
   }
 
   const recall: Service["recall"] = (session, query, options = {}) =>
@@ -220,35 +261,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const service: Service = {
     append: (session, given, options = {}) =>
-      Effect.withFiberRuntime(
-        (fiber): Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused> => {
-          const began = nowOf(fiber)
-          const checked = checkAppend(session, given, options)
-          if (Exit.isFailure(checked)) return Effect.failCause(checked.cause)
-          const strategy = strategyOf(session, options)
-          if (Exit.isFailure(strategy)) return Effect.failCause(strategy.cause)
-          const appended = appendMessages({ sessions, counter }, session, checked.value, {
-            strategy: strategy.value,
-            idempotencyKey: options.idempotencyKey,
-            description: { owner: options.owner, title: options.title },
-            // Which facts and messages were recalled, only the context knows.
-            origin: (before) => ({
-              prefix: options.prefix,
-              head:
-                layers === null && !recalls
-                  ? headOf(before, styleOf(strategy.value, before, began))
-                  : undefined,
-            }),
-          })
-          return Effect.flatMap(appended, (batch) => {
-            const answer = describeAppend(batch)
-            return Effect.zipRight(
-              checkedAfterwards(batch.state, strategy.value),
-              metrics.recordAppend(began, answer),
-            )
-          })
-        },
-      ).pipe(underWay.finished, span("memfold.append", { session })),
+      underWay
+        .finished((restore) =>
+          Effect.withFiberRuntime<AppendedMessages, MemoryError | IdempotencyKeyReused>((fiber) =>
+            append(fiber, restore, session, given, options),
+          ),
+        )
+        .pipe(span("memfold.append", { session })),
 
     context: (session, request = {}) =>
       Effect.gen(function* () {
@@ -343,8 +362,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         }))
       }),
 
-    rewrite: (session, rewrite, { idempotencyKey, ...request } = {}) =>
-      Effect.gen(function* () {
+    rewrite: (session, rewrite, { idempotencyKey, ...request } = {}) => {
+      const rewriting = Effect.gen(function* () {
         yield* checkSession(session)
         const strategy = yield* strategyOf(session, request)
         if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
@@ -352,9 +371,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           strategy,
           idempotencyKey,
         })
-        yield* checkedAfterwards(state, strategy)
+        yield* Effect.withFiberRuntime((fiber) => checkAfterwards(fiber, state, strategy) ?? Effect.void)
         return rewritten
-      }).pipe(underWay.finished, span("memfold.rewrite", { session })),
+      })
+      return underWay.finished((restore) => restore(rewriting)).pipe(span("memfold.rewrite", { session }))
+    },
 
     clear: (session) =>
       Effect.gen(function* () {

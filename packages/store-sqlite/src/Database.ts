@@ -8,6 +8,7 @@ import { Duration, Effect, Exit, Schedule, type Scope } from "effect"
 import { closeSync, existsSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { connect } from "./driver.js"
+import { named } from "./named.js"
 import { integer, type Row, type Run, type RunNow } from "./Row.js"
 import { applicationId, schemaVersion, statements } from "./schema.js"
 import * as Writer from "./Writer.js"
@@ -36,6 +37,12 @@ export interface Options {
   readonly fullTextIndex?: "store" | "process"
 }
 
+/** The operation that a write belongs to, and its session, if it is of one: errors name both. */
+export interface About {
+  readonly operation: string
+  readonly session?: string | undefined
+}
+
 /** How a write is run. */
 export interface WriteOptions<A> {
   /**
@@ -48,6 +55,8 @@ export interface WriteOptions<A> {
    * it. `false` by default.
    */
   readonly pauses?: boolean
+  /** Is called when it is written, before its writer is answered. */
+  readonly onWritten?: () => void
 }
 
 /** An open file. */
@@ -70,7 +79,7 @@ export interface Database {
    * alone. A body that fails with an error of its own must do so before its first write.
    */
   readonly write: <A, E>(
-    operation: string,
+    about: About,
     body: (run: Run, now: RunNow) => Effect.Effect<A, E | SqlError>,
     options?: WriteOptions<A>,
   ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
@@ -245,18 +254,23 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
           failing(operation),
         ),
       write: <A, E>(
-        operation: string,
+        { operation, session }: About,
         body: (run: Run, now: RunNow) => Effect.Effect<A, E | SqlError>,
-        { atOnce, pauses = false }: WriteOptions<A> = {},
+        { atOnce, pauses = false, onWritten }: WriteOptions<A> = {},
       ) =>
         // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
-          ? failure(file, operation, { code: "SQLITE_READONLY" })
-          : Effect.async<A, Exclude<E, SqlError> | EventLog.LogError>((answer) => {
-              const answered = (exit: Exit.Exit<A, E | SqlError>) =>
-                answer(Exit.isSuccess(exit) ? Exit.succeed(exit.value) : failing(operation)(exit))
-              writer.write({ body, atOnce, pauses, answer: answered as Writer.Write["answer"] })
-            }).pipe(Effect.uninterruptible),
+          ? failure(file, operation, { code: "SQLITE_READONLY" }).pipe(named(session))
+          : Effect.uninterruptible(
+              Effect.async<A, Exclude<E, SqlError> | EventLog.LogError>((answer) => {
+                const answered = (exit: Exit.Exit<A, E | SqlError>) => {
+                  if (Exit.isFailure(exit)) return answer(exit.pipe(failing(operation), named(session)))
+                  onWritten?.()
+                  answer(Exit.succeed(exit.value))
+                }
+                writer.write({ body, atOnce, pauses, answer: answered as Writer.Write["answer"] })
+              }),
+            ),
       copy: (to) =>
         Effect.suspend(() =>
           // A copy would have what a transaction has written so far.
@@ -289,7 +303,7 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
     }).pipe(failing("open"))
 
     if (isNew) {
-      yield* database.write("create", (run) =>
+      yield* database.write({ operation: "create" }, (run) =>
         Effect.gen(function* () {
           // Checked again under the lock: another process may have created the tables in the meantime.
           if (!(yield* checkOwner(file, run))) return

@@ -92,7 +92,7 @@ export const fullText = ({
       named(session),
     ),
   write: (session, { rewrites, end, after }, { version, batchId, head, buckets }) =>
-    write("fullText.write", (run) =>
+    write({ operation: "fullText.write", session }, (run) =>
       Effect.gen(function* () {
         const [known] = yield* run(place, [version, session, batchId, rewrites, end])
         if (known === undefined) return false
@@ -112,13 +112,13 @@ export const fullText = ({
         }
         return true
       }),
-    ).pipe(named(session)),
+    ),
   drop: (session) =>
-    write("fullText.drop", (run) =>
+    write({ operation: "fullText.drop", session }, (run) =>
       session === undefined
         ? run("DELETE FROM full_text_parts")
         : run("DELETE FROM full_text_parts WHERE session = (SELECT id FROM sessions WHERE name = ?)", [
             session,
           ]),
-    ).pipe(Effect.asVoid, named(session)),
+    ).pipe(Effect.asVoid),
 })

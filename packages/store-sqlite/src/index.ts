@@ -269,30 +269,21 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           yield* attempt(() => changeDerived(now, { id, name: session }, appendOptions))
           return { fromVersion: actual + 1, version: actual + records.length, duplicate: false }
         })
-      return database
-        .write<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>(
-          operation,
-          general,
-          pauses(records)
-            ? { pauses: true }
-            : {
-                atOnce:
-                  rewritten.length === 0
-                    ? (run) => appendAsExpected(run, session, records, hash, appendOptions)
-                    : undefined,
-              },
-        )
-        .pipe(
-          Effect.map((result) => {
-            changes.tell(session)
-            return result
-          }),
-          named(session),
-        )
+      return database.write<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>(
+        { operation, session },
+        general,
+        {
+          pauses: pauses(records),
+          atOnce:
+            rewritten.length > 0 || pauses(records)
+              ? undefined
+              : (run) => appendAsExpected(run, session, records, hash, appendOptions),
+          onWritten: () => changes.tell(session),
+        },
+      )
     }
 
-    const replaceAt = (...args: Parameters<ReturnType<typeof replacing>>) =>
-      replacing(database)(...args).pipe(named(args[1]))
+    const replaceAt = replacing(database)
 
     const service: EventLog.Service = {
       append: (session, records, appendOptions) => write("append", session, [], records, appendOptions),
@@ -335,14 +326,14 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
           ),
       saveSnapshot: (session, { foldVersion, version, batchId, data }) =>
         database
-          .write("saveSnapshot", (run) =>
+          .write({ operation: "saveSnapshot", session }, (run) =>
             run(
               `INSERT OR REPLACE INTO snapshots (session, fold, version, batch_id, data)
                SELECT session, ?, version, batch_id, ? FROM (${lastEvent}) WHERE version = ? AND batch_id = ?`,
               [foldVersion, data, session, version, batchId],
             ),
           )
-          .pipe(Effect.asVoid, named(session)),
+          .pipe(Effect.asVoid),
       loadSnapshot: (session) =>
         database
           .query(
@@ -391,12 +382,12 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       ),
       delete: (session) =>
         database
-          .write("delete", (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]))
-          .pipe(
-            Effect.map((rows) => rows.length > 0),
-            Effect.tap(() => Effect.sync(() => changes.tell(session))),
-            named(session),
-          ),
+          .write(
+            { operation: "delete", session },
+            (run) => run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]),
+            { onWritten: () => changes.tell(session) },
+          )
+          .pipe(Effect.map((rows) => rows.length > 0)),
       changes: changes.of,
     }
     return service

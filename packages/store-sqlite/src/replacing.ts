@@ -15,7 +15,7 @@ export const replacing =
     at: EventLog.LogPosition,
     change: (run: RunNow, id: number) => unknown,
   ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> =>
-    database.write<void, EventLog.VersionConflict>(operation, (run, now) =>
+    database.write<void, EventLog.VersionConflict>({ operation, session }, (run, now) =>
       Effect.gen(function* () {
         const [known] = yield* run(lastEvent, [session])
         const actualVersion = known === undefined ? 0 : integer(known, "version")

@@ -22,7 +22,7 @@ const tryToFinish = (database: Database): Effect.Effect<boolean, EventLog.LogErr
     if (listed.length === 0) return true
     if (!(yield* database.checkpoint("rewrite"))) return false
     // One by one: a rewrite that was listed since is not finished.
-    yield* database.write("rewrite", (run) =>
+    yield* database.write({ operation: "rewrite" }, (run) =>
       Effect.forEach(
         listed,
         (row) =>

@@ -11,9 +11,10 @@
  *
  * If it fails, the messages stay uncovered and the failure is an event.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, type Fiber } from "effect"
 import type { CompactionStarted, Event, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
-import { makeId } from "../event/id.js"
+import { nowOf } from "../event/clock.js"
+import { withId } from "../event/id.js"
 import { text } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
@@ -23,7 +24,8 @@ import type { Strategy } from "../policy/Strategy.js"
 import { noFiles, shownSegments } from "../summary/Summary.js"
 import { texts } from "../summary/Wording.js"
 import { type Leases, longestLease } from "../session/Leases.js"
-import { retryTransient, type SessionError, type Sessions, type Step } from "../session/Sessions.js"
+import { retryTransient } from "../session/retry.js"
+import type { SessionError, Sessions, Step } from "../session/Sessions.js"
 import { prune } from "../session/prune.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -37,6 +39,7 @@ import { invalidateDamaged } from "./invalidateDamaged.js"
 import { shownBlocks } from "./shownBlocks.js"
 import { filesOf } from "./toolNotes.js"
 import type { Budget } from "./waitForBudget.js"
+import { watched } from "./watched.js"
 import { type Writers, type Written, writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
@@ -113,6 +116,11 @@ export interface RunOptions {
   readonly instructions?: string | undefined
   /** Takes the lock from a compaction that runs. That one ends as `Lost`, and its result is thrown away. */
   readonly takeOver?: boolean | undefined
+  /**
+   * Starts a compaction that is due for the state that this process knows, without asking the store for a newer one: the
+   * append of the start asks.
+   */
+  readonly trustsCache?: boolean | undefined
 }
 
 /** Until when a run respects the lock of another compaction, in milliseconds since the epoch. */
@@ -129,23 +137,50 @@ export const run = (
   session: string,
   options: RunOptions = {},
 ): Effect.Effect<CompactionOutcome, SessionError> =>
-  Effect.gen(function* () {
-    const approved = yield* approve(dependencies, session, options)
-    if ("_tag" in approved) return approved
-    const startedTime = yield* Clock.currentTimeMillis
-    const outcome = yield* protocol(dependencies, session, approved)
-    yield* measure(outcome, (yield* Clock.currentTimeMillis) - startedTime)
+  Effect.flatMap(approve(dependencies, session, options), (approved) =>
+    "_tag" in approved ? Effect.succeed(approved) : runApproved(dependencies, session, approved),
+  ).pipe(span("memfold.compact", { session }))
+
+const runApproved = (
+  dependencies: Dependencies,
+  session: string,
+  approved: Approved,
+): Effect.Effect<CompactionOutcome, SessionError> =>
+  Effect.withFiberRuntime((fiber) => {
+    const startedTime = nowOf(fiber)
     const { afterCompaction } = dependencies.hooks
-    if (outcome._tag !== "Idle" && afterCompaction !== undefined) {
-      yield* runHook(session, () => afterCompaction({ session, outcome }))
-    }
-    return outcome
-  }).pipe(span("memfold.compact", { session }))
+    return Effect.flatMap(
+      protocol(dependencies, session, approved),
+      (outcome): Effect.Effect<CompactionOutcome> => {
+        if (outcome._tag === "Idle") return Effect.succeed(outcome)
+        measure(fiber, outcome, nowOf(fiber) - startedTime)
+        return afterCompaction === undefined
+          ? Effect.succeed(outcome)
+          : Effect.as(
+              runHook(session, () => afterCompaction({ session, outcome })),
+              outcome,
+            )
+      },
+    )
+  })
 
 /** A run that may start: its decision, which the hook saw, and the state it was made on. */
 interface Approved extends RunOptions {
   readonly decided: { readonly state: SessionState; readonly decision: Decision }
 }
+
+const decideOn = (
+  dependencies: Dependencies,
+  options: RunOptions,
+  state: SessionState,
+  now: number,
+): Decision =>
+  decide(dependencies.strategy, state, {
+    now,
+    onDemand: options.onDemand ?? false,
+    budget: dependencies.budget?.tokens,
+    lockedUntil: lockedUntil(dependencies, options, state, now),
+  })
 
 /**
  * Decides on the newest state and asks the hook. Nothing waits for the session's writers unless there is something to
@@ -156,27 +191,42 @@ const approve = (
   session: string,
   options: RunOptions,
 ): Effect.Effect<Approved | IdleOutcome, SessionError> =>
-  Effect.gen(function* () {
-    const { sessions, strategy, hooks, budget } = dependencies
-    const { beforeCompaction } = hooks
-    const state = yield* invalidateDamaged(sessions, session)
-    const now = yield* Clock.currentTimeMillis
-    const decision = decide(strategy, state, {
-      now,
-      onDemand: options.onDemand ?? false,
-      budget: budget?.tokens,
-      lockedUntil: lockedUntil(dependencies, options, state, now),
-    })
-    if (decision._tag === "Idle") return decision
-    const { plan } = decision
-    const approved: Approved = { ...options, decided: { state, decision } }
-    if (beforeCompaction === undefined) return approved
-    const verdict = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
-    if (verdict === undefined) return approved
-    if ("veto" in verdict) return { _tag: "Idle", reason: "vetoed" }
-    const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
-    return { ...approved, instructions: instructions.join("\n\n") }
+  Effect.withFiberRuntime((fiber) => {
+    const { sessions, hooks } = dependencies
+    const known =
+      options.trustsCache === true && hooks.beforeCompaction === undefined ? sessions.cached(session) : null
+    if (known !== null && known.damaged.length === 0) {
+      const decision = decideOn(dependencies, options, known, nowOf(fiber))
+      if (decision._tag === "Due") return Effect.succeed({ ...options, decided: { state: known, decision } })
+    }
+    return Effect.flatMap(invalidateDamaged(sessions, session), (state) =>
+      asked(dependencies, options, state, decideOn(dependencies, options, state, nowOf(fiber))),
+    )
   })
+
+/** Asks the hook about a decision. */
+const asked = (
+  { hooks }: Dependencies,
+  options: RunOptions,
+  state: SessionState,
+  decision: Decision,
+): Effect.Effect<Approved | IdleOutcome> => {
+  if (decision._tag === "Idle") return Effect.succeed(decision)
+  const { plan } = decision
+  const { session } = state
+  const { beforeCompaction } = hooks
+  const approved: Approved = { ...options, decided: { state, decision } }
+  if (beforeCompaction === undefined) return Effect.succeed(approved)
+  return Effect.map(
+    runHook(session, () => beforeCompaction({ session, state, plan })),
+    (verdict) => {
+      if (verdict === undefined) return approved
+      if ("veto" in verdict) return { _tag: "Idle", reason: "vetoed" }
+      const instructions = [options.instructions, verdict.instructions].filter((one) => one !== undefined)
+      return { ...approved, instructions: instructions.join("\n\n") }
+    },
+  )
+}
 
 /**
  * The protocol: start, summarize, commit. The lease is renewed while the summarizer works. Only the summarizer can be
@@ -188,47 +238,46 @@ const protocol = (
   approved: Approved,
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const lock = yield* start(dependencies, session, approved)
-      if (lock._tag === "Idle") return lock
+    Effect.flatMap(start(dependencies, session, approved), (lock) => {
+      if (lock._tag === "Idle") return Effect.succeed(lock)
       const { started, plan, before } = lock
       const writing = writeSummary(dependencies, before, plan, approved)
-      // It never ends by itself, and the caller may be uninterruptible.
-      const keeping = Effect.interruptible(keepLease(dependencies, lock))
-
-      return yield* restore(Effect.raceFirst(writing, keeping)).pipe(
-        Effect.matchEffect({
-          onSuccess: (written) =>
-            written === "lost"
-              ? Effect.succeed({ _tag: "Lost" as const, started })
-              : commit(dependencies, lock, written),
-          onFailure: (error) => fail(dependencies, started, error),
-        }),
+      return Effect.matchEffect(restore(watched(writing, keepLease(dependencies, lock))), {
+        onSuccess: (written): Effect.Effect<CompactionOutcome, SessionError> =>
+          written === "lost"
+            ? Effect.succeed({ _tag: "Lost", started })
+            : commit(dependencies, lock, written),
+        onFailure: (error) => fail(dependencies, started, error),
+      }).pipe(
         // Otherwise the session would stay locked until the lease ends.
-        Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),
+        Effect.catchAllCause((cause) =>
+          Effect.zipRight(
+            Effect.ignoreLogged(release(dependencies, session, started)),
+            Effect.failCause(cause),
+          ),
+        ),
       )
     }),
   )
 
-const measure = (outcome: CompactionOutcome, millis: number): Effect.Effect<void> => {
-  if (outcome._tag === "Idle") return Effect.void
+/** Counts a compaction that ended. */
+const measure = (
+  fiber: Fiber.RuntimeFiber<unknown, unknown>,
+  outcome: Exclude<CompactionOutcome, IdleOutcome>,
+  millis: number,
+): void => {
   const { reason, strategy } = outcome.started
   const saved =
     outcome._tag === "Committed"
       ? Math.max(outcome.committed.tokensBefore - outcome.committed.tokensAfter, 0)
       : 0
-  return Effect.all(
-    [
-      metrics.count(metrics.compactions, {
-        outcome: outcome._tag,
-        strategy,
-        reason: outcome._tag === "Failed" ? outcome.error.reason : reason,
-      }),
-      metrics.record(metrics.compactionDuration, millis),
-      metrics.record(metrics.tokensSaved, saved),
-    ],
-    { discard: true },
-  )
+  metrics.update(fiber, metrics.compactions, 1, {
+    outcome: outcome._tag,
+    strategy,
+    reason: outcome._tag === "Failed" ? outcome.error.reason : reason,
+  })
+  metrics.update(fiber, metrics.compactionDuration, millis)
+  metrics.update(fiber, metrics.tokensSaved, saved)
 }
 
 interface Started {
@@ -304,19 +353,15 @@ const start = (
   session: string,
   approved: Approved,
 ): Effect.Effect<Started | IdleOutcome, SessionError> =>
-  Effect.gen(function* () {
-    const { sessions, strategy, settings, budget } = dependencies
-    const { onDemand = false, decided } = approved
-    const compaction = yield* makeId
+  withId((compaction) => {
+    const { sessions, strategy, settings } = dependencies
+    const { decided } = approved
     let lock: Started | null = null
     const step = (before: SessionState, now: number): Step<Started | IdleOutcome> => {
       // An earlier try was stored, and only its answer was lost.
       if (lock !== null && before.running?.compaction === compaction) return { events: [], answer: lock }
-      const locked = lockedUntil(dependencies, approved, before, now)
       const decision =
-        before === decided.state
-          ? decided.decision
-          : decide(strategy, before, { now, onDemand, budget: budget?.tokens, lockedUntil: locked })
+        before === decided.state ? decided.decision : decideOn(dependencies, approved, before, now)
       if (decision._tag === "Idle") return { events: [], answer: decision }
       const { plan } = decision
       const { reason, from, to, tailFrom, parts } = plan
@@ -334,13 +379,15 @@ const start = (
       lock = { _tag: "Started", started, plan, before }
       const { running } = before
       const takenOver: ReadonlyArray<Event> =
-        running === null || now < locked
+        running === null || now < lockedUntil(dependencies, approved, before, now)
           ? []
           : [{ _tag: "CompactionReleased", compaction: running.compaction }]
       return { events: [...takenOver, started], answer: lock }
     }
-    const { answer } = yield* retryTransient(sessions.transact(session, step, { batchId: compaction }))
-    return answer
+    return Effect.map(
+      retryTransient(sessions.transact(session, step, { batchId: compaction })),
+      ({ answer }) => answer,
+    )
   })
 
 /** The event that shortens the tool outputs of a plan, and the tokens it saves; `null` where a plan has none. */
@@ -371,9 +418,8 @@ const commit = (
   lock: Started,
   { carried, segments, calls, coveredTo, by }: Written,
 ): Effect.Effect<CompactionOutcome, SessionError> =>
-  Effect.gen(function* () {
+  withId((summary) => {
     const { before, started } = lock
-    const summary = yield* makeId
     const pruned = pruneOutputs(counter, before, lock)
     const { wording } = strategy.context
     const known = before.summary?.files ?? noFiles
@@ -436,8 +482,10 @@ const commit = (
       // If an earlier try was stored and only its answer was lost, the summary is active already.
       return { events: [], answer: state.summary?.id === summary ? outcome : { _tag: "Lost", started } }
     }
-    const { answer } = yield* retryTransient(sessions.transact(before.session, end, { batchId: summary }))
-    return answer
+    return Effect.map(
+      retryTransient(sessions.transact(before.session, end, { batchId: summary })),
+      ({ answer }) => answer,
+    )
   }).pipe(span("memfold.commit"))
 
 /**

@@ -3,13 +3,6 @@ import type { SessionError } from "../session/Sessions.js"
 import type { Dependencies, CompactionOutcome } from "./Compaction.js"
 import { run } from "./Compaction.js"
 
-/** Runs one compaction if it is due, and returns whether another one may be due then. */
-export const compactOnce = (
-  dependencies: Dependencies,
-  session: string,
-): Effect.Effect<boolean, SessionError> =>
-  Effect.map(run(dependencies, session), ({ _tag }) => _tag !== "Idle" && _tag !== "Failed")
-
 /**
  * Compacts until nothing is due, and returns one outcome for each compaction. It always ends: every commit moves the
  * coverage forward, and the first failure stops it, since a failed compaction is retried only after a pause (law L9).

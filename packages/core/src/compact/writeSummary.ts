@@ -16,12 +16,14 @@ import type { Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import { retryAfter } from "../session/retry.js"
 import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "./Composition.js"
 import { compose } from "./Composition.js"
 import { chunks, fitting, smallestRoom } from "./chunks.js"
 import { failureNotes, splitNotes } from "./toolNotes.js"
+import { watched } from "./watched.js"
 import { wholeContext } from "./wholeContext.js"
 
 /** The parts of an engine that writing a summary needs. */
@@ -313,44 +315,48 @@ const callSummarizer = (
 ): Effect.Effect<Answer, SummarizerError> => {
   const refuse = (reason: SummarizerError["reason"], detail: string) =>
     new SummarizerError({ session: request.session, reason, detail })
-  return Effect.suspend(() => summarizer.summarize(request)).pipe(
-    Effect.timeoutFail({
-      duration: settings.summarizerTimeout,
-      onTimeout: () =>
-        refuse(
-          "timeout",
-          `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
-        ),
-    }),
-    Effect.flatMap((result) => {
-      const { text, finish } = result
-      if (finish === "length")
-        return refuse("truncated", "the model was cut off; allow it more output tokens")
-      if (finish === "refused") return refuse("refused", "the model refused to write the summary")
-      if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
-      const tokens = counter.count(text)
-      return tokens < request.replacesTokens
-        ? Effect.succeed({ text, providerData: keptData(result, request.replacesTokens) })
-        : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
-    }),
-    // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so
-    // it is not passed on.
-    Effect.catchAllDefect(() =>
-      Effect.fail(refuse("unavailable", `"${summarizer.name}" threw instead of answering`)),
+  const late = Effect.flatMap(Effect.sleep(settings.summarizerTimeout), () =>
+    refuse(
+      "timeout",
+      `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
     ),
-    Effect.tapBoth({
-      onSuccess: () => metrics.count(metrics.summarizerCalls),
-      onFailure: ({ reason }) =>
-        Effect.zipRight(
-          metrics.count(metrics.summarizerCalls),
-          metrics.count(metrics.summarizerFailures, { reason }),
-        ),
-    }),
-    Effect.retry({
-      times: settings.summarizerRetries,
-      schedule: Schedule.jittered(Schedule.exponential("500 millis")),
-      // The other reasons would come again with the same input.
-      while: ({ reason }) => reason === "unavailable" || reason === "timeout",
-    }),
+  )
+  const answered = watched(
+    Effect.suspend(() => summarizer.summarize(request)),
+    late,
+  )
+  const checked = Effect.flatMap(answered, (result) => {
+    const { text, finish } = result
+    if (finish === "length") return refuse("truncated", "the model was cut off; allow it more output tokens")
+    if (finish === "refused") return refuse("refused", "the model refused to write the summary")
+    if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
+    const tokens = counter.count(text)
+    return tokens < request.replacesTokens
+      ? Effect.succeed({ text, providerData: keptData(result, request.replacesTokens) })
+      : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
+  })
+  // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so
+  // it is not passed on.
+  const known = Effect.catchAllDefect(checked, () =>
+    refuse("unavailable", `"${summarizer.name}" threw instead of answering`),
+  )
+  const counted = Effect.zipRight(
+    metrics.count(metrics.summarizerCalls),
+    Effect.tapError(known, ({ reason }) => metrics.count(metrics.summarizerFailures, { reason })),
+  )
+  return Effect.catchAll(counted, (failure) =>
+    passes(failure) && settings.summarizerRetries > 0
+      ? retryAfter(failure, counted, {
+          times: settings.summarizerRetries,
+          schedule: pauses,
+          while: passes,
+        })
+      : Effect.fail(failure),
   )
 }
+
+/** Whether a failure may pass. Any other one would come again with the same input. */
+const passes = ({ reason }: SummarizerError): boolean => reason === "unavailable" || reason === "timeout"
+
+/** The pauses before a summarizer is called again. */
+const pauses = Schedule.jittered(Schedule.exponential("500 millis"))

@@ -44,5 +44,5 @@ export const checksumOf = (record: Omit<LogRecord, "checksum">): number => {
   const { session, type, schemaVersion, version, batchId, time, data } = record
   if (front.type !== type || front.session !== session || front.schemaVersion !== schemaVersion)
     front = { session, type, schemaVersion, crc: crc32(`${session}\n${type}\n${schemaVersion}\n`) }
-  return crc32(data, crc32(`${version}\n${batchId}\n${time}\n`, front.crc))
+  return crc32(`${version}\n${batchId}\n${time}\n${data}`, front.crc)
 }

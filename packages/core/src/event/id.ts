@@ -3,28 +3,30 @@ import { nowOf } from "./clock.js"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-const base32 = (value: number, digits: number): string => {
+/** So many base-32 digits of an id are its time, and as many are random: 50 bits each. */
+const digits = 10
+const most = 32 ** digits
+
+const base32 = (value: number): string => {
   let text = ""
-  for (let rest = value, digit = 0; digit < digits; digit++) {
+  for (let rest = Math.min(Math.max(Math.floor(value), 0), most - 1), digit = 0; digit < digits; digit++) {
     text = alphabet[rest % 32] + text
     rest = Math.floor(rest / 32)
   }
   return text
 }
 
-/** So many random bits are in half of the random digits of an id. */
-const halfBits = 2 ** 40
-
-const half = (random: number): string => base32(Math.min(Math.floor(random * halfBits), halfBits - 1), 8)
-
 /**
- * Makes a new id: the time in ten base-32 digits, then 80 random bits. Ids sort by age. Time and randomness come from
- * `Clock` and `Random`: the same seed and clock give the same ids.
+ * Makes a new id and goes on with it: the time in ten base-32 digits, then ten random ones. Ids sort by age. Two that are
+ * made in the same millisecond are equal once in 10^15 times, and need to differ within a session only. Time and
+ * randomness come from `Clock` and `Random`: the same seed and clock give the same ids.
  */
-export const makeId: Effect.Effect<string> = Effect.withFiberRuntime((fiber) => {
-  const { next } = Context.get(fiber.currentDefaultServices, Random.Random)
-  const millis = nowOf(fiber)
-  const time = base32(Math.max(Math.trunc(millis), 0), 10)
-  // `zipWith` would take twice as many steps.
-  return Effect.flatMap(next, (one) => Effect.map(next, (other) => time + half(one) + half(other)))
-})
+export const withId = <A, E, R>(use: (id: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.flatMap(Context.get(fiber.currentDefaultServices, Random.Random).next, (random) =>
+      use(base32(nowOf(fiber)) + base32(random * most)),
+    ),
+  )
+
+/** Makes a new id, see {@link withId}. */
+export const makeId: Effect.Effect<string> = withId(Effect.succeed)

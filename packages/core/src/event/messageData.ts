@@ -28,20 +28,23 @@ const isExactOneText = exactly([
   ["tokens", count, "required"],
 ])
 
-/** The text of a message that is nothing but one text; `null` for any other. */
-const onlyText = ({ parts, ...rest }: Message): string | null => {
+/** The short form of a message that is nothing but one text; `null` for any other. */
+const toOneText = ({ index, message, tokens }: Appended): OneText | null => {
+  const { role, parts } = message
   const [part] = parts
-  if (part?.type !== "text" || parts.length > 1 || Object.keys(rest).length > 1) return null
-  return Object.keys(part).length === 2 ? part.text : null
+  if (part?.type !== "text" || parts.length > 1) return null
+  if (Object.keys(message).length > 2 || Object.keys(part).length > 2) return null
+  return { index, role, text: part.text, tokens }
 }
 
 /** The data to store; `null` if only the schema can say whether the event is valid. */
-export const toData = ({ index, message, tokens, bound }: Appended): object | null => {
+export const toData = (appended: Appended): object | null => {
+  const { index, message, tokens, bound } = appended
+  const short = bound === undefined ? toOneText(appended) : null
+  if (short !== null) return isExactOneText(short) ? short : null
   // To name each field takes a fraction of the time of a copy without the tag.
   const data = bound === undefined ? { index, message, tokens } : { index, message, tokens, bound }
-  if (!isExactAppended(data)) return null
-  const text = bound === undefined ? onlyText(message) : null
-  return text === null ? data : { index, role: message.role, text, tokens }
+  return isExactAppended(data) ? data : null
 }
 
 const expanded = ({ index, role, text, tokens }: OneText): Appended => ({

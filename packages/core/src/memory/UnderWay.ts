@@ -1,10 +1,13 @@
 /** The appends that are under way when a memory is closed: they finish before its store is closed. */
 import { Deferred, Effect, FiberId, type Scope } from "effect"
+import type { Restore } from "../session/Turns.js"
 
 /** Counts the operations under way. */
 export interface UnderWay {
-  /** Has an operation finish before the memory is closed. */
-  readonly finished: <A, E, R>(operation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Has an operation finish before the memory is closed. It can be interrupted only in what it runs with `restore`. */
+  readonly finished: <A, E, R>(
+    operation: (restore: Restore) => Effect.Effect<A, E, R>,
+  ) => Effect.Effect<A, E, R>
   /** Returns when the memory begins to close. */
   readonly closing: Effect.Effect<void>
 }
@@ -29,7 +32,7 @@ export const make: Effect.Effect<UnderWay, never, Scope.Scope> = Effect.gen(func
     finished: (operation) =>
       Effect.uninterruptibleMask((restore) => {
         count++
-        return Effect.matchCauseEffect(restore(operation), {
+        return Effect.matchCauseEffect(operation(restore), {
           onFailure: (cause) => {
             leave()
             return Effect.failCause(cause)

@@ -12,6 +12,7 @@ import { describe, type DescriptionChange } from "../session/description.js"
 import type { Origin, Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Committed, SessionError, Sessions } from "../session/Sessions.js"
+import type { Restore } from "../session/Turns.js"
 import {
   checkDescription,
   type CheckedMessages,
@@ -49,6 +50,8 @@ interface AppendRequest {
   readonly description: DescriptionChange
   /** What is known about the request that produced the messages, by the state that they are appended to. */
   readonly origin: (before: SessionState) => Origin
+  /** Makes the wait for other appends interruptible. */
+  readonly restore: Restore
 }
 
 /** Checks the arguments of an append. */
@@ -67,14 +70,14 @@ export const checkAppend = (
 }
 
 /**
- * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and
+ * Counts messages and appends them, all or none, in an uninterruptible region. With an idempotency key that was used before, nothing is written, and
  * the answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
  */
 export const appendMessages = (
   { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
   session: string,
   { messages, length }: CheckedMessages,
-  { strategy, idempotencyKey, description, origin }: AppendRequest,
+  { strategy, idempotencyKey, description, origin, restore }: AppendRequest,
 ): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> => {
   const counted = messages.map((message) => ({
     message,
@@ -91,7 +94,7 @@ export const appendMessages = (
       answer: { from: before.total, to: before.total + counted.length },
     }),
     // A batch with a key of the caller's has a commit of its own, so its weight does not matter.
-    idempotencyKey === undefined ? { sharedWeight: length } : { batchId: idempotencyKey },
+    idempotencyKey === undefined ? { shared: { weight: length, restore } } : { batchId: idempotencyKey },
   )
   const answered: Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> = Effect.flatMap(
     appended,

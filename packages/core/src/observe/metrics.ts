@@ -111,11 +111,11 @@ export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of
 const noLabels: Update["labels"] = {}
 
 /** Updates a metric for a fiber: with the labels that its program has set, and for its listener. */
-const update = (
+export const update = (
   fiber: Fiber.RuntimeFiber<unknown, unknown>,
   metric: Counter | Histogram,
   value: number,
-  labels: Update["labels"],
+  labels = noLabels,
 ): void => {
   const plain = metric as Metric.Metric<Counter["keyType"] | Histogram["keyType"], number, unknown>
   const pairs = Object.entries(labels).map(([name, label]) => MetricLabel.make(name, label))
@@ -138,17 +138,13 @@ export const record = (metric: Counter | Histogram, value: number, labels = noLa
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Counts an append that began at a time, in milliseconds since the epoch, and returns its answer. */
-export const recordAppend = <
-  Answer extends { readonly from: number; readonly to: number; readonly duplicate: boolean },
->(
+/** Counts an append of a fiber that began at a time, in milliseconds since the epoch. */
+export const recordAppend = (
+  fiber: Fiber.RuntimeFiber<unknown, unknown>,
   began: number,
-  answer: Answer,
-): Effect.Effect<Answer> =>
-  Effect.withFiberRuntime((fiber) => {
-    const { from, to, duplicate } = answer
-    if (duplicate) update(fiber, duplicateAppends, 1, noLabels)
-    else update(fiber, messagesAppended, to - from, noLabels)
-    update(fiber, appendDuration, nowOf(fiber) - began, noLabels)
-    return Effect.succeed(answer)
-  })
+  { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
+): void => {
+  if (duplicate) update(fiber, duplicateAppends, 1)
+  else update(fiber, messagesAppended, to - from)
+  update(fiber, appendDuration, nowOf(fiber) - began)
+}

@@ -9,8 +9,8 @@
  * The mode decides who runs it: the {@link Scheduler} in the background, or the caller (`inline`). In modes `manual` and
  * `off`, only explicit calls start it, or none.
  */
-import { Cause, Clock, type Duration, Effect, type Scope } from "effect"
-import { compactDue, compactOnce } from "../compact/compactDue.js"
+import { Cause, Clock, type Duration, Effect, type Fiber, type Scope } from "effect"
+import { compactDue } from "../compact/compactDue.js"
 import {
   type Dependencies,
   type CompactionOutcome,
@@ -24,7 +24,7 @@ import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { compareShadow } from "../observe/compareShadow.js"
 import { marginOf } from "../message/TokenCounter.js"
 import { logBackgroundFailure } from "../observe/logBackgroundFailure.js"
-import { span } from "../observe/spans.js"
+import { isTraced, span } from "../observe/spans.js"
 import { decide, nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { Leases } from "../session/Leases.js"
@@ -53,6 +53,12 @@ export interface CompactionSchedule {
    * except in mode `inline`, and never fails: the write is durable already.
    */
   readonly check: (state: SessionState, strategy: Strategy) => Effect.Effect<void>
+  /** The same within an effect of a fiber; `null` if nothing is left to do. */
+  readonly checkAtOnce: (
+    fiber: Fiber.RuntimeFiber<unknown, unknown>,
+    state: SessionState,
+    strategy: Strategy,
+  ) => Effect.Effect<void> | null
   /** Runs all work that is due, and returns one outcome for each compaction. Nothing is due in mode `off`. */
   readonly compactDue: (
     session: string,
@@ -96,26 +102,52 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
     const work = (session: string, strategy: Strategy) =>
       Effect.zipRight(learning.learnDue(session), compactDue(dependencies(strategy), session))
 
-    /** The same with one compaction; returns whether more may be due. Other sessions have their turn in between. */
+    /** The same with one compaction. Other sessions have their turn before the next one. */
     const round = (session: string, strategy: Strategy) =>
-      Effect.zipRight(learning.learnDue(session), compactOnce(dependencies(strategy), session))
+      Effect.zipRight(learning.learnDue(session), run(dependencies(strategy), session, { trustsCache: true }))
 
     const scheduler: Scheduler.Scheduler<Strategy> = yield* Scheduler.make<Strategy>(
-      (session, strategy) =>
-        Effect.flatMap(Clock.currentTimeMillis, (began) =>
-          round(session, strategy).pipe(
-            Effect.map((more) => (more ? "more" : "done")),
-            Effect.catchAllCause((cause) =>
-              Effect.as(logBackgroundFailure(session)(cause), "failed" as const),
+      (session, take) =>
+        Effect.withFiberRuntime<"done" | "more" | "failed">((fiber) => {
+          const began = nowOf(fiber)
+          const strategy = take()
+          return round(session, strategy).pipe(
+            Effect.flatMap((outcome): Effect.Effect<"done" | "more"> =>
+              outcome._tag === "Idle" || outcome._tag === "Failed"
+                ? Effect.as(afterSuccess(session, strategy, began), "done")
+                : lookAgain(session, take, nowOf(fiber)),
             ),
-            Effect.tap((outcome) => {
-              if (outcome === "done") return afterSuccess(session, strategy, began)
-              return outcome === "failed" ? afterFailure(session, strategy) : Effect.void
-            }),
-          ),
-        ),
+            Effect.catchAllCause((cause) =>
+              logBackgroundFailure(session)(cause).pipe(
+                Effect.zipRight(afterFailure(session, strategy)),
+                Effect.as("failed" as const),
+              ),
+            ),
+          )
+        }),
       { finish: parts.shutdown, atOnce: parts.concurrentCompactions },
     )
+
+    /**
+     * Looks at the state after a compaction, with all that came meanwhile (law L11): returns whether more is due, or sets the
+     * timer. It reads nothing: what other processes have written since, they look at themselves.
+     */
+    const lookAgain = (
+      session: string,
+      take: () => Strategy,
+      now: number,
+    ): Effect.Effect<"done" | "more"> => {
+      const state = sessions.cached(session)
+      if (state === null) return Effect.succeed("more")
+      const strategy = take()
+      const lockedUntil = leases.until(state, now)
+      const decision = decide(strategy, state, { now, budget: budget?.tokens, lockedUntil })
+      if (decision._tag === "Due" || learning.isDue(state) || state.damaged.length > 0)
+        return Effect.succeed("more")
+      failures.delete(session)
+      const earliest = now + shortestPause
+      return Effect.as(setTimer(state, strategy, { decided: now, now, earliest }) ?? Effect.void, "done")
+    }
 
     /**
      * Sets the timer for what comes due without a message, counted from the time of the last decision: it may have come
@@ -125,11 +157,9 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       state: SessionState,
       strategy: Strategy,
       { decided, now, earliest = now }: { decided: number; now: number; earliest?: number },
-    ): Effect.Effect<void> => {
+    ): Effect.Effect<void> | null => {
       const time = nextCheck(strategy, state, { now: decided, lockedUntil: leases.until(state, now) })
-      return time === null
-        ? Effect.void
-        : scheduler.checkAt(state.session, strategy, Math.max(time, earliest))
+      return time === null ? null : scheduler.checkAt(state.session, strategy, Math.max(time, earliest))
     }
 
     const retryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
@@ -154,8 +184,11 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         return sessions.load(session)
       }).pipe(
         Effect.flatMap((state) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            setTimer(state, strategy, { decided: began, now, earliest: now + shortestPause }),
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) =>
+              setTimer(state, strategy, { decided: began, now, earliest: now + shortestPause }) ??
+              Effect.void,
           ),
         ),
         Effect.catchAll(() => retryLater(session, strategy)),
@@ -166,33 +199,54 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
     const afterFailure = (session: string, strategy: Strategy): Effect.Effect<void> =>
       retryLater(session, strategy).pipe(logFailures(session))
 
-    /** Deciding is cheap: it reads nothing, and nearly always ends at the trigger, before there is a plan. */
+    /**
+     * What a state asks for; `null` if nothing. Deciding is cheap: it reads nothing, and nearly always ends at the trigger,
+     * before there is a plan. It throws what a strategy throws.
+     */
+    const askedBy = (
+      state: SessionState,
+      strategy: Strategy,
+      now: number,
+    ): Effect.Effect<void, SessionError> | null => {
+      const { session } = state
+      const lockedUntil = leases.until(state, now)
+      const asked = { now, budget: budget?.tokens, lockedUntil }
+      const decision = decide(strategy, state, asked)
+      const compared = shadow === undefined ? null : compareShadow(shadow, state, decision, asked)
+      // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
+      const due =
+        decision._tag === "Due" ||
+        decision.reason === "running" ||
+        learning.isDue(state) ||
+        state.damaged.length > 0
+      const start = () => {
+        if (mode === "background")
+          return due
+            ? scheduler.checkNow(session, strategy)
+            : setTimer(state, strategy, { decided: now, now })
+        return due && mode === "inline" ? work(session, strategy) : null
+      }
+      return compared === null ? start() : Effect.flatMap(compared, () => start() ?? Effect.void)
+    }
+
     const check: CompactionSchedule["check"] = (state, strategy) =>
-      Effect.withFiberRuntime<void, SessionError>((fiber) => {
-        const { session } = state
-        const now = nowOf(fiber)
-        const lockedUntil = leases.until(state, now)
-        const asked = { now, budget: budget?.tokens, lockedUntil }
-        const decision = decide(strategy, state, asked)
-        const compared = shadow === undefined ? null : compareShadow(shadow, state, decision, asked)
-        // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
-        const due =
-          decision._tag === "Due" ||
-          decision.reason === "running" ||
-          learning.isDue(state) ||
-          state.damaged.length > 0
-        const start = () => {
-          if (mode === "background")
-            return due
-              ? scheduler.checkNow(session, strategy)
-              : setTimer(state, strategy, { decided: now, now })
-          return due && mode === "inline" ? work(session, strategy) : Effect.void
-        }
-        return compared === null ? start() : Effect.flatMap(compared, start)
-      }).pipe(logFailures(state.session), span("memfold.decide"))
+      Effect.withFiberRuntime<void, SessionError>(
+        (fiber) => askedBy(state, strategy, nowOf(fiber)) ?? Effect.void,
+      ).pipe(logFailures(state.session), span("memfold.decide"))
+
+    const checkAtOnce: CompactionSchedule["checkAtOnce"] = (fiber, state, strategy) => {
+      if (isTraced(fiber)) return check(state, strategy)
+      try {
+        const asked = askedBy(state, strategy, nowOf(fiber))
+        return asked === null ? null : logFailures(state.session)(asked)
+      } catch (defect) {
+        return logBackgroundFailure(state.session)(Cause.die(defect))
+      }
+    }
 
     return {
       check,
+      checkAtOnce,
       compactDue: (session, strategy) => {
         if (mode === "off") return Effect.succeed([])
         const worked = work(session, strategy)

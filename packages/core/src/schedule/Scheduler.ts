@@ -59,10 +59,12 @@ interface Run<Request> {
  * Makes a scheduler of `work`, which returns whether it is done, has to go on later, or could not be done. Its fibers live in the scope. When that closes,
  * timers stop, work that waits does not start, and running work has the time of `finish` to end; then it is interrupted.
  *
+ * @param work what to do for a session. `take` gives it the newest request, and may be called again: whatever was asked for
+ *   until then need not be done once more
  * @param options `atOnce`: the most sessions that are at work at the same time
  */
 export const make = <Request>(
-  work: (session: string, request: Request) => Effect.Effect<"done" | "more" | "failed">,
+  work: (session: string, take: () => Request) => Effect.Effect<"done" | "more" | "failed">,
   { finish, atOnce }: { readonly finish: Duration.DurationInput; readonly atOnce: number },
 ): Effect.Effect<Scheduler<Request>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -92,10 +94,12 @@ export const make = <Request>(
 
     /** Works for a session once. */
     const once = (run: Run<Request>): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        run.again = false
-        return work(run.session, run.request)
-      }).pipe(
+      Effect.suspend(() =>
+        work(run.session, () => {
+          run.again = false
+          return run.request
+        }),
+      ).pipe(
         Effect.map((outcome) => {
           run.done = outcome !== "failed"
           if (outcome === "more") run.again = true

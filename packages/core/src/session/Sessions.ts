@@ -5,7 +5,18 @@
  * States are cached by session. An append trusts the cache, because the log refuses a wrong version; it takes one write
  * and no read. Every read first folds the events after the cached version.
  */
-import { Array, type Duration, Effect, Either, Exit, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import {
+  Array,
+  type Duration,
+  Effect,
+  Either,
+  Exit,
+  Option,
+  Queue,
+  Schedule,
+  type Scope,
+  Stream,
+} from "effect"
 import type { Event } from "../event/Event.js"
 import {
   batchIdOf,
@@ -14,7 +25,7 @@ import {
   recordedAfter,
   type RecordedEvent,
 } from "../event/EventCodec.js"
-import { makeId } from "../event/id.js"
+import { withId } from "../event/id.js"
 import { nowOf } from "../event/clock.js"
 import type {
   AppendOptions,
@@ -30,8 +41,9 @@ import { evolve, requiresReplay } from "./evolve.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
 import type { SessionState } from "./SessionState.js"
 import { empty } from "./SessionState.js"
+import { retryAfter, retryTransient } from "./retry.js"
 import * as Snapshot from "./Snapshot.js"
-import { type Taken, Turns } from "./Turns.js"
+import { type Restore, type Taken, Turns } from "./Turns.js"
 import { checkActiveRow, checkRows, isCommitOf } from "./storedRows.js"
 import { activeRow, allRows, foldWithRows, type History, historyOf, type SummaryRecord } from "./summaries.js"
 
@@ -56,18 +68,23 @@ export type TransactOptions =
   | {
       /** Makes a retry harmless: a batch that is already in the log is not written again. */
       readonly batchId?: string
-      readonly sharedWeight?: never
+      readonly shared?: never
     }
   | {
       readonly batchId?: never
-      /** The events may share a batch with those of others that wait for the same session. Their size, in characters. */
-      readonly sharedWeight: number
+      /**
+       * The events may share a batch with those of others that wait for the same session. Their weight is their size, in
+       * characters. The caller is in an uninterruptible region, and `restore` makes the wait for others interruptible.
+       */
+      readonly shared: { readonly weight: number; readonly restore: Restore }
     }
 
 /** Reads and writes the sessions of one log. Its methods fail with {@link SessionError}. */
 export interface Sessions {
   /** The newest state of a session; the empty state if it does not exist. */
   readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
+  /** The state that this process knows, which may not be the newest any more; `null` if it knows none. It reads nothing. */
+  readonly cached: (session: string) => SessionState | null
   /** The state at a version; the newest state if the session has not reached that version. */
   readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
   /** The decoded events of a session, oldest first by default. */
@@ -117,13 +134,16 @@ interface Slot {
 type Batch = Required<Pick<AppendOptions, "batchId" | "retried">>
 
 /**
- * The batch of a step. Only the store sends one with a new id again when an answer is lost, and then expects the same version.
- * After a conflict, the same id is used at another version: a conflict says that nothing was written.
+ * Goes on with the batch of a step. Only the store sends one with a new id again when an answer is lost, and then expects the
+ * same version. After a conflict, the same id is used at another version: a conflict says that nothing was written.
  */
-const batchOf = (options: TransactOptions | undefined): Effect.Effect<Batch> =>
+const withBatch = <A, E>(
+  options: TransactOptions | undefined,
+  use: (batch: Batch) => Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
   options?.batchId === undefined
-    ? Effect.map(makeId, (batchId) => ({ batchId, retried: "in-place" }))
-    : Effect.succeed({ batchId: options.batchId, retried: "anywhere" })
+    ? withId((batchId) => use({ batchId, retried: "in-place" }))
+    : use({ batchId: options.batchId, retried: "anywhere" })
 
 /** Decides on the events to append. It may run again after a conflict, and keeps the answer for its caller. */
 interface Job {
@@ -131,7 +151,10 @@ interface Job {
 }
 
 /** The state after the jobs of a batch, and the versions of their events. */
-type Applied = Omit<Committed<unknown>, "answer">
+interface Applied extends Omit<Committed<unknown>, "answer"> {
+  /** Saves a snapshot of the state, if it is worth one. Other writers need not wait for that. */
+  readonly snapshot?: Effect.Effect<void>
+}
 
 /** A job that may be done together with others, and how that ended. */
 interface SharedJob extends Job {
@@ -157,49 +180,6 @@ const conflictDelay = Schedule.recurs(3).pipe(
 
 /** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
-
-/**
- * Tries an operation on a store, and up to three times more if it fails, because many failures are transient. A write keeps its batch id: if
- * the first attempt was written and only its answer was lost, the retry writes nothing.
- */
-export const retryTransient = <A, E extends { readonly _tag: string }>(
-  ask: Effect.Effect<A, E>,
-): Effect.Effect<A, E> =>
-  Effect.catchAll(ask, (error) =>
-    error._tag === "LogError"
-      ? retryAfter(error, ask, {
-          times: 3,
-          while: (again) => again._tag === "LogError",
-          schedule: transientDelay,
-        })
-      : Effect.fail(error),
-  )
-
-const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
-
-/**
- * Retries an effect whose first run has failed. To follow a schedule costs more than most effects that need no retry, so it
- * begins with the first failure.
- */
-const retryAfter = <A, E>(
-  failure: E,
-  effect: Effect.Effect<A, E>,
-  options: {
-    readonly while: (error: E) => boolean
-    readonly schedule: Schedule.Schedule<unknown, unknown>
-    readonly times: number
-  },
-): Effect.Effect<A, E> => {
-  let isFirst = true
-  return Effect.retry(
-    Effect.suspend(() => {
-      if (!isFirst) return effect
-      isFirst = false
-      return Effect.fail(failure)
-    }),
-    options,
-  )
-}
 
 /** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
 const isLandmark = (event: Event): boolean =>
@@ -466,7 +446,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   }
 
   const saveSnapshot = (slot: Slot, state: SessionState, batchId: string) =>
-    log.saveSnapshot(state.session, Snapshot.take(state, batchId)).pipe(
+    Effect.suspend(() => log.saveSnapshot(state.session, Snapshot.take(state, batchId))).pipe(
       Effect.map(() => {
         slot.snapshot = state.version
       }),
@@ -490,13 +470,14 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     list: Array.NonEmptyReadonlyArray<Event>,
     { batchId, retried, time }: Batch & { readonly time: number },
     goOn: (appended: AppendResult, next: SessionState | null) => Effect.Effect<A, E>,
-  ) => {
+    onConflict: (conflict: VersionConflict) => Effect.Effect<A, E>,
+  ): Effect.Effect<A, E | SessionError> => {
     const { session } = state
     const timed = Array.map(list, (event) => ({ time, event }))
     const records = encodeBatch(state, batchId, timed)
     const recorded = recordedAfter(state, batchId, timed)
     const stored = ({ next, summaries }: ReturnType<typeof foldWithRows>) =>
-      Effect.flatMap(
+      Effect.matchEffect(
         log.append(session, records, {
           expectedVersion: state.version,
           lastBatchId: lastBatchId ?? undefined,
@@ -507,9 +488,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             ? next.description
             : undefined,
         }),
-        (appended) => {
-          changed(session)
-          return goOn(appended, recorded.some((one) => requiresReplay(state, one)) ? null : next)
+        {
+          onFailure: (error): Effect.Effect<A, E | SessionError> =>
+            error._tag === "VersionConflict" ? onConflict(error) : Effect.fail(error),
+          onSuccess: (appended) => {
+            changed(session)
+            return goOn(appended, recorded.some((one) => requiresReplay(state, one)) ? null : next)
+          },
         },
       )
     return invalidates(state, recorded)
@@ -553,9 +538,12 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     const refreshed = Effect.suspend(() => refresh(session, slot))
 
     /** Decides on the cached state, and on the newest one if it is not cached or nothing is to be appended. */
-    const attempt = (isNewest: boolean): Effect.Effect<Applied, SessionError | VersionConflict> =>
+    const attempt = <E>(
+      isNewest: boolean,
+      onConflict: (conflict: VersionConflict) => Effect.Effect<Applied, E>,
+    ): Effect.Effect<Applied, SessionError | E> =>
       Effect.withFiberRuntime((fiber) => {
-        if (slot.known === null && !isNewest) return Effect.zipRight(refreshed, attempt(true))
+        if (slot.known === null && !isNewest) return Effect.zipRight(refreshed, attempt(true, onConflict))
         const known = slot.known ?? unknown(session)
         const time = nowOf(fiber)
         const list = decide(known, time)
@@ -563,33 +551,36 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           // The log cannot report that the cached state is old.
           return isNewest
             ? Effect.succeed({ state: known.state, appended: null })
-            : Effect.zipRight(refreshed, attempt(true))
-        return append(known, list, { batchId, retried, time }, (appended, next) => {
+            : Effect.zipRight(refreshed, attempt(true, onConflict))
+        const goOn = (appended: AppendResult, next: SessionState | null) => {
           if (next === null) slot.known = null
           if (appended.duplicate || next === null)
-            return Effect.map(refreshed, (state) => ({ state, appended }))
+            return Effect.map(refreshed, (state): Applied => ({ state, appended }))
           slot.known = { state: next, batchId }
-          const applied = { state: next, appended }
           const isFar = slot.snapshot === null || next.version - slot.snapshot >= eventsBetweenSnapshots
-          return isFar && list.some(isLandmark)
-            ? Effect.as(saveSnapshot(slot, next, batchId), applied)
-            : Effect.succeed(applied)
-        })
+          const applied: Applied = { state: next, appended }
+          return Effect.succeed(
+            isFar && list.some(isLandmark)
+              ? { ...applied, snapshot: saveSnapshot(slot, next, batchId) }
+              : applied,
+          )
+        }
+        return append<Applied, SessionError | E>(known, list, { batchId, retried, time }, goOn, onConflict)
       })
 
-    const tried = Effect.catchAll(attempt(false), (error) =>
-      isConflict(error) ? Effect.zipRight(refreshed, error) : Effect.fail(error),
-    )
-    const tryAgain = (error: SessionError | VersionConflict) =>
-      retryAfter(error, tried, { while: isConflict, schedule: conflictDelay, times: mostConflicts }).pipe(
+    const tried = attempt(false, (conflict) => Effect.zipRight(refreshed, Effect.fail(conflict)))
+    const tryAgain = (conflict: VersionConflict) =>
+      retryAfter<Applied, SessionError | VersionConflict>(conflict, tried, {
+        while: isConflict,
+        schedule: conflictDelay,
+        times: mostConflicts,
+      }).pipe(
         Effect.catchTag("VersionConflict", ({ message }) => {
           const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${message}`
           return Effect.fail(new LogError({ operation: "append", session, reason }))
         }),
       )
-    return Effect.catchAll(attempt(false), (error) =>
-      isConflict(error) ? Effect.zipRight(refreshed, tryAgain(error)) : Effect.fail(error),
-    )
+    return attempt(false, (conflict) => Effect.zipRight(refreshed, tryAgain(conflict)))
   }
 
   const turns = new Turns<SharedJob>()
@@ -623,7 +614,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     step: (state: SessionState, time: number) => Step<A>,
     options?: TransactOptions,
   ): Effect.Effect<Committed<A>, SessionError> =>
-    Effect.flatMap(batchOf(options), (batch) => {
+    withBatch(options, (batch) => {
       let answer: Exit.Exit<A> | null = null
       /** A step that throws has no events. Its defect is its caller's alone. */
       const decide: Job["decide"] = (state, time) => {
@@ -636,10 +627,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           return []
         }
       }
-      const weight = options?.sharedWeight
-      const job: SharedJob = { decide, weight: weight ?? 0, exit: null }
+      const shared = options?.shared
+      const job: SharedJob = { decide, weight: shared?.weight ?? 0, exit: null }
       const committed =
-        weight === undefined
+        shared === undefined
           ? turns.alone(
               session,
               Effect.suspend(() => commit(session, batch, [job])),
@@ -649,18 +640,21 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
               job,
               (take) => commitTogether(session, batch, job, take),
               Effect.suspend(() => job.exit ?? Effect.interrupt),
+              shared.restore,
             )
-      return Effect.flatMap(committed, ({ state, appended }) =>
-        Exit.map(answer ?? Exit.die("a commit ended without its answer"), (answer) => ({
+      return Effect.flatMap(committed, ({ state, appended, snapshot }) => {
+        const done = Exit.map(answer ?? Exit.die("a commit ended without its answer"), (answer) => ({
           answer,
           state,
           appended,
-        })),
-      )
+        }))
+        return snapshot === undefined ? done : Effect.zipRight(snapshot, done)
+      })
     })
 
   return {
     load: (session) => Effect.suspend(() => refresh(session, slotOf(session))),
+    cached: (session) => slots.get(session)?.known?.state ?? null,
     stateAt: (session, version) => Effect.map(open(session, version), ({ state }) => state),
     events,
     history,

@@ -8,6 +8,9 @@
  */
 import { Deferred, Effect, FiberId } from "effect"
 
+/** Makes an effect of an uninterruptible region interruptible again, as `Effect.uninterruptibleMask` gives it. */
+export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 interface Waiter<Job> {
   /** What the one before may do on behalf of this one; `null` if it wants a turn of its own. */
   readonly job: Job | null
@@ -36,25 +39,28 @@ export class Turns<Job> {
 
   /** Waits for the session's turn and runs an effect in it. A caller that is interrupted while it waits gives up its place. */
   alone<A, E, R>(session: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return this.enter(session, null, () => effect, effect)
+    return Effect.uninterruptibleMask((restore) => this.enter(session, null, () => effect, effect, restore))
   }
 
   /**
-   * Waits until a job is done: in a turn of its own, or together with that of another.
+   * Waits until a job is done: in a turn of its own, or together with that of another. It is for an uninterruptible region,
+   * and has its place from when it is called.
    *
    * @param session the session
    * @param job what others may do for the caller
    * @param inTurn does the job when it is its turn. With `take`, it takes jobs from right behind it, as long as they are
    *   wanted; it has to call `done` when they are done.
    * @param done the answer when another did the job
+   * @param restore makes the wait interruptible
    */
   together<A, E, R>(
     session: string,
     job: Job,
     inTurn: (take: (wanted: (job: Job) => boolean) => Taken<Job>) => Effect.Effect<A, E, R>,
     done: Effect.Effect<A, E, R>,
+    restore: Restore,
   ): Effect.Effect<A, E, R> {
-    return this.enter(session, job, () => inTurn((wanted) => this.take(session, wanted)), done)
+    return this.enter(session, job, () => inTurn((wanted) => this.take(session, wanted)), done, restore)
   }
 
   private enter<A, E, R>(
@@ -62,37 +68,36 @@ export class Turns<Job> {
     job: Job | null,
     inTurn: () => Effect.Effect<A, E, R>,
     done: Effect.Effect<A, E, R>,
+    restore: Restore,
   ): Effect.Effect<A, E, R> {
-    return Effect.uninterruptibleMask((restore) => {
-      const queue = this.queues.get(session)
-      const work = Effect.matchCauseEffect(Effect.suspend(inTurn), {
-        onFailure: (cause) => {
-          this.end(session)
-          return Effect.failCause(cause)
-        },
-        onSuccess: (answer) => {
-          this.end(session)
-          return Effect.succeed(answer)
-        },
-      })
-      if (queue === undefined) {
-        this.queues.set(session, { first: null, last: null })
-        return work
-      }
-      const waiter: Waiter<Job> = {
-        job,
-        woken: Deferred.unsafeMake(FiberId.none),
-        state: "waiting",
-        next: null,
-      }
-      if (queue.last === null) queue.first = waiter
-      else queue.last.next = waiter
-      queue.last = waiter
-      return restore(Deferred.await(waiter.woken)).pipe(
-        Effect.onInterrupt(() => this.leave(session, waiter)),
-        Effect.flatMap((isItsTurn) => (isItsTurn ? work : done)),
-      )
+    const queue = this.queues.get(session)
+    const work = Effect.matchCauseEffect(Effect.suspend(inTurn), {
+      onFailure: (cause) => {
+        this.end(session)
+        return Effect.failCause(cause)
+      },
+      onSuccess: (answer) => {
+        this.end(session)
+        return Effect.succeed(answer)
+      },
     })
+    if (queue === undefined) {
+      this.queues.set(session, { first: null, last: null })
+      return work
+    }
+    const waiter: Waiter<Job> = {
+      job,
+      woken: Deferred.unsafeMake(FiberId.none),
+      state: "waiting",
+      next: null,
+    }
+    if (queue.last === null) queue.first = waiter
+    else queue.last.next = waiter
+    queue.last = waiter
+    return restore(Deferred.await(waiter.woken)).pipe(
+      Effect.onInterrupt(() => this.leave(session, waiter)),
+      Effect.flatMap((isItsTurn) => (isItsTurn ? work : done)),
+    )
   }
 
   /** A caller that waits was interrupted. A job that another does already is waited for: it cannot be undone. */

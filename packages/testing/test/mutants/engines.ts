@@ -127,8 +127,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: 'Effect.succeed({ batchId: options.batchId, retried: "anywhere" })',
-        to: 'Effect.map(makeId, (batchId) => ({ batchId, retried: "anywhere" as const }))',
+        from: 'use({ batchId: options.batchId, retried: "anywhere" })',
+        to: 'withId((batchId) => use({ batchId, retried: "anywhere" }))',
       },
     ],
   },

@@ -1,0 +1,34 @@
+import { Effect, Exit, Fiber } from "effect"
+
+/**
+ * Runs work beside a watch, and ends as the first of them does. When the watch ends first, the work is interrupted and waited
+ * for. `Effect.raceFirst` does the same for two equals, but takes five times as many steps, and waits for the watch, too.
+ */
+export const watched = <A, E, B, F>(
+  work: Effect.Effect<A, E>,
+  watch: Effect.Effect<B, F>,
+): Effect.Effect<A | B, E | F> =>
+  Effect.uninterruptibleMask((restore) =>
+    // As exits, because a fiber that fails by itself is reported as one that nobody looks after.
+    Effect.flatMap(Effect.fork(Effect.exit(restore(work))), (working) =>
+      // It may never end by itself, and the caller may be uninterruptible.
+      Effect.flatMap(Effect.fork(Effect.exit(Effect.interruptible(watch))), (watching) => {
+        const stopWatching = () => watching.unsafeInterruptAsFork(watching.id())
+        return restore(
+          Effect.async<A | B, E | F>((resume) => {
+            working.addObserver((exit) => {
+              stopWatching()
+              resume(Exit.flatten(exit))
+            })
+            watching.addObserver((exit) =>
+              resume(Effect.zipRight(Fiber.interrupt(working), Exit.flatten(exit))),
+            )
+            return Effect.suspend(() => {
+              stopWatching()
+              return Fiber.interrupt(working)
+            })
+          }),
+        )
+      }),
+    ),
+  )
