@@ -144,8 +144,6 @@ for (const code of [0x0a, 0x0d]) kinds[code] = newline
 
 const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? punctuation
 
-const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a
-
 /** A table that has 1 for the given ASCII characters. */
 const flags = (characters: string): Uint8Array => {
   const table = new Uint8Array(0x80)
@@ -177,19 +175,34 @@ const endOfLatin = (text: string, from: number): number => {
   return at
 }
 
+/** For each code unit: 0 if it is no small letter, 2 for those that are rare in English, 1 for the others. */
+const smallLetters = new Uint8Array(0x1_0000).fill(1, 0x61, 0x7b)
+for (const letter of "jkwz") smallLetters[letter.charCodeAt(0)] = 2
+
 /**
- * The end of a word of small letters, with or without a capital at its start, that is no part of an id; `from` if there is
- * none of at most {@link longestWord} letters. Most words are: they skip the look at ids, cases and prices beyond words.
+ * The end of a word of small letters, with or without a capital at its start, that is no part of an id; 0 if there is none of
+ * at most {@link longestWord} letters. It is negative if the letters may be {@link evidence}. Most words are plain and are
+ * none: they skip the look at ids, cases, languages, and prices beyond words.
  */
 const endOfPlainWord = (text: string, from: number): number => {
-  const first = text.charCodeAt(from)
-  if (!isSmallLetter(first) && capital[first] !== 1) return from
+  let before = text.charCodeAt(from)
+  const first = smallLetters[before]
+  if (first === 0 && capital[before] !== 1) return 0
+  let tells = first === 2
   let at = from + 1
-  while (isSmallLetter(text.charCodeAt(at))) at++
-  if (at === text.length) return at - from > longestWord ? from : at
-  const kind = kindAt(text, at)
-  const ends = kind <= newline || (kind === punctuation && insideIds[text.charCodeAt(at)] !== 1)
-  return ends && at - from <= longestWord ? at : from
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const letter = smallLetters[code]
+    if (letter === 0) break
+    if (letter === 2 || (code === before && vowelRareTwice[code] === 1)) tells = true
+    before = code
+  }
+  if (at - from > longestWord) return 0
+  if (at < text.length) {
+    const kind = kindAt(text, at)
+    if (kind > newline && (kind !== punctuation || insideIds[text.charCodeAt(at)] === 1)) return 0
+  }
+  return tells && first !== 0 ? -at : at
 }
 
 /** Whether the white space at `from` is a single space that belongs to the token of the next piece. */
@@ -338,11 +351,15 @@ export const estimate = (text: string): number => {
   while (from < text.length) {
     const kind = kindAt(text, from)
     if (kind === latin && from >= idEnd) {
-      const end = endOfPlainWord(text, from)
-      if (end > from) {
+      const word = endOfPlainWord(text, from)
+      if (word !== 0) {
+        const end = Math.abs(word)
         const length = end - from
-        unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + evidence(text, from, end))
-        tokens += (1 - unfamiliar) * price(english, length) + unfamiliar * price(otherLatin, length)
+        if (word < 0 || unfamiliar > 0) {
+          const told = word < 0 ? evidence(text, from, end) : 0
+          unfamiliar = Math.min(1, unfamiliar * (length > 1 ? memory : 1) + told)
+          tokens += (1 - unfamiliar) * price(english, length) + unfamiliar * price(otherLatin, length)
+        } else tokens += price(english, length)
         before = latin
         from = end
         continue
