@@ -166,7 +166,7 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const before = failures.get(session) ?? 0
         failures.set(session, before + 1)
-        return scheduler.checkAt(session, strategy, now + pauseAfter(settings, before))
+        return scheduler.checkAt(session, strategy, now + pauseAfter(settings, before)) ?? Effect.void
       })
 
     /** Logs failures: what runs beside an operation must not fail it. Interruption passes. */
@@ -222,7 +222,7 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       const start = () => {
         if (mode === "background")
           return due
-            ? scheduler.checkNow(session, strategy)
+            ? scheduler.checkSoon(session, strategy)
             : setTimer(state, strategy, { decided: now, now })
         return due && mode === "inline" ? work(session, strategy) : null
       }

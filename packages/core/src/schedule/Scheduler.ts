@@ -9,16 +9,18 @@
 import {
   Clock,
   Deferred,
-  type Duration,
+  Duration,
   Effect,
   Exit,
   FiberHandle,
   FiberId,
   FiberSet,
   Option,
+  Runtime,
   type Scope,
   type Tracer,
 } from "effect"
+import { isLive } from "../event/clock.js"
 import { detached } from "./detached.js"
 import { sleepUntil } from "./sleepUntil.js"
 import { TimerQueue } from "./TimerQueue.js"
@@ -31,10 +33,15 @@ export interface Scheduler<Request> {
    */
   readonly checkNow: (session: string, request: Request) => Effect.Effect<void>
   /**
-   * Starts the work at a time in milliseconds since the epoch, and returns at once. A session has one timer, with the
-   * earliest time. With Effect's live clock, it does not keep the program from ending.
+   * The same a moment later, unless the work is asked for otherwise before: the caller goes on first, and what follows at once
+   * is looked at together. In virtual time, the moment takes no time.
    */
-  readonly checkAt: (session: string, request: Request, time: number) => Effect.Effect<void>
+  readonly checkSoon: (session: string, request: Request) => Effect.Effect<void>
+  /**
+   * Starts the work at a time in milliseconds since the epoch. A session has one timer, with the earliest time. With Effect's
+   * live clock, it does not keep the program from ending. Returns what has to run for that; `null` if nothing.
+   */
+  readonly checkAt: (session: string, request: Request, time: number) => Effect.Effect<void> | null
   /** Removes a session's timer. */
   readonly forget: (session: string) => void
   /**
@@ -53,11 +60,23 @@ interface Run<Request> {
   readonly ended: Deferred.Deferred<boolean>
   /** The span of the request that asked for it first. */
   readonly span: Tracer.AnySpan | undefined
+  /** The timer of a run that is not in the line yet; `null` for any other. */
+  timer: ReturnType<typeof setTimeout> | null
 }
 
 /**
+ * How long the work waits that is asked for by {@link Scheduler.checkSoon}, in milliseconds. Whoever has appended a turn asks for
+ * a context next, and then waits for a model for much longer than this.
+ */
+const moment = 5
+
+// Every runtime has these two.
+declare const setTimeout: (run: () => void, millis: number) => object | number
+declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
+
+/**
  * Makes a scheduler of `work`, which returns whether it is done, has to go on later, or could not be done. Its fibers live in the scope. When that closes,
- * timers stop, work that waits does not start, and running work has the time of `finish` to end; then it is interrupted.
+ * timers stop, work that waits in the line does not start, and other work has the time of `finish` to end; then it is interrupted.
  *
  * @param work what to do for a session. `take` gives it the newest request, and may be called again: whatever was asked for
  *   until then need not be done once more
@@ -76,9 +95,16 @@ export const make = <Request>(
     // Finalizers run in reverse: this one comes first, and no timer starts work while the rest ends.
     let closing = false
     yield* Effect.addFinalizer(() => {
-      closing = true
-      for (const run of waiting.splice(0)) end(run)
-      return FiberHandle.clear(sleeper)
+      const asked = [...runs.values()].filter(({ timer }) => timer !== null)
+      return Effect.forEach(asked, Duration.toMillis(finish) > 0 ? enqueue : drop, { discard: true }).pipe(
+        Effect.zipRight(
+          Effect.suspend(() => {
+            closing = true
+            for (const run of waiting.splice(0)) end(run)
+            return FiberHandle.clear(sleeper)
+          }),
+        ),
+      )
     })
     const timers = new TimerQueue<Request>()
     let asleepUntil = Number.POSITIVE_INFINITY
@@ -91,6 +117,26 @@ export const make = <Request>(
       runs.delete(run.session)
       Deferred.unsafeDone(run.ended, Effect.succeed(run.done))
     }
+
+    const stopTimer = (run: Run<Request>): void => {
+      if (run.timer !== null) clearTimeout(run.timer)
+      run.timer = null
+    }
+
+    /** Ends a run that has not started. */
+    const drop = (run: Run<Request>): Effect.Effect<void> =>
+      Effect.sync(() => {
+        stopTimer(run)
+        end(run)
+      })
+
+    /** Puts a run into the line. */
+    const enqueue = (run: Run<Request>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        stopTimer(run)
+        waiting.push(run)
+        return startNext
+      })
 
     /** Works for a session once. */
     const once = (run: Run<Request>): Effect.Effect<void> =>
@@ -126,13 +172,18 @@ export const make = <Request>(
       return Effect.zipRight(FiberSet.run(fibers, detached(once(run), run.span)), startNext)
     })
 
-    const checkNow: Scheduler<Request>["checkNow"] = (session, request) =>
+    /** Goes on with the run of a session, which is a new one, or has to do this as well. */
+    const withRun = (
+      session: string,
+      request: Request,
+      goOn: { readonly isNew: (run: Run<Request>) => Effect.Effect<void>; readonly isKnown: typeof enqueue },
+    ): Effect.Effect<void> =>
       Effect.suspend(() => {
         const current = runs.get(session)
         if (current !== undefined) {
           current.again = true
           current.request = request
-          return Effect.void
+          return goOn.isKnown(current)
         }
         if (closing) return Effect.void
         return Effect.flatMap(Effect.option(Effect.currentParentSpan), (parent) => {
@@ -143,12 +194,30 @@ export const make = <Request>(
             done: false,
             ended: Deferred.unsafeMake<boolean>(FiberId.none),
             span: Option.getOrUndefined(parent),
+            timer: null,
           }
           runs.set(session, run)
-          waiting.push(run)
-          return startNext
+          return goOn.isNew(run)
         })
       }).pipe(Effect.uninterruptible)
+
+    const checkNow: Scheduler<Request>["checkNow"] = (session, request) =>
+      withRun(session, request, {
+        isNew: enqueue,
+        isKnown: (run) => (run.timer === null ? Effect.void : enqueue(run)),
+      })
+
+    const enqueueSoon = (run: Run<Request>): Effect.Effect<void> =>
+      Effect.map(Effect.runtime<never>(), (runtime) => {
+        run.timer = setTimeout(() => Runtime.runFork(runtime)(enqueue(run)), moment)
+      })
+
+    const checkSoon: Scheduler<Request>["checkSoon"] = (session, request) =>
+      Effect.clockWith((clock) =>
+        isLive(clock)
+          ? withRun(session, request, { isNew: enqueueSoon, isKnown: () => Effect.void })
+          : checkNow(session, request),
+      )
 
     /** Sleeps until the earliest timer is due, starts the work of those that are, and so on until none is left. */
     const sleep: Effect.Effect<void> = Effect.suspend(() => {
@@ -165,20 +234,20 @@ export const make = <Request>(
       ).pipe(Effect.zipRight(sleep))
     })
 
-    const checkAt: Scheduler<Request>["checkAt"] = (session, request, time) =>
-      Effect.suspend(() => {
-        if (closing) return Effect.void
-        timers.set(session, time, request)
-        return time >= asleepUntil
-          ? Effect.void
-          : FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))).pipe(
-              Effect.asVoid,
-              Effect.uninterruptible,
-            )
-      })
+    const checkAt: Scheduler<Request>["checkAt"] = (session, request, time) => {
+      if (closing) return null
+      timers.set(session, time, request)
+      return time >= asleepUntil
+        ? null
+        : FiberHandle.run(sleeper, Effect.interruptible(detached(sleep))).pipe(
+            Effect.asVoid,
+            Effect.uninterruptible,
+          )
+    }
 
     return {
       checkNow,
+      checkSoon,
       checkAt,
       forget: (session) => timers.delete(session),
       whenIdle: (session) =>
