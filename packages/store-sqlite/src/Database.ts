@@ -261,16 +261,20 @@ export const open = (options: Options): Effect.Effect<Database, EventLog.LogErro
         // SQLite would fail at the first statement that writes; `body` reads first.
         readonly
           ? failure(file, operation, { code: "SQLITE_READONLY" }).pipe(named(session))
-          : Effect.uninterruptible(
-              Effect.async<A, Exclude<E, SqlError> | EventLog.LogError>((answer) => {
-                const answered = (exit: Exit.Exit<A, E | SqlError>) => {
-                  if (Exit.isFailure(exit)) return answer(exit.pipe(failing(operation), named(session)))
-                  onWritten?.()
-                  answer(Exit.succeed(exit.value))
-                }
-                writer.write({ body, atOnce, pauses, answer: answered as Writer.Write["answer"] })
-              }),
-            ),
+          : Effect.suspend((): Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError> => {
+              const work = { session, body, atOnce, pauses }
+              const answerOf = (exit: Exit.Exit<unknown, unknown>) => {
+                const own = exit as Exit.Exit<A, E | SqlError>
+                if (Exit.isFailure(own)) return own.pipe(failing(operation), named(session))
+                onWritten?.()
+                return Exit.succeed(own.value)
+              }
+              const written = writer.writeAtOnce(work)
+              if (written !== null) return answerOf(written)
+              return Effect.uninterruptible(
+                Effect.async((answer) => writer.write({ ...work, answer: (exit) => answer(answerOf(exit)) })),
+              )
+            }),
       copy: (to) =>
         Effect.suspend(() =>
           // A copy would have what a transaction has written so far.

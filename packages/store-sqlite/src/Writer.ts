@@ -2,6 +2,9 @@
  * The writes of one connection: transactions that take the write lock at their start, shared by the writes that wait at
  * the same time (group commit), and turns that are shared with other processes.
  *
+ * A write waits until the other fibers and sockets of the process have had their turn, so that theirs can share its transaction.
+ * Only the appends to a session that nobody else disturbs are written at once, as long as the event loop is not kept.
+ *
  * SQLite has no queue for its lock, and its own waiting blocks the thread. So the lock is tried without waiting and tried
  * again by a timer. While other processes write, a process that writes without a break leaves the lock free now and then,
  * long enough for each of their timers to find it free.
@@ -11,14 +14,20 @@ import { Cause, Effect, Exit } from "effect"
 import { sqlError } from "./driver.js"
 import type { Run, RunNow } from "./Row.js"
 
-/** A write that waits for a transaction. */
-export interface Write {
+/** What to write. */
+export interface Work {
+  /** Its session, if it is of one. */
+  readonly session: string | undefined
   readonly body: (run: Run, now: RunNow) => Effect.Effect<unknown, unknown>
   /** Does the work of `body` in the usual case; `null` if it changed nothing, and `body` has to run. */
   readonly atOnce: ((run: RunNow) => unknown) | undefined
-  readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
   /** Whether the body pauses now and then, so that its transaction stays open while the event loop goes on. */
   readonly pauses: boolean
+}
+
+/** A write that waits for a transaction. */
+export interface Write extends Work {
+  readonly answer: (exit: Exit.Exit<unknown, unknown>) => void
 }
 
 interface Waiting extends Write {
@@ -101,7 +110,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   }
 
   /** Does the work of a write in the transaction that has begun. */
-  const settled = ({ body, atOnce }: Write): Exit.Exit<unknown, unknown> => {
+  const settled = ({ body, atOnce }: Work): Exit.Exit<unknown, unknown> => {
     try {
       const done = atOnce?.(runNow) ?? null
       if (done !== null) return Exit.succeed(done)
@@ -119,7 +128,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   }
 
   /** Runs a write in a transaction of its own. */
-  const alone = (write: Write): Exit.Exit<unknown, unknown> => {
+  const alone = (write: Work): Exit.Exit<unknown, unknown> => {
     const busy = tried("BEGIN IMMEDIATE")
     return busy === null ? ended(settled(write)) : Exit.fail(busy)
   }
@@ -189,6 +198,7 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   let seenChanges: unknown
   /** How long a write that was delayed has had to wait for the lock, as a moving average in milliseconds. */
   let usualWait = 0
+  let lastSession: string | undefined
 
   /** Looks whether another connection has written since the last look. */
   const lookForCompany = (now: number) => {
@@ -200,6 +210,24 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     }
     if (seenChanges !== undefined && changes !== seenChanges) companyUntil = now + companyLasts
     seenChanges = changes
+  }
+
+  /** Takes note that this process writes now. */
+  const begin = (now: number, wasDelayed: boolean) => {
+    if (busySince === 0) {
+      busySince = now
+      // The tick comes after all microtasks, so after every append that follows directly.
+      queueMicrotask(() =>
+        process.nextTick(() => {
+          busySince = 0
+        }),
+      )
+    }
+    if (wasDelayed) turnSince = now
+    else if (now - lastWrite >= breakLength / 2 || now - turnSince >= longestTurn) {
+      turnSince = now
+      lookForCompany(now)
+    }
   }
 
   /**
@@ -275,22 +303,9 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     if (group.length === 0) return
     if (group[0]?.pauses === true) return paused(group[0])
     const now = performance.now()
-    if (busySince === 0) {
-      busySince = now
-      // The tick comes after all microtasks, so after every append that follows directly.
-      queueMicrotask(() =>
-        process.nextTick(() => {
-          busySince = 0
-        }),
-      )
-    }
     const [longest] = group
     const wasDelayed = longest?.delayed === true
-    if (wasDelayed) turnSince = now
-    else if (now - lastWrite >= breakLength / 2 || now - turnSince >= longestTurn) {
-      turnSince = now
-      lookForCompany(now)
-    }
+    begin(now, wasDelayed)
     // Synchronous, because no other fiber may run in between: a transaction that waits for fibers would keep the lock from
     // other processes for as long as they take.
     const exits =
@@ -317,10 +332,30 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     if (waiting.length > 0 && !scheduled) schedule()
   }
 
+  /** Whether nobody waits, here or in another process. */
+  const isQuiet = (now: number): boolean =>
+    !scheduled && waiting.length === 0 && answers.length === 0 && held === null && now >= companyUntil
+
   return {
+    /**
+     * Writes at once, if the last write was to the same session, nobody else writes, and timers and sockets have had their turn
+     * not long ago. Otherwise the result is `null`, nothing was written, and the write has to wait.
+     */
+    writeAtOnce: (work: Work): Exit.Exit<unknown, unknown> | null => {
+      const now = performance.now()
+      if (work.session === undefined || work.session !== lastSession || work.pauses) return null
+      if (!isQuiet(now) || (busySince > 0 && now - busySince >= longestRun)) return null
+      begin(now, false)
+      // It has just looked for others.
+      if (now < companyUntil) return null
+      const exit = alone(work)
+      lastWrite = performance.now()
+      return isBusyExit(exit) ? null : exit
+    },
     write: (write: Write): void => {
-      const { body, atOnce, answer, pauses } = write
-      waiting.push({ body, atOnce, answer, pauses, since: performance.now(), delayed: false })
+      const { session, body, atOnce, answer, pauses } = write
+      lastSession = session
+      waiting.push({ session, body, atOnce, answer, pauses, since: performance.now(), delayed: false })
       if (!scheduled) schedule()
     },
     /** Whether a transaction is open, and what needs that none is has to wait. */

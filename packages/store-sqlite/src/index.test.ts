@@ -203,6 +203,53 @@ const transactionsIn = (filename: string): number => {
   return transactions
 }
 
+describe("appends to one session, one after the other", () => {
+  const append = (log: EventLog.Service, session: string, version: number) =>
+    log.append(session, records(1), { expectedVersion: version, batchId: `b${version + 1}` })
+
+  /** Timers and sockets have had their turn. */
+  const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+  it("are written at once, without leaving the fiber; those to others are not", async () => {
+    await withLog({ filename: newFile() }, (log) =>
+      Effect.gen(function* () {
+        yield* append(log, "one", 0)
+        yield* append(log, "two", 0)
+        yield* turn
+        expect(Effect.runSync(append(log, "two", 1))).toEqual({
+          fromVersion: 2,
+          version: 2,
+          duplicate: false,
+        })
+        yield* turn
+        expect(Effect.runSync(Effect.flip(append(log, "two", 7)))).toMatchObject({ _tag: "VersionConflict" })
+        yield* turn
+        const other = Effect.runFork(append(log, "one", 1))
+        expect(other.unsafePoll()).toBeNull()
+        // None overtakes one that waits.
+        const behind = Effect.runFork(append(log, "one", 2))
+        expect(behind.unsafePoll()).toBeNull()
+        expect(yield* Fiber.join(other)).toMatchObject({ version: 2 })
+        expect(yield* Fiber.join(behind)).toMatchObject({ version: 3 })
+      }),
+    )
+  })
+
+  it("leave timers and sockets their turn", async () => {
+    await withLog({ filename: newFile() }, (log) =>
+      Effect.gen(function* () {
+        yield* append(log, "one", 0)
+        const turns: Array<string> = []
+        setImmediate(() => turns.push("socket"))
+        setTimeout(() => turns.push("timer"), 1)
+        let version = 1
+        for (; turns.length < 2 && version < 10_000; version++) yield* append(log, "one", version)
+        expect(turns).toHaveLength(2)
+      }),
+    )
+  })
+})
+
 describe("group commit", () => {
   it("what waits at the same time shares one transaction, and each has its own answer", async () => {
     const filename = newFile()
@@ -354,11 +401,16 @@ describe("within one process", () => {
   it("8 fibers append to one session while it is compacted", async () => {
     const filename = newFile()
     const program = Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
       const halfway = yield* Deferred.make<void>()
-      // The first compaction runs until half of all messages have come.
+      // The first compaction runs until a hundred more messages have come.
       const slow: Summarizer.Service = {
         name: "slow",
-        summarize: ({ from, to }) => Effect.as(Deferred.await(halfway), { text: `[${from},${to})` }),
+        summarize: ({ from, to }) =>
+          Deferred.succeed(started, undefined).pipe(
+            Effect.zipRight(Deferred.await(halfway)),
+            Effect.as({ text: `[${from},${to})` }),
+          ),
       }
       const strategy = Strategy.make({
         name: "often",
@@ -377,10 +429,12 @@ describe("within one process", () => {
         const fiber = (name: number) =>
           Effect.forEach(
             Array.from({ length: 25 }, (_, index) => `${name}.${index}`),
-            (text) =>
+            (text, index) =>
               Effect.gen(function* () {
+                // Two from each are enough for a compaction, which starts a moment later.
+                if (index === 2) yield* Deferred.await(started)
                 const { from } = yield* memory.append("one", Message.user(text))
-                if (++appended === 100) yield* Deferred.succeed(halfway, undefined)
+                if (++appended === 116) yield* Deferred.succeed(halfway, undefined)
                 // As people do between two messages: a fiber that never pauses keeps its turn from the compaction.
                 yield* Effect.yieldNow()
                 return { from, text }
