@@ -205,11 +205,25 @@ export const createMemory = <
     if (closed) throw new Closed()
     return running
   }
+  /** The running memory, once no call waits for it any more: a later call would overtake those that do. */
+  let known: Running | null = null
+  let waiting = 0
   const run = async <A>(
     use: (memory: Memory.Service) => Effect.Effect<A, Error>,
     { finishes = false } = {},
   ): Promise<A> => {
-    const { memory, runtime } = await opened()
+    if (closed) throw new Closed()
+    let running = known
+    if (running === null) {
+      waiting++
+      try {
+        running = await opened()
+      } finally {
+        waiting--
+      }
+      if (waiting === 0) known = running
+    }
+    const { memory, runtime } = running
     const fiber = Runtime.runFork(runtime)(use(memory))
     if (!finishes) interruptible.add(fiber)
     const exit = await settled(fiber)
@@ -244,10 +258,10 @@ export const createMemory = <
       run(
         (memory) =>
           // Decoded in one step: a shorter append that was called later must not overtake this one.
-          Effect.flatMap(
-            Effect.suspend(() => codec.decode(Array.isArray(messages) ? messages : [messages])),
-            (decoded) => memory.append(session, decoded, requested(given)),
-          ),
+          Either.match(codec.decode(Array.isArray(messages) ? messages : [messages]), {
+            onLeft: Effect.fail,
+            onRight: (decoded) => memory.append(session, decoded, requested(given)),
+          }),
         { finishes: true },
       ),
     context: async (session, { model, summaries, cacheControl, ...given } = {}) => {

@@ -36,6 +36,27 @@ describe("calls without waiting, on a memory that is just opening", () => {
     }))
 })
 
+describe("calls while a memory opens", () => {
+  it("are in the log in their order, also those that are made when it has just opened", () =>
+    inFolder(async (folder) => {
+      for (const store of ["memory:", `sqlite:${join(folder, "chats.db")}`]) {
+        const memory = createMemory({ store, compaction: "off" })
+        const ranges: Array<Promise<{ readonly from: number }>> = []
+        let opened = false
+        // In each step that the opening takes, and in each of the first ones after it.
+        for (let after = 0; after < 100; after += opened ? 1 : 0) {
+          ranges.push(memory.append("s", said(ranges.length)))
+          ranges[0]?.then(() => (opened = true))
+          if (ranges.length % 50 === 0) await new Promise(setImmediate)
+          else await Promise.resolve()
+        }
+        const found = (await Promise.all(ranges)).map(({ from }) => from)
+        expect(found).toEqual(numbers(ranges.length))
+        await memory.close()
+      }
+    }))
+})
+
 describe("close", () => {
   const outcome = (error: unknown) => (error as Closed)._tag
 
