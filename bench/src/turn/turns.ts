@@ -6,9 +6,15 @@ import { type Compaction, effects, type Measured, promises } from "./memories.js
 import { type Cost, costOf } from "./cost.js"
 import { compared, mean, middle } from "./pairs.js"
 
-const rounds = 80
-/** The first rounds, in which code is compiled, are not counted. */
-const warmUp = 20
+/** So many rounds count. */
+const counted = 60
+/**
+ * The turns before the rounds that count. It takes so many until V8 has compiled the code on both sides; a process that is
+ * younger is measured as well, and has no bound.
+ */
+const warmUpTurns = 2_500
+/** The first rounds of a young process, in which the disk and the file settle, do not count for it either. */
+const settling = 20
 /**
  * Turns of a round. After a compaction, the sliding window has 40 messages and takes the next 12 when they have come:
  * with 5 turns none comes due.
@@ -51,7 +57,8 @@ const measure = async (
 ): Promise<boolean> => {
   const pairs: Array<{ readonly measured: Turns; readonly bare: Turns }> = []
   let next = turnsBefore
-  for (let round = 0; round < rounds; round++) {
+  const warmUp = Math.ceil(warmUpTurns / perRound[kind])
+  for (let round = 0; round < warmUp + counted; round++) {
     const start = next
     next += perRound[kind]
     if (kind === "without") await memory.compactDue("s")
@@ -74,20 +81,25 @@ const measure = async (
     const one = await work[first]()
     const other = await work[first === "bare" ? "measured" : "bare"]()
     const [measured, reference] = first === "measured" ? [one, other] : [other, one]
-    if (round >= warmUp) pairs.push({ measured, bare: reference })
+    pairs.push({ measured, bare: reference })
   }
-  const claimed = (what: string, of: keyof Turns, bound: number): boolean =>
+  const claimed = (what: string, of: keyof Turns, bound: number, from = warmUp): boolean =>
     compared({
       name: `${name}: ${what}`,
       reference: "bare",
-      pairs: pairs.map(({ measured, bare: reference }) => ({ measured: measured[of], bare: reference[of] })),
+      pairs: pairs
+        .slice(from, from + counted)
+        .map(({ measured, bare: reference }) => ({ measured: measured[of], bare: reference[of] })),
       bound,
     })
+  const unbounded = Number.POSITIVE_INFINITY
   return [
     claimed("a turn", "append", 2),
     claimed("a context after it", "context", 3),
-    claimed("a turn, the mean", "mean append", Number.POSITIVE_INFINITY),
-    claimed("a context, the mean", "mean context", Number.POSITIVE_INFINITY),
+    claimed("a turn, the mean", "mean append", unbounded),
+    claimed("a context, the mean", "mean context", unbounded),
+    claimed("a turn, in a young process", "append", unbounded, settling),
+    claimed("a context, in a young process", "context", unbounded, settling),
   ].every(Boolean)
 }
 
