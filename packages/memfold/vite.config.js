@@ -40,24 +40,11 @@ const library = {
   rolldownOptions: { output: { entryFileNames: "index.js", chunkFileNames, codeSplitting } },
 }
 
-/**
- * SQLite's driver stays outside: its native addon is compiled where it is installed. It is a CommonJS module, and Node takes
- * twice as long to `import` one as to `require` it.
- */
-const driver = {
-  name: "driver",
-  enforce: "pre",
-  resolveId: (id) => (id === "better-sqlite3" ? "\0better-sqlite3" : null),
-  load: (id) =>
-    id === "\0better-sqlite3"
-      ? 'import { createRequire } from "node:module"\nexport default createRequire(import.meta.url)("better-sqlite3")'
-      : null,
-}
-
 export default defineConfig(({ mode }) => ({
-  plugins: [driver],
   ssr: {
     noExternal: true,
+    // A native addon: it is compiled where it is installed.
+    external: ["better-sqlite3"],
     resolve: { conditions: ["@memfold/source"] },
   },
   logLevel: "warn",

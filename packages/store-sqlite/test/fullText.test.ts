@@ -110,8 +110,9 @@ describe("the index in the file", () => {
               })
             let memories = yield* open()
             let count = 0
-            /** Of each session the words that only one of its messages has. */
+            /** Of each session the words that only one of its messages has, since the last clear; and those of its log. */
             const marks = new Map<string, Array<string>>()
+            const logged = new Map<string, Array<string>>()
             for (const one of steps) {
               const { stored, plain } = memories
               if (one.act === "restart") memories = yield* open()
@@ -125,6 +126,7 @@ describe("the index in the file", () => {
                   })),
                 )
                 marks.set(one.session, [...(marks.get(one.session) ?? []), ...own])
+                logged.set(one.session, [...(logged.get(one.session) ?? []), ...own])
               } else if (one.act === "search") {
                 const { version } = yield* plain.state(one.session)
                 const options = {
@@ -142,7 +144,7 @@ describe("the index in the file", () => {
                 const mark = marks.get(one.session)![index]!
                 yield* stored.redact(one.session, index)
                 expect((yield* stored.recall(one.session, mark)).messages).toEqual([])
-                const copies = [...marks].filter(
+                const copies = [...logged].filter(
                   ([name, list]) => name !== one.session && list.includes(mark),
                 )
                 if (copies.length === 0) expect(bytes(file)).not.toContain(mark)
@@ -152,9 +154,11 @@ describe("the index in the file", () => {
               } else if (one.act === "delete") {
                 yield* stored.delete(one.session)
                 marks.delete(one.session)
+                logged.delete(one.session)
               } else if (one.act === "fork") {
                 const copied = yield* Effect.either(stored.fork(one.session, one.to))
-                if (copied._tag === "Right") marks.set(one.to, [...(marks.get(one.session) ?? [])])
+                if (copied._tag === "Right")
+                  for (const words of [marks, logged]) words.set(one.to, [...(words.get(one.session) ?? [])])
               } else if (one.act === "compact") yield* stored.compactDue(one.session)
               else if (one.act === "revert") yield* stored.revert(one.session)
               else
@@ -175,7 +179,20 @@ describe("the index in the file", () => {
         )
         expect(integrity(file)).toBe("ok")
       }),
-      { numRuns: often(15, 600) },
+      {
+        numRuns: often(15, 600),
+        examples: [
+          // The log of a session that was cleared still has the words.
+          [
+            [
+              { act: "append", session: "t", said: [{ role: "user", text: "deployed" }] },
+              { act: "fork", session: "t", to: "s" },
+              { act: "clear", session: "t" },
+              { act: "redact", session: "s", which: 0 },
+            ],
+          ],
+        ],
+      },
     )
   })
 
@@ -205,8 +222,14 @@ describe("the index in the file", () => {
           for (const mark of gone) expect(now).not.toContain(mark)
           // Every other time it is built again at once.
           if (turn % 2 === 0) expect((yield* memory.recall("s", markOf(at))).messages).toEqual([])
+          // The messages around those that are found are among them.
+          if (turn === 9)
+            expect((yield* memory.recall("s", "alpha", { tokens: 5_000 })).messages.length).toBe(count)
         }
-        expect((yield* memory.recall("s", "alpha", { tokens: 5_000 })).messages.length).toBe(count)
+        const plain = yield* memoryOver(log, Recall.inProcess())
+        expect(yield* memory.recall("s", "alpha", { tokens: 5_000 })).toEqual(
+          yield* plain.recall("s", "alpha", { tokens: 5_000 }),
+        )
         const again = bytes(file)
         for (const mark of gone) expect(again).not.toContain(mark)
         expect(yield* Verify.session(log, "s")).toEqual([])
@@ -404,29 +427,33 @@ describe("the index in the file", () => {
     expect(await Effect.runPromise(dropFullTextIndex({ filename: file }))).toEqual({ sessions: 0 })
   })
 
-  it("is as good as before after a process that wrote it was killed", async () => {
-    const file = join(folder(), "chats.db")
-    await withLog({ filename: file }, (log) =>
-      Effect.flatMap(memoryOver(log, Recall.inProcess()), (memory) => memory.append("s", talk(90))),
-    )
-    for (let turn = 0; turn < often(3, 40); turn++) {
-      const child = start(script("searcher"), file)
-      for (let parts = 0; parts <= 3 * turn; parts++) expect(await child.line()).toBe("part")
-      child.kill()
-      await child.end()
+  it(
+    "is as good as before after a process that wrote it was killed",
+    async () => {
+      const file = join(folder(), "chats.db")
       await withLog({ filename: file }, (log) =>
-        Effect.gen(function* () {
-          expect(yield* Verify.session(log, "s")).toEqual([])
-          const [stored, plain] = yield* Effect.all([
-            memoryOver(log, Recall.inStore(storeOf(log), { eventsPerPart: 4, largestPart: 16 })),
-            memoryOver(log, Recall.inProcess()),
-          ])
-          for (const query of ["alpha", "zebra", markOf(50)])
-            expect(yield* stored.recall("s", query)).toEqual(yield* plain.recall("s", query))
-          expect(yield* Verify.session(log, "s")).toEqual([])
-        }),
+        Effect.flatMap(memoryOver(log, Recall.inProcess()), (memory) => memory.append("s", talk(90))),
       )
-      expect(integrity(file)).toBe("ok")
-    }
-  }, 60_000)
+      for (let turn = 0; turn < often(3, 40); turn++) {
+        const child = start(script("searcher"), file)
+        for (let parts = 0; parts <= 3 * turn; parts++) expect(await child.line()).toBe("part")
+        child.kill()
+        await child.end()
+        await withLog({ filename: file }, (log) =>
+          Effect.gen(function* () {
+            expect(yield* Verify.session(log, "s")).toEqual([])
+            const [stored, plain] = yield* Effect.all([
+              memoryOver(log, Recall.inStore(storeOf(log), { eventsPerPart: 4, largestPart: 16 })),
+              memoryOver(log, Recall.inProcess()),
+            ])
+            for (const query of ["alpha", "zebra", markOf(50)])
+              expect(yield* stored.recall("s", query)).toEqual(yield* plain.recall("s", query))
+            expect(yield* Verify.session(log, "s")).toEqual([])
+          }),
+        )
+        expect(integrity(file)).toBe("ok")
+      }
+    },
+    often(60_000, 300_000),
+  )
 })
