@@ -199,6 +199,8 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
   /** How long a write that was delayed has had to wait for the lock, as a moving average in milliseconds. */
   let usualWait = 0
   let lastSession: string | undefined
+  /** When writes at once began since the last turn of the event loop; 0 if none has. */
+  let atOnceSince = 0
 
   /** Looks whether another connection has written since the last look. */
   const lookForCompany = (now: number) => {
@@ -344,10 +346,17 @@ export const make = ({ run, now: runNow }: { readonly run: Run; readonly now: Ru
     writeAtOnce: (work: Work): Exit.Exit<unknown, unknown> | null => {
       const now = performance.now()
       if (work.session === undefined || work.session !== lastSession || work.pauses) return null
-      if (!isQuiet(now) || (busySince > 0 && now - busySince >= longestRun)) return null
+      if (!isQuiet(now) || (atOnceSince > 0 && now - atOnceSince >= longestRun)) return null
       begin(now, false)
       // It has just looked for others.
       if (now < companyUntil) return null
+      if (atOnceSince === 0) {
+        atOnceSince = now
+        // Not a tick or a microtask: programs that go on by those would keep timers and sockets from their turn.
+        setImmediate(() => {
+          atOnceSince = 0
+        })
+      }
       const exit = alone(work)
       lastWrite = performance.now()
       return isBusyExit(exit) ? null : exit

@@ -1,7 +1,8 @@
 /** The connection to a file through better-sqlite3, which is synchronous. */
 import { SqlError } from "@effect/sql/SqlError"
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import { Effect, type Scope } from "effect"
+import { createRequire } from "node:module"
 import type { Row, Run, RunNow } from "./Row.js"
 
 /** The error of an effect for what better-sqlite3 threw. */
@@ -26,14 +27,34 @@ export interface Driver {
   readonly backup: (to: string) => Effect.Effect<void, unknown>
 }
 
+let loaded: typeof Sqlite | undefined
+
+/**
+ * Loads better-sqlite3 when a file is opened. It is a CommonJS module, and Node takes twice as long to `import` one as to
+ * `require` it. Where it cannot be required from here, as in a program bundled to CommonJS, it is imported.
+ */
+const load: Effect.Effect<typeof Sqlite, unknown> = Effect.suspend(() => {
+  try {
+    loaded ??= createRequire(import.meta.url)("better-sqlite3") as typeof Sqlite
+    return Effect.succeed(loaded)
+  } catch {
+    return Effect.tryPromise({
+      try: async () => (loaded = (await import("better-sqlite3")).default),
+      catch: (error) => error,
+    })
+  }
+})
+
 /** Opens a file, which is closed with the scope. Fails with what better-sqlite3 throws. */
 export const connect = (
   filename: string,
   options: { readonly readonly: boolean },
 ): Effect.Effect<Driver, unknown, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.try({ try: () => new Sqlite(filename, options), catch: (error) => error }),
-    (database) => Effect.sync(() => database.close()),
+  Effect.flatMap(load, (Sqlite) =>
+    Effect.acquireRelease(
+      Effect.try({ try: () => new Sqlite(filename, options), catch: (error) => error }),
+      (database) => Effect.sync(() => database.close()),
+    ),
   ).pipe(
     Effect.map((database) => {
       /** Statements are prepared once. There are as many as places in the code that run one. */

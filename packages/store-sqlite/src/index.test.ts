@@ -235,7 +235,12 @@ describe("appends to one session, one after the other", () => {
     )
   })
 
-  it("leave timers and sockets their turn", async () => {
+  // Streams of Node.js go on by ticks.
+  const ticks = Effect.promise(() => new Promise<void>((resolve) => process.nextTick(resolve)))
+  it.each([
+    ["promises", Effect.promise(() => Promise.resolve())],
+    ["ticks", ticks],
+  ])("leave timers and sockets their turn, where they go on by %s", async (_, goOn) => {
     await withLog({ filename: newFile() }, (log) =>
       Effect.gen(function* () {
         yield* append(log, "one", 0)
@@ -243,7 +248,10 @@ describe("appends to one session, one after the other", () => {
         setImmediate(() => turns.push("socket"))
         setTimeout(() => turns.push("timer"), 1)
         let version = 1
-        for (; turns.length < 2 && version < 10_000; version++) yield* append(log, "one", version)
+        for (; turns.length < 2 && version < 10_000; version++) {
+          yield* append(log, "one", version)
+          yield* goOn
+        }
         expect(turns).toHaveLength(2)
       }),
     )
