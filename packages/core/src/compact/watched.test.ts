@@ -20,7 +20,7 @@ describe("work beside a watch", () => {
       const seen: Array<string> = []
       const later = Effect.delay(Effect.succeed("done"), "1 second")
       // A caller that goes on: what it leaves behind is not ended with it.
-      const fiber = yield* Effect.fork(
+      const fiber = yield* Effect.forkDaemon(
         Effect.zipLeft(watched(later, endless(seen, "watch")), Effect.sleep("1 minute")),
       )
       yield* TestClock.adjust("2 seconds")
@@ -61,6 +61,28 @@ describe("work beside a watch", () => {
       expect(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)).toBe(true)
       expect(seen.slice(0, 2).toSorted()).toEqual(["watch begins", "work begins"])
       expect(seen).toContain("work ends")
+    }),
+  )
+
+  it.effect("leaves nothing behind, at whatever step it is interrupted", () =>
+    Effect.gen(function* () {
+      for (let steps = 10; steps < 80; steps++) {
+        let running = 0
+        const work = Effect.acquireUseRelease(
+          Effect.sync(() => running++),
+          () => Effect.never,
+          () => Effect.sync(() => running--),
+        )
+        // A caller that goes on, and leaves other fibers their turn after so many steps.
+        const caller = Effect.uninterruptibleMask((restore) =>
+          Effect.zipRight(Effect.exit(restore(watched(work, work))), Effect.sleep("1 minute")),
+        ).pipe(Effect.withMaxOpsBeforeYield(steps))
+        const fiber = yield* Effect.forkDaemon(caller)
+        yield* Effect.forkDaemon(Fiber.interrupt(fiber))
+        yield* TestClock.adjust("1 second")
+        expect([steps, running]).toEqual([steps, 0])
+        yield* TestClock.adjust("1 minute")
+      }
     }),
   )
 

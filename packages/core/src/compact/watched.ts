@@ -13,22 +13,19 @@ export const watched = <A, E, B, F>(
     Effect.flatMap(Effect.fork(Effect.exit(restore(work))), (working) =>
       // It may never end by itself, and the caller may be uninterruptible.
       Effect.flatMap(Effect.fork(Effect.exit(Effect.interruptible(watch))), (watching) => {
-        const stopWatching = () => watching.unsafeInterruptAsFork(watching.id())
-        return restore(
-          Effect.async<A | B, E | F>((resume) => {
-            working.addObserver((exit) => {
-              stopWatching()
-              resume(Exit.flatten(exit))
-            })
-            watching.addObserver((exit) =>
-              resume(Effect.zipRight(Fiber.interrupt(working), Exit.flatten(exit))),
-            )
-            return Effect.suspend(() => {
-              stopWatching()
-              return Fiber.interrupt(working)
-            })
-          }),
-        )
+        const first = Effect.async<A | B, E | F>((resume) => {
+          working.addObserver((exit) => resume(Exit.flatten(exit)))
+          watching.addObserver((exit) => resume(Exit.flatten(exit)))
+        })
+        /** Leaves none behind, also where the caller is interrupted. */
+        const after = <C, G>(ended: Effect.Effect<C, G>): Effect.Effect<C, G> => {
+          watching.unsafeInterruptAsFork(watching.id())
+          return working.unsafePoll() === null ? Effect.zipRight(Fiber.interrupt(working), ended) : ended
+        }
+        return Effect.matchCauseEffect(restore(first), {
+          onFailure: (cause) => after(Effect.failCause(cause)),
+          onSuccess: (answer) => after(Effect.succeed(answer)),
+        })
       }),
     ),
   )

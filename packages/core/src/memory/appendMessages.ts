@@ -50,7 +50,7 @@ interface AppendRequest {
   readonly description: DescriptionChange
   /** What is known about the request that produced the messages, by the state that they are appended to. */
   readonly origin: (before: SessionState) => Origin
-  /** Makes the wait for other appends interruptible. */
+  /** Makes the wait for other appends, and what is read, interruptible. */
   readonly restore: Restore
 }
 
@@ -94,7 +94,7 @@ export const appendMessages = (
       answer: { from: before.total, to: before.total + counted.length },
     }),
     // A batch with a key of the caller's has a commit of its own, so its weight does not matter.
-    idempotencyKey === undefined ? { shared: { weight: length, restore } } : { batchId: idempotencyKey },
+    { restore, ...(idempotencyKey === undefined ? { sharedWeight: length } : { batchId: idempotencyKey }) },
   )
   const answered: Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> = Effect.flatMap(
     appended,
@@ -104,7 +104,7 @@ export const appendMessages = (
       // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
       if (idempotencyKey === undefined)
         return Effect.succeed({ ...done, appended: { ...appended, duplicate: false } })
-      return Effect.flatMap(appendedBy(sessions, session, idempotencyKey, appended), (stored) => {
+      return Effect.flatMap(restore(appendedBy(sessions, session, idempotencyKey, appended)), (stored) => {
         // The session was deleted in between, and the first append with it: now this one is the first.
         if (stored === null) return answered
         if (!isStored(messages, stored)) return new IdempotencyKeyReused({ session })

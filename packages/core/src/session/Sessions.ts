@@ -64,20 +64,21 @@ export interface Committed<A> {
 }
 
 /** How events are appended. Without options, they are a batch of their own, with a new id. */
-export type TransactOptions =
+export type TransactOptions = {
+  /** Where the caller is in an uninterruptible region: makes the wait for other writers interruptible. */
+  readonly restore?: Restore
+} & (
   | {
       /** Makes a retry harmless: a batch that is already in the log is not written again. */
       readonly batchId?: string
-      readonly shared?: never
+      readonly sharedWeight?: never
     }
   | {
       readonly batchId?: never
-      /**
-       * The events may share a batch with those of others that wait for the same session. Their weight is their size, in
-       * characters. The caller is in an uninterruptible region, and `restore` makes the wait for others interruptible.
-       */
-      readonly shared: { readonly weight: number; readonly restore: Restore }
+      /** The events may share a batch with those of others that wait for the same session. Their size, in characters. */
+      readonly sharedWeight: number
     }
+)
 
 /** Reads and writes the sessions of one log. Its methods fail with {@link SessionError}. */
 export interface Sessions {
@@ -134,16 +135,16 @@ interface Slot {
 type Batch = Required<Pick<AppendOptions, "batchId" | "retried">>
 
 /**
- * Goes on with the batch of a step. Only the store sends one with a new id again when an answer is lost, and then expects the
+ * Goes on with the batch of a step, which has a new id where none is given. Only the store sends one with a new id again when an answer is lost, and then expects the
  * same version. After a conflict, the same id is used at another version: a conflict says that nothing was written.
  */
 const withBatch = <A, E>(
-  options: TransactOptions | undefined,
+  given: string | undefined,
   use: (batch: Batch) => Effect.Effect<A, E>,
 ): Effect.Effect<A, E> =>
-  options?.batchId === undefined
+  given === undefined
     ? withId((batchId) => use({ batchId, retried: "in-place" }))
-    : use({ batchId: options.batchId, retried: "anywhere" })
+    : Effect.suspend(() => use({ batchId: given, retried: "anywhere" }))
 
 /** Decides on the events to append. It may run again after a conflict, and keeps the answer for its caller. */
 interface Job {
@@ -614,7 +615,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     step: (state: SessionState, time: number) => Step<A>,
     options?: TransactOptions,
   ): Effect.Effect<Committed<A>, SessionError> =>
-    withBatch(options, (batch) => {
+    withBatch(options?.batchId, (batch) => {
       let answer: Exit.Exit<A> | null = null
       /** A step that throws has no events. Its defect is its caller's alone. */
       const decide: Job["decide"] = (state, time) => {
@@ -627,20 +628,21 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           return []
         }
       }
-      const shared = options?.shared
-      const job: SharedJob = { decide, weight: shared?.weight ?? 0, exit: null }
+      const weight = options?.sharedWeight
+      const job: SharedJob = { decide, weight: weight ?? 0, exit: null }
       const committed =
-        shared === undefined
+        weight === undefined
           ? turns.alone(
               session,
               Effect.suspend(() => commit(session, batch, [job])),
+              options?.restore,
             )
           : turns.together(
               session,
               job,
               (take) => commitTogether(session, batch, job, take),
               Effect.suspend(() => job.exit ?? Effect.interrupt),
-              shared.restore,
+              options?.restore,
             )
       return Effect.flatMap(committed, ({ state, appended, snapshot }) => {
         const done = Exit.map(answer ?? Exit.die("a commit ended without its answer"), (answer) => ({

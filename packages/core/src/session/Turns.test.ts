@@ -1,6 +1,6 @@
 /** Writers of one session, one after the other. */
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Scope, Stream, TestClock } from "effect"
 import * as fc from "fast-check"
 import { often } from "../../test/depth.js"
 import { echo, pairs, said } from "../../test/engine.js"
@@ -76,6 +76,27 @@ describe("appends that wait for one session", () => {
       )
       expect(batches).toEqual([1, 1, 1, 1, 2])
     }).pipe(Effect.scoped),
+  )
+
+  it.effect.each([{}, { idempotencyKey: "k" }])("can be given up while they wait, with %j", (options) =>
+    Effect.gen(function* () {
+      const { log } = yield* counting
+      const slow: EventLog.Service = {
+        ...log,
+        append: (...given) => Effect.delay(log.append(...given), "1 minute"),
+      }
+      // A scope that is not closed: that would wait for what goes on where the test fails.
+      const memory = yield* Scope.extend(engine(slow), yield* Scope.make())
+      const first = yield* Effect.forkDaemon(memory.append("s", Message.user("0")))
+      yield* Effect.yieldNow()
+      const given = memory.append("s", Message.user("1"), options)
+      const second = yield* Effect.forkDaemon(Effect.timeoutOption(given, "1 second"))
+      yield* TestClock.adjust("2 seconds")
+      expect(second.unsafePoll()).toEqual(Exit.succeed(Option.none()))
+      yield* TestClock.adjust("5 minutes")
+      yield* Fiber.join(first)
+      expect(yield* texts(memory)).toEqual(["0"])
+    }),
   )
 
   it.effect("do not notice one among them whose rule for pins throws", () =>

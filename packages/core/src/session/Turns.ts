@@ -11,6 +11,12 @@ import { Deferred, Effect, FiberId } from "effect"
 /** Makes an effect of an uninterruptible region interruptible again, as `Effect.uninterruptibleMask` gives it. */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** Runs an effect in the uninterruptible region of its caller, or in one of its own. */
+const inRegion = <A, E, R>(
+  given: Restore | undefined,
+  use: (restore: Restore) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E, R> => (given === undefined ? Effect.uninterruptibleMask(use) : use(given))
+
 interface Waiter<Job> {
   /** What the one before may do on behalf of this one; `null` if it wants a turn of its own. */
   readonly job: Job | null
@@ -37,30 +43,36 @@ export interface Taken<Job> {
 export class Turns<Job> {
   private readonly queues = new Map<string, Queue<Job>>()
 
-  /** Waits for the session's turn and runs an effect in it. A caller that is interrupted while it waits gives up its place. */
-  alone<A, E, R>(session: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.uninterruptibleMask((restore) => this.enter(session, null, () => effect, effect, restore))
+  /**
+   * Waits for the session's turn and runs an effect in it. A caller that is interrupted while it waits gives up its place.
+   *
+   * @param session the session
+   * @param effect runs in the turn
+   * @param restore for a caller in an uninterruptible region, who has its place from now on: makes the wait interruptible
+   */
+  alone<A, E, R>(session: string, effect: Effect.Effect<A, E, R>, restore?: Restore): Effect.Effect<A, E, R> {
+    return inRegion(restore, (restore) => this.enter(session, null, () => effect, effect, restore))
   }
 
   /**
-   * Waits until a job is done: in a turn of its own, or together with that of another. It is for an uninterruptible region,
-   * and has its place from when it is called.
+   * Waits until a job is done: in a turn of its own, or together with that of another.
    *
    * @param session the session
    * @param job what others may do for the caller
    * @param inTurn does the job when it is its turn. With `take`, it takes jobs from right behind it, as long as they are
    *   wanted; it has to call `done` when they are done.
    * @param done the answer when another did the job
-   * @param restore makes the wait interruptible
+   * @param restore as for {@link alone}
    */
   together<A, E, R>(
     session: string,
     job: Job,
     inTurn: (take: (wanted: (job: Job) => boolean) => Taken<Job>) => Effect.Effect<A, E, R>,
     done: Effect.Effect<A, E, R>,
-    restore: Restore,
+    restore?: Restore,
   ): Effect.Effect<A, E, R> {
-    return this.enter(session, job, () => inTurn((wanted) => this.take(session, wanted)), done, restore)
+    const work = () => inTurn((wanted) => this.take(session, wanted))
+    return inRegion(restore, (restore) => this.enter(session, job, work, done, restore))
   }
 
   private enter<A, E, R>(

@@ -52,11 +52,11 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
         from: "current.again = true",
         to: "current.again = false",
       },
-      // Without this change, what came due would be done all the same: a run goes on until nothing is due.
+      // Without this change, what came due would be found all the same: a run ends with a look at what has come.
       {
         file: "schedule/CompactionSchedule.ts",
-        from: "round(session, strategy).pipe(",
-        to: "Effect.as(round(session, strategy), false).pipe(",
+        from: ": lookAgain(session, take, nowOf(fiber)),",
+        to: ': Effect.succeed("done"),',
       },
     ],
   },
@@ -89,8 +89,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "compact/Compaction.ts",
-        from: "Effect.onError(() => Effect.ignoreLogged(release(dependencies, session, started))),",
-        to: "",
+        from: "Effect.ignoreLogged(release(dependencies, session, started)),",
+        to: "Effect.void,",
       },
     ],
   },
@@ -127,7 +127,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "session/Sessions.ts",
-        from: 'use({ batchId: options.batchId, retried: "anywhere" })',
+        from: 'use({ batchId: given, retried: "anywhere" })',
         to: 'withId((batchId) => use({ batchId, retried: "anywhere" }))',
       },
     ],
