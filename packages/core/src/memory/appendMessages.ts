@@ -70,8 +70,9 @@ export const checkAppend = (
 }
 
 /**
- * Counts messages and appends them, all or none, in an uninterruptible region. With an idempotency key that was used before, nothing is written, and
- * the answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
+ * Counts messages and appends them, all or none, in an uninterruptible region. With an idempotency key that was used
+ * before, nothing is written, and the answer is the range of the first append. It fails with {@link IdempotencyKeyReused}
+ * if that append had other messages.
  */
 export const appendMessages = (
   { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },

@@ -135,8 +135,9 @@ interface Slot {
 type Batch = Required<Pick<AppendOptions, "batchId" | "retried">>
 
 /**
- * Goes on with the batch of a step, which has a new id where none is given. Only the store sends one with a new id again when an answer is lost, and then expects the
- * same version. After a conflict, the same id is used at another version: a conflict says that nothing was written.
+ * Goes on with the batch of a step, which has a new id where none is given. Only the store sends one with a new id again
+ * when an answer is lost, and then expects the same version. After a conflict, the same id is used at another version: a
+ * conflict says that nothing was written.
  */
 const withBatch = <A, E>(
   given: string | undefined,

@@ -28,8 +28,8 @@ export const retryAfter = <A, E>(
 const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
 
 /**
- * Tries an operation on a store, and up to three times more if it fails, because many failures are transient. A write keeps its batch id: if
- * the first attempt was written and only its answer was lost, the retry writes nothing.
+ * Tries an operation on a store, and up to three times more if it fails, because many failures are transient. A write
+ * keeps its batch id: if the first attempt was written and only its answer was lost, the retry writes nothing.
  */
 export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
