@@ -3,7 +3,8 @@
  * the same time (group commit), and turns that are shared with other processes.
  *
  * A write waits until the other fibers and sockets of the process have had their turn, so that theirs can share its transaction.
- * Only the appends to a session that nobody else disturbs are written at once, as long as the event loop is not kept.
+ * Only the writes to one session, one after the other, are done at once while nobody else waits, as long as the event loop is
+ * not kept.
  *
  * SQLite has no queue for its lock, and its own waiting blocks the thread. So the lock is tried without waiting and tried
  * again by a timer. While other processes write, a process that writes without a break leaves the lock free now and then,

@@ -197,7 +197,7 @@ const approve = (
       options.trustsCache === true && hooks.beforeCompaction === undefined ? sessions.cached(session) : null
     if (known !== null && known.damaged.length === 0) {
       const decision = decideOn(dependencies, options, known, nowOf(fiber))
-      if (decision._tag === "Due") return Effect.succeed({ ...options, decided: { state: known, decision } })
+      if (decision._tag === "Due") return asked(dependencies, options, known, decision)
     }
     return Effect.flatMap(invalidateDamaged(sessions, session), (state) =>
       asked(dependencies, options, state, decideOn(dependencies, options, state, nowOf(fiber))),

@@ -16,7 +16,7 @@ import type { Plan } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
-import { retryAfter } from "../session/retry.js"
+import { retry } from "../session/retry.js"
 import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "./Composition.js"
@@ -344,15 +344,7 @@ const callSummarizer = (
     metrics.count(metrics.summarizerCalls),
     Effect.tapError(known, ({ reason }) => metrics.count(metrics.summarizerFailures, { reason })),
   )
-  return Effect.catchAll(counted, (failure) =>
-    passes(failure) && settings.summarizerRetries > 0
-      ? retryAfter(failure, counted, {
-          times: settings.summarizerRetries,
-          schedule: pauses,
-          while: passes,
-        })
-      : Effect.fail(failure),
-  )
+  return retry(counted, { times: settings.summarizerRetries, while: passes, schedule: pauses })
 }
 
 /** Whether a failure may pass. Any other one would come again with the same input. */

@@ -177,7 +177,7 @@ const endOfLatin = (text: string, from: number): number => {
 
 /** For each code unit: 0 if it is no small letter, 2 for those that are rare in English, 1 for the others. */
 const smallLetters = new Uint8Array(0x1_0000).fill(1, 0x61, 0x7b)
-for (const letter of "jkwz") smallLetters[letter.charCodeAt(0)] = 2
+for (const [code, isRare] of rareInEnglish.entries()) if (isRare === 1) smallLetters[code] = 2
 
 /**
  * The end of a word of small letters, with or without a capital at its start, that is no part of an id; 0 if there is none of

@@ -25,7 +25,7 @@ import { compareShadow } from "../observe/compareShadow.js"
 import { marginOf } from "../message/TokenCounter.js"
 import { logBackgroundFailure } from "../observe/logBackgroundFailure.js"
 import { isTraced, span } from "../observe/spans.js"
-import { decide, nextCheck } from "../policy/decide.js"
+import { type Decision, decide, nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { Leases } from "../session/Leases.js"
 import type { SessionError } from "../session/Sessions.js"
@@ -140,14 +140,20 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       const state = sessions.cached(session)
       if (state === null) return Effect.succeed("more")
       const strategy = take()
-      const lockedUntil = leases.until(state, now)
-      const decision = decide(strategy, state, { now, budget: budget?.tokens, lockedUntil })
-      if (decision._tag === "Due" || learning.isDue(state) || state.damaged.length > 0)
-        return Effect.succeed("more")
+      if (isDue(state, decide(strategy, state, decideOptions(state, now)))) return Effect.succeed("more")
       failures.delete(session)
-      const earliest = now + shortestPause
-      return Effect.as(setTimer(state, strategy, { decided: now, now, earliest }) ?? Effect.void, "done")
+      return Effect.as(setTimerAfterRun(state, strategy, { decided: now, now }), "done")
     }
+
+    /** How a state is decided on: within the budget, and with the locks that this process respects. */
+    const decideOptions = (state: SessionState, now: number) => ({
+      now,
+      budget: budget?.tokens,
+      lockedUntil: leases.until(state, now),
+    })
+
+    const isDue = (state: SessionState, decision: Decision): boolean =>
+      decision._tag === "Due" || learning.isDue(state) || state.damaged.length > 0
 
     /**
      * Sets the timer for what comes due without a message, counted from the time of the last decision: it may have come
@@ -161,6 +167,13 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       const time = nextCheck(strategy, state, { now: decided, lockedUntil: leases.until(state, now) })
       return time === null ? null : scheduler.checkAt(state.session, strategy, Math.max(time, earliest))
     }
+
+    const setTimerAfterRun = (
+      state: SessionState,
+      strategy: Strategy,
+      { decided, now }: { readonly decided: number; readonly now: number },
+    ): Effect.Effect<void> =>
+      setTimer(state, strategy, { decided, now, earliest: now + shortestPause }) ?? Effect.void
 
     const retryLater = (session: string, strategy: Strategy): Effect.Effect<void> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -184,11 +197,8 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
         return sessions.load(session)
       }).pipe(
         Effect.flatMap((state) =>
-          Effect.flatMap(
-            Clock.currentTimeMillis,
-            (now) =>
-              setTimer(state, strategy, { decided: began, now, earliest: now + shortestPause }) ??
-              Effect.void,
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            setTimerAfterRun(state, strategy, { decided: began, now }),
           ),
         ),
         Effect.catchAll(() => retryLater(session, strategy)),
@@ -209,16 +219,11 @@ export const make = (parts: Parts): Effect.Effect<CompactionSchedule, never, Sco
       now: number,
     ): Effect.Effect<void, SessionError> | null => {
       const { session } = state
-      const lockedUntil = leases.until(state, now)
-      const asked = { now, budget: budget?.tokens, lockedUntil }
-      const decision = decide(strategy, state, asked)
-      const compared = shadow === undefined ? null : compareShadow(shadow, state, decision, asked)
+      const options = decideOptions(state, now)
+      const decision = decide(strategy, state, options)
+      const compared = shadow === undefined ? null : compareShadow(shadow, state, decision, options)
       // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
-      const due =
-        decision._tag === "Due" ||
-        decision.reason === "running" ||
-        learning.isDue(state) ||
-        state.damaged.length > 0
+      const due = isDue(state, decision) || (decision._tag === "Idle" && decision.reason === "running")
       const start = () => {
         if (mode === "background")
           return due

@@ -1,18 +1,17 @@
 /** Trying again what has failed. */
 import { Effect, Schedule } from "effect"
 
-/**
- * Retries an effect whose first run has failed. To follow a schedule costs more than most effects that need no retry, so it
- * begins with the first failure.
- */
+interface Options<E> {
+  readonly while: (error: E) => boolean
+  readonly schedule: Schedule.Schedule<unknown, unknown>
+  readonly times: number
+}
+
+/** Retries an effect whose first run has failed. */
 export const retryAfter = <A, E>(
   failure: E,
   effect: Effect.Effect<A, E>,
-  options: {
-    readonly while: (error: E) => boolean
-    readonly schedule: Schedule.Schedule<unknown, unknown>
-    readonly times: number
-  },
+  options: Options<E>,
 ): Effect.Effect<A, E> => {
   let isFirst = true
   return Effect.retry(
@@ -25,6 +24,15 @@ export const retryAfter = <A, E>(
   )
 }
 
+/**
+ * Runs an effect, and again while it fails. To follow a schedule costs more than most effects that need no retry, so it
+ * begins with the first failure.
+ */
+export const retry = <A, E>(effect: Effect.Effect<A, E>, options: Options<E>): Effect.Effect<A, E> =>
+  Effect.catchAll(effect, (failure) =>
+    options.times > 0 && options.while(failure) ? retryAfter(failure, effect, options) : Effect.fail(failure),
+  )
+
 const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
 
 /**
@@ -34,12 +42,4 @@ const transientDelay = Schedule.jittered(Schedule.exponential("50 millis"))
 export const retryTransient = <A, E extends { readonly _tag: string }>(
   ask: Effect.Effect<A, E>,
 ): Effect.Effect<A, E> =>
-  Effect.catchAll(ask, (error) =>
-    error._tag === "LogError"
-      ? retryAfter(error, ask, {
-          times: 3,
-          while: (again) => again._tag === "LogError",
-          schedule: transientDelay,
-        })
-      : Effect.fail(error),
-  )
+  retry(ask, { times: 3, while: ({ _tag }) => _tag === "LogError", schedule: transientDelay })
