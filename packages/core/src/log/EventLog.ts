@@ -1,15 +1,16 @@
 /**
- * The interface that every store implements: an append-only log per session.
+ * The interface that every store implements: an append-only log per session, and rows that follow from it.
  *
  * The log is the source of truth, and its version check is the lock between writers. A store keeps records in order,
- * accepts an append only at the expected version, and stores snapshots and summary rows unchanged. It never decodes an
- * event: only the engine does.
+ * accepts an append only at the expected version, and keeps projection rows beside the log. It never decodes an event: only
+ * the engine does. `InMemoryEventLog.ts` is the shortest complete store.
  */
-import { Context, type Effect, type Option, Schema, type Stream } from "effect"
+import { Context, type Effect, Schema, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
-import type { FullTextStore } from "./FullText.js"
+import type { ProjectionChange, Projections } from "./Projections.js"
 
-export { type PageRange, readInPages } from "./pages.js"
+export type { ProjectionChange, ProjectionRow, Projections, RowFilter } from "./Projections.js"
+export { records, sessions } from "./pages.js"
 
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {
@@ -32,66 +33,10 @@ export interface LogRecord {
 /** A record to append: the log adds the session, the version and the batch id. */
 export type NewRecord = Omit<LogRecord, "session" | "version" | "batchId">
 
-/**
- * The status of a summary. At most one summary of a session is active.
- *
- * - `active`: part of the context
- * - `superseded`: replaced by a newer summary; still readable
- * - `invalid`: damaged or taken back; it counts as never committed
- */
-export type SummaryStatus = "active" | "superseded" | "invalid"
-
-/**
- * A summary in readable form, stored next to the log for people and other programs. The engine writes the rows together
- * with the events that they are derived from, and never reads them to decide anything.
- */
-export interface SummaryRow {
-  /** The version of the event that committed the summary. It identifies the row within its session. */
+/** A position in a session's log: a version, and the batch id of the record there. Together they identify the log. */
+export interface LogPosition {
   readonly version: number
-  readonly id: string
-  readonly status: SummaryStatus
-  /** The id of the summary that replaced this one. */
-  readonly supersededBy: string | null
-  /** The summary covers the messages `[0, coveredTo)`. */
-  readonly coveredTo: number
-  /** How many messages the session had when the summary was committed. */
-  readonly total: number
-  /**
-   * The text of the whole summary, without its heading. For a superseded summary in blocks, only the blocks that it
-   * added: earlier blocks are in the rows before it.
-   */
-  readonly text: string
-  /** The text of the split turn's first part; `null` if the summary has none. */
-  readonly turnPrefix: string | null
-  /** The tokens of the summary in a context, wording included. */
-  readonly tokens: number
-  /** When the summary was committed, in milliseconds since the epoch. */
-  readonly time: number
-}
-
-/** How an append changes the summary rows of its session. A row replaces the row of the same version, or is added. */
-export interface SummaryChanges {
-  /** Removes every row of the session first. */
-  readonly replace: boolean
-  readonly rows: ReadonlyArray<SummaryRow>
-}
-
-/**
- * The owner of a session, which is an id of the application, and its title; `null` without one. Derived from the log, like
- * the summary rows.
- */
-export interface Description {
-  readonly owner: string | null
-  readonly title: string | null
-}
-
-/** A place in an owner's list of sessions: after this session, which was last active at this time. */
-export type OwnedPlace = Pick<SessionInfo, "session" | "updatedTime">
-
-/** Which of an owner's sessions to read: at most `limit`, those after a place; without one, from the newest. */
-export interface OwnedOptions {
-  readonly limit: number
-  readonly after?: OwnedPlace | undefined
+  readonly batchId: string
 }
 
 /**
@@ -102,19 +47,16 @@ export interface OwnedOptions {
  *   was deleted and started again: the new log can have the same length
  * - `batchId`: the id of this batch. A retry, which has the same id, writes nothing and returns the first result: a
  *   caller that did not get the answer can safely retry
- * - `retried`: which retries find the batch. `anywhere` (the default): those at any version. `in-place`: those with the same
- *   `expectedVersion`, records and `retried`; a store needs no index of such batch ids
- * - `summaries`: the changes to the summary rows, in the same transaction. The store refuses a change that would leave
- *   two active rows, or two rows with one id
- * - `description`: the owner and the title of the session from now on; without it, they stay
+ * - `retried`: which retries find the batch. `anywhere` (the default): a retry at any version. `in-place`: a retry with an
+ *   equal `expectedVersion`, records and `retried`; a store needs no index of such batch ids
+ * - `projections`: changes to projection rows, in the transaction of the append
  */
 export interface AppendOptions {
   readonly expectedVersion: number
   readonly lastBatchId?: string | undefined
   readonly batchId: string
   readonly retried?: "anywhere" | "in-place" | undefined
-  readonly summaries?: SummaryChanges | undefined
-  readonly description?: Description | undefined
+  readonly projections?: ReadonlyArray<ProjectionChange> | undefined
 }
 
 /**
@@ -127,17 +69,6 @@ export interface AppendResult {
   readonly duplicate: boolean
 }
 
-/** A place in a session's log: a version, and the batch id of the record there. Together they identify the log. */
-export interface LogPosition {
-  readonly version: number
-  readonly batchId: string
-}
-
-/** Which summary rows to read. `activeOnly`: only the active one, which stores find at once; all by default. */
-export interface SummariesOptions {
-  readonly activeOnly?: boolean
-}
-
 /** A range of versions, both ends included. Without options, the whole log. */
 export interface ReadOptions {
   readonly fromVersion?: number
@@ -146,16 +77,9 @@ export interface ReadOptions {
   readonly reverse?: boolean
 }
 
-/** A cached state of a session. It is disposable: without it, the session is folded from its log. */
-export interface Snapshot {
-  /** The version of the fold that made it; a fold of another version ignores it. */
-  readonly foldVersion: number
-  /** The version of the session that it is the state of. */
-  readonly version: number
-  /** The batch id of the record at that version: it identifies the log that was folded. */
-  readonly batchId: string
-  /** The encoded state; only the engine reads it. */
-  readonly data: string
+/** The page to read: the first records of a range, in its order, and at most `limit` of them (1 or more). */
+export interface PageOptions extends Required<ReadOptions> {
+  readonly limit: number
 }
 
 /** An entry in the list of sessions. */
@@ -169,6 +93,23 @@ export interface SessionInfo {
   /** Its owner and its title; absent without one. */
   readonly owner?: string
   readonly title?: string
+}
+
+/** A position in a list of sessions: behind this session, which was last active at this time. */
+export type SessionPosition = Pick<SessionInfo, "session" | "updatedTime">
+
+/**
+ * Which sessions to list.
+ *
+ * - `owner`: only the sessions of this owner, the newest activity first (see {@link compareActivity}). Without an owner, all
+ *   sessions, ordered by {@link compareSessionIds}
+ * - `after`: only the sessions behind this position in the order; all by default
+ * - `limit`: the most sessions, 1 or more
+ */
+export interface ListOptions {
+  readonly owner?: string | undefined
+  readonly after?: SessionPosition | undefined
+  readonly limit: number
 }
 
 /**
@@ -241,33 +182,40 @@ export const compareSessionIds = (one: string, other: string): number => {
  * console.log(EventLog.compareActivity({ session: "a", updatedTime: 2 }, { session: "b", updatedTime: 1 })) // -1
  * ```
  */
-export const compareActivity = (one: OwnedPlace, other: OwnedPlace): number =>
+export const compareActivity = (one: SessionPosition, other: SessionPosition): number =>
   other.updatedTime - one.updatedTime || compareSessionIds(one.session, other.session)
-
-/** The fields of an entry for a description. */
-export const described = ({ owner, title }: Description): Pick<SessionInfo, "owner" | "title"> => ({
-  ...(owner === null ? {} : { owner }),
-  ...(title === null ? {} : { title }),
-})
 
 /** The methods of a store. The shared suite of `@memfold/testing` tests that an implementation obeys the laws. */
 export interface Service {
   /**
-   * Appends a batch: all of its records or none. It checks the batch id first, then the expected version.
+   * Appends a batch: all of its records and projection changes, or nothing. It checks the batch id first, then the expected
+   * version.
    *
    * Fails with {@link VersionConflict} if the session is at another version, and with {@link LogError} if the store
-   * fails.
+   * fails, or if a projection change would leave two rows with one mark.
    */
   readonly append: (
     session: string,
     records: NonEmptyReadonlyArray<NewRecord>,
     options: AppendOptions,
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
+  /** Reads a page of records; an empty one if the session does not exist. Fewer records than the limit are the last ones. */
+  readonly read: (session: string, page: PageOptions) => Effect.Effect<ReadonlyArray<LogRecord>, LogError>
   /**
-   * Replaces the data of records and appends a batch, all or nothing. It also removes the snapshot and the summary rows,
-   * and then writes the rows in the options. Only redaction uses it. Batch id and expected version are checked as in
-   * `append`, and it fails with the same errors. The old data can no longer be read; `finishRewrites` removes what is
-   * left of it in the store's files.
+   * The version of a session and the batch id of the record there; `null` if the session does not exist. A memory asks this
+   * before each context, to see that its cached state is still the newest. If the log has lost the record at that version,
+   * the batch id is empty.
+   */
+  readonly head: (session: string) => Effect.Effect<LogPosition | null, LogError>
+  /** Lists sessions. A store finds the sessions of an owner without looking at the sessions of others. */
+  readonly list: (options: ListOptions) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
+  /** Deletes a session with its records and projection rows; `false` if it does not exist. */
+  readonly delete: (session: string) => Effect.Effect<boolean, LogError>
+  /**
+   * Replaces the data of records and appends a batch, all or nothing. It also drops all projection rows of the session but
+   * its description, and then makes the projection changes in the options. Only redaction uses it. Batch id and expected
+   * version are checked as in `append`, and it fails with the same errors. The old data can no longer be read;
+   * `finishRewrites` removes what is left of it in the store's files.
    */
   readonly rewrite: (
     session: string,
@@ -277,81 +225,18 @@ export interface Service {
   ) => Effect.Effect<AppendResult, VersionConflict | LogError>
   /**
    * Removes what is left of the data that rewrites of a session replaced: in a write-ahead log, an append-only file, a
-   * snapshot file. It waits for that, and fails with a {@link LogError} if it takes too long, for instance because another
-   * process still reads the old data. Which rewrites are not finished is stored with the log, and the store goes on trying
-   * by itself. A store whose rewrites leave nothing behind leaves this method out.
+   * backup file of the server. It waits for that, and fails with a {@link LogError} if it takes too long, for instance because
+   * another process still reads the old data. Which rewrites are not finished is stored with the log, and the store goes on
+   * trying by itself. A store whose rewrites leave nothing behind leaves this method out.
    */
   readonly finishRewrites?: (session: string) => Effect.Effect<void, LogError>
-  /** The records of a session in order; none if the session does not exist. See {@link readInPages}. */
-  readonly read: (session: string, options?: ReadOptions) => Stream.Stream<LogRecord, LogError>
-  /**
-   * The version of a session and the batch id of the record there; `null` if the session does not exist. A memory asks this
-   * before each context, to see that what it has cached is still the newest. Without it, it reads the last record instead.
-   */
-  readonly head?: (session: string) => Effect.Effect<Pick<LogRecord, "version" | "batchId"> | null, LogError>
-  /** The version of a session; 0 if it does not exist. */
-  readonly version: (session: string) => Effect.Effect<number, LogError>
-  /**
-   * Stores a snapshot if its version and batch id are those of the last record. Any other snapshot is ignored: the log
-   * may have been rewritten, or deleted and started again, since the snapshot was taken.
-   */
-  readonly saveSnapshot: (session: string, snapshot: Snapshot) => Effect.Effect<void, LogError>
-  /** The stored snapshot of a session, if there is one. */
-  readonly loadSnapshot: (session: string) => Effect.Effect<Option.Option<Snapshot>, LogError>
-  /**
-   * The summary rows of a session, by version; with `activeOnly`, at most the active one. Fails with a {@link LogError} if
-   * another program has changed them so that they are no rows any more.
-   */
-  readonly summaries: (
-    session: string,
-    options?: SummariesOptions,
-  ) => Effect.Effect<ReadonlyArray<SummaryRow>, LogError>
-  /**
-   * Replaces all summary rows of a session, if the session is where they were computed from the log: the rows that
-   * another program has damaged, added or removed are as they should be again. A session that does not exist has no rows.
-   *
-   * Fails with {@link VersionConflict} if the session has moved on, and with {@link LogError} if the store fails.
-   */
-  readonly replaceSummaries: (
-    session: string,
-    rows: ReadonlyArray<SummaryRow>,
-    at: LogPosition,
-  ) => Effect.Effect<void, VersionConflict | LogError>
-  /** All sessions, ordered by {@link compareSessionIds}. */
-  readonly sessions: Stream.Stream<SessionInfo, LogError>
-  /**
-   * The sessions of an owner, the one with the newest last event first; those of the same time ordered by
-   * {@link compareSessionIds}. A store finds them without looking at the sessions of others.
-   */
-  readonly owned: (
-    owner: string,
-    options: OwnedOptions,
-  ) => Effect.Effect<ReadonlyArray<SessionInfo>, LogError>
-  /** The stored owner and title of a session; `null` if the session does not exist. */
-  readonly description: (session: string) => Effect.Effect<Description | null, LogError>
-  /**
-   * Replaces the stored owner and title of a session, if the session is where they were read from the log. Fails like
-   * `replaceSummaries`.
-   */
-  readonly replaceDescription: (
-    session: string,
-    description: Description,
-    at: LogPosition,
-  ) => Effect.Effect<void, VersionConflict | LogError>
-  /** Deletes a session with its records, snapshot and summary rows; `false` if it does not exist. */
-  readonly delete: (session: string) => Effect.Effect<boolean, LogError>
-  /**
-   * Checks the files of the store itself, and returns what is wrong in words: damage of an index, for instance, which the
-   * records of a session do not show. It may read the whole store. A store without such a check leaves it out.
-   */
-  readonly integrity?: Effect.Effect<ReadonlyArray<string>, LogError>
-  /** Where the store keeps full-text indexes. A store that keeps none leaves it out: recall then keeps them in the process. */
-  readonly fullText?: FullTextStore<LogError>
   /**
    * Emits when any process has written to a session, and once at the start; it may emit once for several writes. A store
    * without notifications leaves it out, and subscribers poll instead.
    */
   readonly changes?: (session: string) => Stream.Stream<void, LogError>
+  /** The rows that follow from the log. */
+  readonly projections: Projections
 }
 
 /**
@@ -364,9 +249,9 @@ export interface Service {
  *
  * const program = Effect.gen(function* () {
  *   const log = yield* EventLog.EventLog
- *   return yield* log.version("chat-1")
+ *   return yield* log.head("chat-1")
  * })
- * Effect.runPromise(Effect.provide(program, InMemoryEventLog.layer)).then(console.log) // 0
+ * Effect.runPromise(Effect.provide(program, InMemoryEventLog.layer)).then(console.log) // null
  * ```
  */
 export class EventLog extends Context.Tag("@memfold/core/EventLog")<EventLog, Service>() {}

@@ -1,197 +1,178 @@
 /**
- * The event log in memory: for tests, experiments and sessions that end with the process.
+ * The event log in memory: for tests, experiments and sessions that end with the process. It is the shortest complete store;
+ * read it before you write one.
  */
-import { Effect, Layer, Option, Stream } from "effect"
-import type {
-  AppendOptions,
-  AppendResult,
-  Description,
-  LogPosition,
-  LogRecord,
-  NewRecord,
-  RewrittenRecord,
-  Service,
-  SessionInfo,
-  Snapshot,
-  SummaryChanges,
-  SummaryRow,
-} from "./EventLog.js"
+import { Effect, Layer } from "effect"
 import {
+  type AppendOptions,
+  type AppendResult,
   compareActivity,
   compareSessionIds,
-  described,
   EventLog,
   LogError,
+  type LogPosition,
+  type LogRecord,
+  type NewRecord,
+  type ProjectionChange,
+  type ProjectionRow,
+  type RewrittenRecord,
+  type Service,
+  type SessionInfo,
   VersionConflict,
 } from "./EventLog.js"
+import type { Description } from "./Projections.js"
 
-interface Stored {
+/** The rows of a session by kind and key. */
+type Rows = ReadonlyMap<string, ReadonlyMap<string, ProjectionRow>>
+
+interface StoredSession {
   readonly records: Array<LogRecord>
   /** The batches that retries find at any version. */
   readonly batches: Map<string, AppendResult>
-  snapshot: Snapshot | null
-  summaries: ReadonlyMap<number, SummaryRow>
-  description: Description
+  rows: Rows
 }
 
-/** The summary rows after a change, or what is wrong with them. */
-const changedRows = (
-  before: ReadonlyMap<number, SummaryRow>,
-  { replace, rows }: SummaryChanges,
-): ReadonlyMap<number, SummaryRow> | string => {
-  const after = new Map(replace ? [] : before)
-  for (const row of rows) after.set(row.version, row)
-  const all = [...after.values()]
-  if (all.filter(({ status }) => status === "active").length > 1) return "two active summaries"
-  return new Set(all.map(({ id }) => id)).size < all.length ? "two summaries with one id" : after
+/** The rows after changes; `null` if a change would leave two rows with one mark. */
+const changed = (before: Rows, changes: ReadonlyArray<ProjectionChange>): Rows | null => {
+  const after = new Map(before)
+  for (const { kind, replace = false, drop = [], rows } of changes) {
+    const ofKind = new Map(replace ? [] : after.get(kind))
+    for (const key of drop) ofKind.delete(key)
+    for (const row of rows) ofKind.set(row.key, row)
+    const marks = [...ofKind.values()].flatMap(({ mark }) => mark ?? [])
+    if (new Set(marks).size < marks.length) return null
+    after.set(kind, ofKind)
+  }
+  return after
 }
 
-/** Whether a batch begins behind a version. */
-const beginsAt = (records: ReadonlyArray<LogRecord> | undefined, version: number, batchId: string): boolean =>
-  records?.[version]?.batchId === batchId && records[version - 1]?.batchId !== batchId
+const positionOf = (stored: StoredSession | undefined): LogPosition => ({
+  version: stored?.records.length ?? 0,
+  batchId: stored?.records.at(-1)?.batchId ?? "",
+})
 
-/** The error for rows that are refused. */
-const refused = (operation: string, session: string, problem: string) =>
-  new LogError({ operation, session, reason: `the change would leave ${problem}; nothing was written` })
-
-/** Makes a new, empty log. Each run makes another one. */
-export const make: Effect.Effect<Service> = Effect.sync(() => {
-  const stored = new Map<string, Stored>()
-
-  const slice = (session: string, from = 1, to = Number.POSITIVE_INFINITY): ReadonlyArray<LogRecord> =>
-    stored.get(session)?.records.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? []
-
-  const write = (
-    session: string,
-    rewritten: ReadonlyArray<RewrittenRecord>,
-    records: ReadonlyArray<NewRecord>,
-    { expectedVersion, lastBatchId, batchId, retried = "anywhere", summaries, description }: AppendOptions,
-  ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
-    Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
-      const existing = stored.get(session)
-      const inPlace = {
-        fromVersion: expectedVersion + 1,
-        version: expectedVersion + records.length,
-        duplicate: false,
-      }
-      const before =
-        retried === "anywhere"
-          ? existing?.batches.get(batchId)
-          : beginsAt(existing?.records, expectedVersion, batchId)
-            ? inPlace
-            : undefined
-      if (before !== undefined) return Effect.succeed({ ...before, duplicate: true })
-      const actual = existing?.records.length ?? 0
-      const replaced = lastBatchId !== undefined && existing?.records.at(-1)?.batchId !== lastBatchId
-      if (actual !== expectedVersion || replaced)
-        return Effect.fail(new VersionConflict({ session, expectedVersion, actualVersion: actual }))
-      const target: Stored = existing ?? {
-        records: [],
-        batches: new Map(),
-        snapshot: null,
-        summaries: new Map(),
-        description: { owner: null, title: null },
-      }
-      const kept = rewritten.length > 0 ? new Map<number, SummaryRow>() : target.summaries
-      const rows = summaries === undefined ? kept : changedRows(kept, summaries)
-      if (typeof rows === "string") return refused("append", session, rows)
-      target.summaries = rows
-      target.description = description ?? target.description
-      for (const { version, ...change } of rewritten) {
-        const record = target.records[version - 1]
-        if (record === undefined) continue
-        const { checksum: _checksum, ...kept } = record
-        target.records[version - 1] = { ...kept, ...change }
-      }
-      if (rewritten.length > 0) target.snapshot = null
-      for (const record of records) {
-        target.records.push({ ...record, session, batchId, version: target.records.length + 1 })
-      }
-      if (retried === "anywhere") target.batches.set(batchId, inPlace)
-      stored.set(session, target)
-      return Effect.succeed(inPlace)
-    })
-
-  const infoOf = ([session, { records, description }]: readonly [string, Stored]): SessionInfo => ({
+const infoOf = ([session, { records, rows }]: readonly [string, StoredSession]): SessionInfo => {
+  const stored = rows.get("description")?.get("")
+  const { owner, title }: Partial<Description> =
+    stored === undefined ? {} : (JSON.parse(stored.data) as Description)
+  return {
     session,
     version: records.length,
     createdTime: records[0]?.time ?? 0,
     updatedTime: records.at(-1)?.time ?? 0,
-    ...described(description),
-  })
+    ...(owner == null ? {} : { owner }),
+    ...(title == null ? {} : { title }),
+  }
+}
 
-  /** A session that is still at a place; `null` if there is none. */
-  const at = (
+/** Makes a new, empty log. Each run makes another one. */
+export const make: Effect.Effect<Service> = Effect.sync(() => {
+  const stored = new Map<string, StoredSession>()
+  const refused = (operation: string, session: string) =>
+    new LogError({
+      operation,
+      session,
+      reason: "the change would leave two rows with one mark; nothing was written",
+    })
+
+  const write = (
     session: string,
-    { version, batchId }: LogPosition,
-  ): Effect.Effect<Stored | null, VersionConflict> =>
-    Effect.suspend(() => {
-      const target = stored.get(session)
-      const actualVersion = target?.records.length ?? 0
-      return actualVersion !== version || (target !== undefined && target.records.at(-1)?.batchId !== batchId)
-        ? new VersionConflict({ session, expectedVersion: version, actualVersion })
-        : Effect.succeed(target ?? null)
+    rewritten: ReadonlyArray<RewrittenRecord> | null,
+    added: ReadonlyArray<NewRecord>,
+    { expectedVersion, lastBatchId, batchId, retried = "anywhere", projections = [] }: AppendOptions,
+  ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
+    Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
+      const {
+        records,
+        batches,
+        rows: before,
+      } = stored.get(session) ?? {
+        records: [],
+        batches: new Map<string, AppendResult>(),
+        rows: new Map(),
+      }
+      const result = {
+        fromVersion: expectedVersion + 1,
+        version: expectedVersion + added.length,
+        duplicate: false,
+      }
+      const isInPlace =
+        records[expectedVersion]?.batchId === batchId && records[expectedVersion - 1]?.batchId !== batchId
+      const earlier = retried === "anywhere" ? batches.get(batchId) : isInPlace ? result : undefined
+      if (earlier !== undefined) return Effect.succeed({ ...earlier, duplicate: true })
+      const actualVersion = records.length
+      if (
+        actualVersion !== expectedVersion ||
+        (lastBatchId ?? records.at(-1)?.batchId) !== records.at(-1)?.batchId
+      )
+        return Effect.fail(new VersionConflict({ session, expectedVersion, actualVersion }))
+      const description = before.get("description")
+      const kept: Rows =
+        rewritten === null ? before : new Map(description === undefined ? [] : [["description", description]])
+      const rows = changed(kept, projections)
+      if (rows === null) return Effect.fail(refused("append", session))
+      for (const { version, ...change } of rewritten ?? []) {
+        const { checksum: _checksum, ...record } = records[version - 1]!
+        records[version - 1] = { ...record, ...change }
+      }
+      for (const record of added) records.push({ ...record, session, batchId, version: records.length + 1 })
+      if (retried === "anywhere") batches.set(batchId, result)
+      stored.set(session, { records, batches, rows })
+      return Effect.succeed(result)
     })
 
   return {
-    append: (session, records, options) => write(session, [], records, options),
+    append: (session, records, options) => write(session, null, records, options),
     rewrite: write,
-    read: (session, { fromVersion, toVersion, reverse = false } = {}) =>
-      Stream.suspend(() => {
-        const records = slice(session, fromVersion, toVersion)
-        return Stream.fromIterable(reverse ? records.toReversed() : records)
-      }),
-    head: (session) =>
+    read: (session, { fromVersion, toVersion, reverse, limit }) =>
       Effect.sync(() => {
-        const last = stored.get(session)?.records.at(-1)
-        return last === undefined ? null : { version: last.version, batchId: last.batchId }
+        const range = stored.get(session)?.records.slice(fromVersion - 1, toVersion) ?? []
+        return (reverse ? range.toReversed() : range).slice(0, limit)
       }),
-    version: (session) => Effect.sync(() => stored.get(session)?.records.length ?? 0),
-    saveSnapshot: (session, snapshot) =>
+    head: (session) => Effect.sync(() => (stored.has(session) ? positionOf(stored.get(session)) : null)),
+    list: ({ owner, after, limit }) =>
       Effect.sync(() => {
-        const target = stored.get(session)
-        const last = target?.records.at(-1)
-        if (target === undefined || last === undefined) return
-        if (last.version === snapshot.version && last.batchId === snapshot.batchId) target.snapshot = snapshot
-      }),
-    loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(stored.get(session)?.snapshot)),
-    summaries: (session, { activeOnly = false } = {}) =>
-      Effect.sync(() =>
-        [...(stored.get(session)?.summaries.values() ?? [])]
-          .filter(({ status }) => !activeOnly || status === "active")
-          .toSorted((one, other) => one.version - other.version),
-      ),
-    replaceSummaries: (session, rows, place) =>
-      Effect.flatMap(at(session, place), (target) => {
-        const replaced = changedRows(new Map(), { replace: true, rows })
-        if (target === null) return Effect.void
-        if (typeof replaced === "string") return refused("replaceSummaries", session, replaced)
-        target.summaries = replaced
-        return Effect.void
-      }),
-    owned: (owner, { limit, after }) =>
-      Effect.sync(() =>
-        [...stored]
-          .filter(([, { description }]) => description.owner === owner)
+        const compare: typeof compareActivity =
+          owner === undefined
+            ? (one, other) => compareSessionIds(one.session, other.session)
+            : compareActivity
+        return [...stored]
           .map(infoOf)
-          .filter((info) => after === undefined || compareActivity(info, after) > 0)
-          .toSorted(compareActivity)
-          .slice(0, limit),
-      ),
-    description: (session) => Effect.sync(() => stored.get(session)?.description ?? null),
-    replaceDescription: (session, description, place) =>
-      Effect.map(at(session, place), (target) => {
-        if (target !== null) target.description = description
+          .filter((info) => owner === undefined || info.owner === owner)
+          .filter((info) => after === undefined || compare(info, after) > 0)
+          .toSorted(compare)
+          .slice(0, limit)
       }),
-    sessions: Stream.suspend(() =>
-      Stream.fromIterable(
-        [...stored]
-          .filter(([, { records }]) => records.length > 0)
-          .map(infoOf)
-          .toSorted((one, other) => compareSessionIds(one.session, other.session)),
-      ),
-    ),
     delete: (session) => Effect.sync(() => stored.delete(session)),
+    projections: {
+      get: (session, kind, filter) =>
+        Effect.sync(() => {
+          const rows = [...(stored.get(session)?.rows.get(kind)?.values() ?? [])]
+          if (filter === undefined) return rows
+          return rows.filter(({ key, mark }) =>
+            "keys" in filter ? filter.keys.includes(key) : mark === filter.mark,
+          )
+        }),
+      put: (session, at, changes) =>
+        Effect.suspend((): Effect.Effect<void, VersionConflict | LogError> => {
+          const target = stored.get(session)
+          const { version: actualVersion, batchId } = positionOf(target)
+          if (actualVersion !== at.version || batchId !== at.batchId)
+            return Effect.fail(new VersionConflict({ session, expectedVersion: at.version, actualVersion }))
+          const rows = changed(target?.rows ?? new Map(), changes)
+          if (rows === null) return Effect.fail(refused("projections.put", session))
+          if (target !== undefined) target.rows = rows
+          return Effect.void
+        }),
+      drop: (kind, session) =>
+        Effect.sync(() => {
+          for (const name of session === undefined ? [...stored.keys()] : [session]) {
+            const target = stored.get(name)
+            if (target !== undefined)
+              target.rows = new Map([...target.rows].filter(([other]) => other !== kind))
+          }
+        }),
+    },
   }
 })
 
@@ -203,7 +184,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
  * import { EventLog, InMemoryEventLog } from "@memfold/core"
  * import { Effect, Stream } from "effect"
  *
- * const sessions = Effect.flatMap(EventLog.EventLog, (log) => Stream.runCollect(log.sessions))
+ * const sessions = Effect.flatMap(EventLog.EventLog, (log) => Stream.runCollect(EventLog.sessions(log)))
  * const program = Effect.provide(sessions, InMemoryEventLog.layer)
  * ```
  */

@@ -1,88 +1,105 @@
-/** Records that a store reads in pages: as a stream for everyone, and page by page for the engine. */
+/** Reading what a store answers in pages: as a stream, or by a fold that goes on from page to page. */
 import { Chunk, Effect, Either, Option, Stream } from "effect"
-import type { LogError, LogRecord, ReadOptions } from "./EventLog.js"
+import type { LogError, LogRecord, ReadOptions, Service, SessionInfo, SessionPosition } from "./EventLog.js"
 
-/** The versions of a page, both ends included, and the order of its records. */
-export interface PageRange {
-  readonly fromVersion: number
-  readonly toVersion: number
-  readonly reverse: boolean
+/** How many records or sessions a page has. */
+const pageSize = 512
+
+type Reading = Pick<Service, "read">
+
+/** The position after the records of a full page; `null` if they were the last ones. */
+const rest = (
+  page: ReadonlyArray<LogRecord>,
+  { reverse = false }: ReadOptions,
+): Pick<ReadOptions, "fromVersion" | "toVersion"> | null => {
+  const last = page.length < pageSize ? undefined : page.at(-1)
+  if (last === undefined) return null
+  return reverse ? { toVersion: last.version - 1 } : { fromVersion: last.version + 1 }
 }
 
-/** Some records, and how to read the next ones; `null` if there are none. */
-interface Page {
-  readonly records: ReadonlyArray<LogRecord>
-  readonly next: Effect.Effect<Page, LogError> | null
-}
-
-type Records = Stream.Stream<LogRecord, LogError>
-
-/** The first page of each stream that {@link readInPages} has made. */
-const firstPages = new WeakMap<Records, Effect.Effect<Page, LogError>>()
+const readPage = (
+  log: Reading,
+  session: string,
+  { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions,
+): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>
+  fromVersion > toVersion
+    ? Effect.succeed([])
+    : log.read(session, { fromVersion: Math.max(fromVersion, 1), toVersion, reverse, limit: pageSize })
 
 /**
- * The records of a session as a stream, for the method `read` of a store that reads a page at a time. The engine opens a
- * session by the pages themselves: in a new process, a stream takes longer than everything it reads then.
+ * The records of a session in order, read page by page; none if the session does not exist.
  *
- * @param options - what `read` was asked for
- * @param pageSize - how many records a full page has; a page with fewer is the last one
- * @param readPage - reads the first records of a range, in its order
+ * @param log - the store
+ * @param session - the id of the session
+ * @param options - the versions to read, and the order; the whole log, oldest first, by default
  *
  * @example
  * ```ts
  * import { EventLog } from "@memfold/core"
- * import { Effect } from "effect"
+ * import { Stream } from "effect"
  *
- * export const readingOf =
- *   (stored: ReadonlyArray<EventLog.LogRecord>): EventLog.Service["read"] =>
- *   (session, options) =>
- *     EventLog.readInPages(options, 100, ({ fromVersion, toVersion, reverse }) => {
- *       const found = stored.filter(
- *         (record) =>
- *           record.session === session && record.version >= fromVersion && record.version <= toVersion,
- *       )
- *       return Effect.succeed((reverse ? found.toReversed() : found).slice(0, 100))
- *     })
+ * export const lengthOf = (log: EventLog.Service, session: string) =>
+ *   Stream.runCount(EventLog.records(log, session))
  * ```
  */
-export const readInPages = (
-  { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions = {},
-  pageSize: number,
-  readPage: (range: PageRange) => Effect.Effect<ReadonlyArray<LogRecord>, LogError>,
-): Records => {
-  const pageOf = (range: PageRange): Effect.Effect<Page, LogError> =>
-    Effect.map(readPage(range), (records) => {
-      const last = records.length < pageSize ? undefined : records.at(-1)
-      if (last === undefined) return { records, next: null }
-      const rest = reverse ? { toVersion: last.version - 1 } : { fromVersion: last.version + 1 }
-      return { records, next: pageOf({ ...range, ...rest }) }
-    })
-  const first = pageOf({ fromVersion: Math.max(fromVersion, 1), toVersion, reverse })
-  const stream = Stream.suspend(() =>
-    Stream.paginateChunkEffect(first, (page) =>
-      Effect.map(page, ({ records, next }) => [Chunk.unsafeFromArray(records), Option.fromNullable(next)]),
-    ),
+export const records = (
+  log: Reading,
+  session: string,
+  options: ReadOptions = {},
+): Stream.Stream<LogRecord, LogError> =>
+  Stream.paginateChunkEffect(options, (range) =>
+    Effect.map(readPage(log, session, range), (page) => {
+      const next = rest(page, range)
+      return [
+        Chunk.unsafeFromArray(page),
+        Option.map(Option.fromNullable(next), (more) => ({ ...range, ...more })),
+      ]
+    }),
   )
-  firstPages.set(stream, first)
-  return stream
-}
 
-/** Folds records in their order, up to the first failure of a step. */
+/**
+ * Folds the records of a session in their order, up to the first failure of a step. A session is opened so: in a new process,
+ * a stream takes longer than everything it reads then.
+ */
 export const foldRecords = <A, E>(
-  records: Records,
+  log: Reading,
+  session: string,
+  range: ReadOptions,
   start: A,
   step: (before: A, record: LogRecord) => Either.Either<A, E>,
-): Effect.Effect<A, LogError | E> => {
-  const foldPages = (page: Effect.Effect<Page, LogError>, before: A): Effect.Effect<A, LogError | E> =>
-    Effect.flatMap(page, ({ records, next }) => {
-      let current = before
-      for (const record of records) {
-        const after = step(current, record)
-        if (Either.isLeft(after)) return after
-        current = after.right
-      }
-      return next === null ? Effect.succeed(current) : foldPages(next, current)
-    })
-  const first = firstPages.get(records)
-  return first === undefined ? Stream.runFoldEffect(records, start, step) : foldPages(first, start)
-}
+): Effect.Effect<A, LogError | E> =>
+  Effect.flatMap(readPage(log, session, range), (page) => {
+    let current = start
+    for (const record of page) {
+      const after = step(current, record)
+      if (Either.isLeft(after)) return after
+      current = after.right
+    }
+    const next = rest(page, range)
+    return next === null
+      ? Effect.succeed(current)
+      : foldRecords(log, session, { ...range, ...next }, current, step)
+  })
+
+/**
+ * All sessions of a store in the order of `compareSessionIds`, or the sessions of an owner, the newest activity first, read page
+ * by page. A session that becomes active while an owner's list is read moves to the front, and may be missed.
+ *
+ * @param log - the store
+ * @param owner - the owner; all sessions by default
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/core"
+ * import { Stream } from "effect"
+ *
+ * export const countOf = (log: EventLog.Service) => Stream.runCount(EventLog.sessions(log))
+ * ```
+ */
+export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Stream<SessionInfo, LogError> =>
+  Stream.paginateChunkEffect(undefined as SessionPosition | undefined, (after) =>
+    Effect.map(log.list({ owner, after, limit: pageSize }), (page) => [
+      Chunk.unsafeFromArray(page),
+      page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
+    ]),
+  )
