@@ -32,6 +32,8 @@ interface StoredSession {
   rows: Rows
 }
 
+const newSession = (): StoredSession => ({ records: [], batches: new Map(), rows: new Map() })
+
 /** The rows after changes; `null` if a change would leave two rows with one mark. */
 const changed = (before: Rows, changes: ReadonlyArray<ProjectionChange>): Rows | null => {
   const after = new Map(before)
@@ -82,15 +84,7 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
     { expectedVersion, lastBatchId, batchId, retried = "anywhere", projections = [] }: AppendOptions,
   ): Effect.Effect<AppendResult, VersionConflict | LogError> =>
     Effect.suspend((): Effect.Effect<AppendResult, VersionConflict | LogError> => {
-      const {
-        records,
-        batches,
-        rows: before,
-      } = stored.get(session) ?? {
-        records: [],
-        batches: new Map<string, AppendResult>(),
-        rows: new Map(),
-      }
+      const { records, batches, rows: before } = stored.get(session) ?? newSession()
       const result = {
         fromVersion: expectedVersion + 1,
         version: expectedVersion + added.length,
