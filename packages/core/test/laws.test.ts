@@ -9,7 +9,7 @@ import { often } from "./depth.js"
 import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
 import { Rounds } from "../../strategies/rounds/src/index.js"
 import { SummaryMode, Keep, Message, Prune, Session, Split, Strategy, Trigger, Verify } from "../src/index.js"
-import * as Snapshot from "../src/session/Snapshot.js"
+import * as Snapshot from "../src/projection/Snapshot.js"
 import {
   batched,
   chat,

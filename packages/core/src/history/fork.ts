@@ -1,11 +1,11 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import type { CompactionReleased } from "../event/Event.js"
-import { after, breather } from "../event/breathe.js"
+import { after, breather } from "../shell/breathe.js"
 import { type DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import { describe } from "../session/description.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import { summaryRows } from "../session/summaries.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { summaryRows } from "../projection/summaries.js"
 
 /** A session cannot be forked: it has no events to copy, or the target session exists already. */
 export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {

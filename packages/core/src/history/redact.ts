@@ -11,8 +11,8 @@ import {
   type SummaryCommitted,
   type SummaryInvalidated,
 } from "../event/Event.js"
-import { after, breather } from "../event/breathe.js"
-import { makeId } from "../event/id.js"
+import { after, breather } from "../shell/breathe.js"
+import { makeId } from "../shell/id.js"
 import {
   batchIdOf,
   encodeBatch,
@@ -24,9 +24,9 @@ import type { RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import { retryTransient } from "../session/retry.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import { summaryRows } from "../session/summaries.js"
+import { retryTransient } from "../shell/retry.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { summaryRows } from "../projection/summaries.js"
 import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { Event, SummaryInvalidated } from "../event/Event.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import type { Commit } from "../session/summaries.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import type { Commit } from "../projection/summaries.js"
 
 /** The session has no summary with this id to go back to: it does not exist, or it is invalid. */
 export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {

@@ -11,8 +11,8 @@ import type { Strategy } from "../policy/Strategy.js"
 import { describe, type DescriptionChange } from "../session/description.js"
 import type { Origin, Prefix } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { Committed, SessionError, Sessions } from "../session/Sessions.js"
-import type { Restore } from "../session/Turns.js"
+import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import type { Restore } from "../shell/Turns.js"
 import {
   checkDescription,
   type CheckedMessages,

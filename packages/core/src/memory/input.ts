@@ -3,7 +3,7 @@ import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
 import { isExactMessage } from "../message/exact.js"
 import { Message } from "../message/Message.js"
-import type { SubscribeOptions } from "../observe/subscribe.js"
+import type { SubscribeOptions } from "../shell/subscribe.js"
 
 /** An argument is invalid: a session id, a message, an index. Nothing was written. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {

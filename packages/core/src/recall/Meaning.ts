@@ -4,7 +4,7 @@
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberId, Option, type Scope, Stream } from "effect"
 import * as metrics from "../observe/metrics.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
 import type { Postings, Source } from "./FullTextIndex.js"
 import { spaceOf } from "./pieces.js"

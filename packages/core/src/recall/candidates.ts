@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
 import { type Candidate, fuse, rank } from "./rank.js"
-import type { SessionError } from "../session/Sessions.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
 
 /**

@@ -8,7 +8,7 @@
  */
 import { Effect, Stream } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
-import { after, breather } from "../event/breathe.js"
+import { after, breather } from "../shell/breathe.js"
 import { LogError } from "../log/EventLog.js"
 import type {
   FullTextStore,

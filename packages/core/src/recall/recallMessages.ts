@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"

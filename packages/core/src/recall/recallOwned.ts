@@ -1,6 +1,6 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Effect } from "effect"
-import type { SessionError } from "../session/Sessions.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"

@@ -7,10 +7,10 @@
 import { Clock, Effect, Either, Option, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
-import { isFromWrongClock } from "../session/Leases.js"
-import { make, type Sessions } from "../session/Sessions.js"
-import { foldVersion, take } from "../session/Snapshot.js"
-import { mendRows } from "../session/storedRows.js"
+import { isFromWrongClock } from "../shell/Leases.js"
+import { make, type Sessions } from "../shell/Sessions.js"
+import { foldVersion, take } from "../projection/Snapshot.js"
+import { mendRows } from "../shell/storedRows.js"
 import { type Finding, session as verify, type VerifyOptions } from "./Verify.js"
 
 /** The result of a repair. */
