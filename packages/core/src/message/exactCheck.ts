@@ -17,15 +17,6 @@ type Check = (value: unknown) => boolean
  *
  * @param schema a schema that decodes to what it encodes to, of the kinds that messages, events and states consist of
  * @returns the check; at its first use it throws an `Error` if the schema has a part of another kind
- *
- * @example
- * ```ts
- * import { Schema } from "effect"
- * import { exactCheck } from "./exactCheck.js"
- *
- * const isPoint = exactCheck(Schema.Struct({ x: Schema.Int, y: Schema.Int }))
- * console.log(isPoint({ x: 1, y: 2 }), isPoint({ y: 2, x: 1 })) // true false
- * ```
  */
 export const exactCheck = <A>(schema: Schema.Schema<A>): ((value: unknown) => value is A) => {
   let check: Check | undefined
