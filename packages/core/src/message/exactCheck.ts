@@ -12,8 +12,9 @@ type Check = (value: unknown) => boolean
 /**
  * The quick check of a schema. It is compiled at its first use, and the checks of schemas within it are shared.
  *
- * A value passes only if it is plain JSON, the schema accepts it, and both decoding and encoding would give an equal value
- * with its fields in the same order. Then `JSON.stringify` of the value is what encoding would give.
+ * A value passes only if the schema accepts it, and both decoding and encoding would give an equal value with its fields in
+ * the same order. Then `JSON.stringify` of the value is what encoding would give. The check does not look into data of
+ * type `unknown`: that is JSON already.
  *
  * @param schema a schema that decodes to what it encodes to, of the kinds that messages, events and states consist of
  * @returns the check; at its first use it throws an `Error` if the schema has a part of another kind
