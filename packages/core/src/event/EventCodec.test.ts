@@ -72,6 +72,15 @@ describe("what is encoded", () => {
     expect(decoded(record("MessageAppended", 2, turned)).event).toEqual(event)
   })
 
+  it("has the type of its record, whatever tag its data has", () => {
+    const event = { _tag: "CompactionReleased", compaction: "k1" }
+    const released = JSON.stringify(event)
+    expect(decoded(record("CompactionReleased", 1, released)).event).toEqual(event)
+    expect(damage(record("SummarySuperseded", 1, released)).detail).toBe(
+      "SummarySuperseded does not fit its schema at summary",
+    )
+  })
+
   it("keeps what only a provider understands, and the exact text of arguments", () => {
     const odd: Message.Message = {
       role: "assistant",

@@ -1,7 +1,7 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
-import { isExactMessage } from "../message/exact.js"
+import { exactCheck } from "../message/exactCheck.js"
 import { Message } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 
@@ -20,6 +20,7 @@ const Messages = Schema.Array(Message)
 // The schemas are compiled when they are first needed: messages of usual forms need none.
 const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
 const parseMessages = (given: unknown) => Schema.decodeUnknownEither(Messages)(given)
+const isExactList = exactCheck(Messages)
 
 /** Messages that were checked, and their length as JSON. */
 export interface CheckedMessages {
@@ -88,7 +89,7 @@ const fieldsOf = (value: unknown, first: string, second: string): readonly [unkn
 
 /** The messages, or the path of the first mistake; only its message if the schema cannot even look at the value. */
 const parsed = (messages: unknown): Either.Either<ReadonlyArray<Message>, ReadonlyArray<PropertyKey>> => {
-  if (Array.isArray(messages) && messages.every(isExactMessage)) return Either.right(messages)
+  if (isExactList(messages)) return Either.right(messages)
   try {
     return Either.mapLeft(
       parseMessages(messages),

@@ -7,7 +7,7 @@ import { crc32 } from "../event/checksum.js"
 import { BoundParts, Fact } from "../event/Event.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "../log/EventLog.js"
-import { isExactEntry, isExactState } from "./exactState.js"
+import { exactCheck } from "../message/exactCheck.js"
 import { Message } from "../message/Message.js"
 import { Files, Segment } from "../summary/Summary.js"
 import { Wording } from "../summary/Wording.js"
@@ -21,7 +21,7 @@ export const foldVersion = 7
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
 
-const EntryStruct = Schema.Struct({
+const Entry = Schema.Struct({
   index: Count,
   message: Message,
   time: Schema.Number,
@@ -31,15 +31,6 @@ const EntryStruct = Schema.Struct({
   pinned: Schema.Boolean,
   bound: Schema.optional(BoundParts),
 })
-
-// The schemas are compiled when they are first needed, which is rare.
-const isEntry = (value: unknown): value is typeof EntryStruct.Type => Schema.is(EntryStruct)(value)
-const encodeEntry = (entry: typeof EntryStruct.Type) => Schema.encodeSync(EntryStruct)(entry)
-
-/** Most of a snapshot are entries, so they are checked quickly where that is enough. */
-const Entry = Schema.declare(
-  (value): value is typeof EntryStruct.Type => isExactEntry(value) || isEntry(value),
-)
 
 /** A sequence is stored as its elements and the position of the first one. */
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
@@ -126,7 +117,8 @@ export const Stored = Schema.Struct({
 
 type StoredState = typeof Stored.Type
 
-const isExact = (value: unknown): value is StoredState => isExactState(value)
+/** In a new process, the schema takes longer than everything else that it takes to open a session. */
+const isExact = exactCheck(Stored)
 
 const encodeWithSchema = (state: StoredState) => JSON.stringify(Schema.encodeSync(Stored)(state))
 const decodeWithSchema = (value: unknown) => Schema.decodeUnknownOption(Stored)(value)
@@ -139,7 +131,6 @@ const parse = (json: string): unknown => {
   }
 }
 
-/** In a new process, the schema takes longer than everything else that it takes to open a session. */
 const encodeState = (state: StoredState): string =>
   isExact(state) ? JSON.stringify(state) : encodeWithSchema(state)
 
@@ -158,10 +149,6 @@ const opened = (data: string): string | null => {
   return Number.parseInt(data.slice(0, checksumLength), 16) === crc32(text) ? text : null
 }
 
-/** An entry with its fields in the order of the schema, in which it is read back from the log as well. */
-const ordered = (entry: SessionState["pinned"][number]): typeof EntryStruct.Type =>
-  isExactEntry(entry) ? entry : encodeEntry(entry)
-
 const stored = <A>(sequence: Sequence<A>) => ({ from: sequence.from, items: sequence.slice() })
 
 /** A state, and the batch id of its last event: together they identify the log that it was folded from. */
@@ -178,9 +165,8 @@ export interface StateInLog {
 export const take = ({ state, batchId }: StateInLog): ProjectionRow => {
   const json = encodeState({
     ...state,
-    uncovered: { from: state.uncovered.from, items: state.uncovered.slice().map(ordered) },
+    uncovered: stored(state.uncovered),
     turnStarts: stored(state.turnStarts),
-    pinned: state.pinned.map(ordered),
   })
   return { key: "", data: sealed(`${foldVersion} ${JSON.stringify(batchId ?? "")}\n${json}`) }
 }
