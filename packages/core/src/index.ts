@@ -47,7 +47,7 @@ export * as Embedder from "./recall/Embedder.js"
 export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
 
-export type { CompactionOutcome as Outcome } from "./shell/Compaction.js"
+export type { CompactionOutcome as Outcome } from "./shell/runCompaction.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"
 export type { Hooks, PlannedCompaction as Planned, HookDecision as Verdict } from "./shell/Hooks.js"
 export type { SubscribeOptions } from "./shell/subscribe.js"

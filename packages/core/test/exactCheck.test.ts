@@ -5,7 +5,7 @@ import { byTag, disorder } from "../../testing/src/arbitrary/event.js"
 import { ofData, toData, toSchema } from "../src/event/messageData.js"
 import { Event, Message, Session } from "../src/index.js"
 import { exactCheck } from "../src/message/exactCheck.js"
-import { Stored, take } from "../src/session/Snapshot.js"
+import { Stored, take } from "../src/projection/Snapshot.js"
 import { damage } from "./damaged.js"
 import { often } from "./depth.js"
 

@@ -17,7 +17,7 @@ import type { Strategy } from "../policy/Strategy.js"
 import { prune } from "../session/prune.js"
 import { questionIndex } from "../session/question.js"
 import { contextTokens, type SessionState, withoutPinned } from "../session/SessionState.js"
-import { noFiles, type Segment, shownSegments } from "../summary/Summary.js"
+import { type Files, noFiles, type Segment, shownSegments } from "../summary/Summary.js"
 import { texts } from "../summary/Wording.js"
 import { shownBlocks } from "./shownBlocks.js"
 import { filesOf } from "./toolNotes.js"
@@ -57,7 +57,9 @@ export const hasLock = ({ running }: SessionState, { compaction }: CompactionSta
   running?.compaction === compaction
 
 /** Gives the lock of whatever compaction runs back; no event if none runs. */
-export const releaseRunning = ({ running }: SessionState): ReadonlyArray<CompactionReleased> =>
+export const releaseRunning = ({
+  running,
+}: Pick<SessionState, "running">): ReadonlyArray<CompactionReleased> =>
   running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
 
 /**
@@ -89,10 +91,12 @@ export const begin = (
 }
 
 /** Renews the lease of a compaction that has the lock; no event without it. */
-export const renew = (state: SessionState, started: CompactionStarted, leaseUntil: number): ReadonlyArray<Event> =>
-  hasLock(state, started)
-    ? [{ _tag: "CompactionRenewed", compaction: started.compaction, leaseUntil }]
-    : []
+export const renew = (
+  state: SessionState,
+  started: CompactionStarted,
+  leaseUntil: number,
+): ReadonlyArray<Event> =>
+  hasLock(state, started) ? [{ _tag: "CompactionRenewed", compaction: started.compaction, leaseUntil }] : []
 
 /** Gives the lock of a compaction back; no event if it has no lock any more. */
 export const release = (state: SessionState, started: CompactionStarted): ReadonlyArray<Event> =>
@@ -123,7 +127,7 @@ const pruneOutputs = (
 const sizeOf = (
   counter: TokenCounter,
   { context: { wording } }: Strategy,
-  summary: Parameters<typeof texts>[1],
+  summary: { readonly segments: ReadonlyArray<Segment>; readonly files: Files },
 ): number => {
   const written = texts(wording, summary)
   if (written.length === 0) return 0

@@ -1,7 +1,7 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Duration, type Effect, type Stream } from "effect"
 import type { Budget, BudgetOutcome } from "../shell/waitForBudget.js"
-import type { CompactionOutcome, RunOptions, Settings } from "../shell/Compaction.js"
+import type { CompactionOutcome, CompactionRequest, Settings } from "../shell/runCompaction.js"
 import type { Hooks } from "../shell/Hooks.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
@@ -242,7 +242,7 @@ export interface Service {
    */
   readonly compact: (
     session: string,
-    options?: StrategyOptions & Pick<RunOptions, "instructions" | "takeOver">,
+    options?: StrategyOptions & Pick<CompactionRequest, "instructions" | "takeOver">,
   ) => Effect.Effect<CompactionOutcome, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is

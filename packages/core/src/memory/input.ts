@@ -22,46 +22,37 @@ const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(giv
 const parseMessages = (given: unknown) => Schema.decodeUnknownEither(Messages)(given)
 const isExactList = exactCheck(Messages)
 
-/** Messages that were checked, and their length as JSON. */
-export interface CheckedMessages {
-  readonly messages: ReadonlyArray<Message>
-  readonly length: number
-}
-
 /**
  * One message or a list of them, as a checked copy: as they will be read back, in plain JSON. Otherwise the state could
  * differ from the log (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
  */
-export const checkMessages = (session: string, given: unknown): Exit.Exit<CheckedMessages, InvalidInput> => {
+export const checkMessages = (
+  session: string,
+  given: unknown,
+): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
   const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
   const list: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
-  let json: string
   let copy: unknown
   try {
     const texts = copyOfTexts(list)
     if (texts !== null) return Exit.succeed(texts)
-    json = JSON.stringify(list)
-    copy = JSON.parse(json)
+    copy = JSON.parse(JSON.stringify(list))
   } catch {
     return refuse("a message has a value that JSON cannot hold; nothing was appended")
   }
   return Either.match(parsed(copy), {
-    onRight: (messages) => Exit.succeed({ messages, length: json.length }),
+    onRight: Exit.succeed,
     onLeft: (path) =>
       refuse(`message ${path.map(String).join(".")} is not a valid message; nothing was appended`),
   })
 }
 
-/** What JSON has around the text of a message, about. */
-const jsonAround = 50
-
 /**
  * A checked copy of messages that are texts, as nearly all are; `null` if any is not, and JSON has to make the copy. That would
  * take ten times as long.
  */
-const copyOfTexts = (given: ReadonlyArray<unknown>): CheckedMessages | null => {
+const copyOfTexts = (given: ReadonlyArray<unknown>): ReadonlyArray<Message> | null => {
   const messages: Array<Message> = []
-  let length = 0
   for (const message of given) {
     const fields = fieldsOf(message, "role", "parts")
     const [role, parts] = fields ?? []
@@ -69,9 +60,8 @@ const copyOfTexts = (given: ReadonlyArray<unknown>): CheckedMessages | null => {
     const [type, text] = fieldsOf(parts[0], "type", "text") ?? []
     if (type !== "text" || typeof text !== "string") return null
     messages.push({ role, parts: [{ type, text }] })
-    length += text.length + jsonAround
   }
-  return { messages, length }
+  return messages
 }
 
 const isRole = (value: unknown): value is Message["role"] =>

@@ -103,7 +103,10 @@ const noLabels: Update["labels"] = {}
 /** Adds to a counter, or records a value of a histogram, and tells the listener of the program. */
 export const record = (metric: Counter | Histogram, value: number, labels = noLabels): Effect.Effect<void> =>
   Effect.zipRight(
-    Metric.update(Object.entries(labels).reduce(tagged, metric as Metric.Metric<unknown, number, unknown>), value),
+    Metric.update(
+      Object.entries(labels).reduce(tagged, metric as Metric.Metric<unknown, number, unknown>),
+      value,
+    ),
     Effect.flatMap(FiberRef.get(listener), (listen) =>
       listen === null
         ? Effect.void
@@ -112,8 +115,20 @@ export const record = (metric: Counter | Histogram, value: number, labels = noLa
     ),
   )
 
-const tagged = <M extends Metric.Metric<unknown, number, unknown>>(metric: M, [name, label]: [string, string]): M =>
-  Metric.tagged(metric, name, label) as M
+const tagged = <M extends Metric.Metric<unknown, number, unknown>>(
+  metric: M,
+  [name, label]: [string, string],
+): M => Metric.tagged(metric, name, label) as M
 
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
+
+/** Counts an append that took so many milliseconds. */
+export const recordAppend = (
+  { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
+  millis: number,
+): Effect.Effect<void> =>
+  Effect.zipRight(
+    duplicate ? count(duplicateAppends) : record(messagesAppended, to - from),
+    record(appendDuration, millis),
+  )

@@ -205,7 +205,12 @@ export const snapshot: Projection<StateInLog> = {
   problems: ([row], collected) =>
     row === undefined || isOfOtherFold(row) || take(collected).data === row.data
       ? []
-      : [{ version: collected.state.version, detail: "the snapshot differs from the folded state of the log" }],
+      : [
+          {
+            version: collected.state.version,
+            detail: "the snapshot differs from the folded state of the log",
+          },
+        ],
 }
 
 /** The version of the state in a row, as far as the row says so. */

@@ -202,7 +202,9 @@ export const summaryProblems = (
     const there = parsed(found)
     const names = fields.flatMap(([field, name]) => (there[field] === right[field] ? [] : [name]))
     if (names.length > 0)
-      return [{ version, detail: `the summary row of this event differs from the log in its ${names.join(", ")}` }]
+      return [
+        { version, detail: `the summary row of this event differs from the log in its ${names.join(", ")}` },
+      ]
     return found.key === row.key && found.mark === row.mark
       ? []
       : [{ version, detail: "the summary row of this event differs from the log in its status" }]

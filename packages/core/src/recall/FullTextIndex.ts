@@ -4,21 +4,35 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, ReadOptions } from "../log/EventLog.js"
-import type { Lookup, Postings } from "../log/FullText.js"
+import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
 
-export type {
-  FoundPart,
-  FullTextStore,
-  Lookup,
-  NewPart,
-  PartPlace,
-  Posting,
-  Postings,
-  StoredIndex,
-  StoredPart,
-} from "../log/FullText.js"
+/** The terms to look up. */
+export interface Lookup {
+  readonly terms: ReadonlyArray<string>
+  /** Only messages before this message index count. The answer does not depend on what came after them. */
+  readonly before: number
+}
 
+/** A message in which a term occurs. */
+export interface Posting {
+  /** The message index. */
+  readonly index: number
+  /** How often the term occurs. */
+  readonly count: number
+  /** How many terms the message has. */
+  readonly length: number
+}
+
+/** What an index knows of some terms. */
+export interface Postings<E> {
+  /** How many messages there are before `before`, and how many terms they have together. */
+  readonly messages: number
+  readonly length: number
+  /** For each term the messages that it occurs in, by message index. A term that does not occur may be left out. */
+  readonly terms: ReadonlyMap<string, ReadonlyArray<Posting>>
+  /** The versions of the events that appended the messages with these indexes; those that do not exist are left out. */
+  readonly versions: (indexes: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, number>, E>
+}
 /** The errors of an index: the store failed, or a stored event is damaged. */
 export type IndexError = LogError | DamagedEvent
 
@@ -27,8 +41,8 @@ export interface Source {
   readonly session: string
   /** How many times the session was cleared: message indexes count since the last clear. */
   readonly clears: number
-  /** The version of the session now. */
-  readonly version: Effect.Effect<number, IndexError>
+  /** The last record of the session now; `null` if it does not exist. */
+  readonly head: Effect.Effect<LogPosition | null, IndexError>
   readonly events: (options?: ReadOptions) => Stream.Stream<RecordedEvent, IndexError>
 }
 

@@ -9,10 +9,10 @@ import { Recent } from "./Recent.js"
 import { beginning, lookUp, nothing, SessionIndex } from "./SessionIndex.js"
 
 /** Builds the index of a session from its first event. */
-const build = ({ version, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
+const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
   Effect.gen(function* () {
     for (;;) {
-      const newest = yield* version
+      const newest = (yield* head)?.version ?? 0
       const index = new SessionIndex(beginning)
       const breathe = breather()
       let redaction = 0

@@ -53,7 +53,7 @@ export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
 export const sourceOf = (sessions: Sessions, { session, clears }: SessionState): Source => ({
   session,
   clears,
-  version: sessions.version(session),
+  head: sessions.head(session),
   events: (range) => sessions.events(session, range),
 })
 

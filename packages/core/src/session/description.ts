@@ -1,7 +1,7 @@
 /** The owner and the title of a session, from its events. Stores keep them beside the log, to list sessions by owner. */
 import { type Effect, Stream } from "effect"
 import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
-import type { Description } from "../log/EventLog.js"
+import type { Description } from "../log/Projections.js"
 
 /** A session that nobody has described. */
 export const noDescription: Description = { owner: null, title: null }

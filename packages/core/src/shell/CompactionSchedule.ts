@@ -127,10 +127,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
      * Looks at the state after a compaction, with all that came meanwhile (law L11): returns whether more is due, or sets the
      * timer. It reads nothing: what other processes have written since, they look at themselves.
      */
-    const lookAgain = (
-      session: string,
-      take: () => CompactionRequest,
-    ): Effect.Effect<Scheduler.RunEnd> =>
+    const lookAgain = (session: string, take: () => CompactionRequest): Effect.Effect<Scheduler.RunEnd> =>
       Effect.gen(function* () {
         const state = sessions.cached(session)
         if (state === null) return "more"
@@ -158,7 +155,11 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         Effect.flatMap((state) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             setTimer(
-              look(state, strategy, { now: began, budget: budget?.tokens, lockedUntil: leases.until(state, now) }),
+              look(state, strategy, {
+                now: began,
+                budget: budget?.tokens,
+                lockedUntil: leases.until(state, now),
+              }),
               strategy,
               now + shortestPause,
             ),
@@ -191,7 +192,8 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { now, budget: budget?.tokens })
-        if (mode === "inline" && isDue(due)) yield* learned(session, compactDue(compaction, session, strategy))
+        if (mode === "inline" && isDue(due))
+          yield* learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background") return
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
         const isRunning = due._tag === "Nothing" && due.reason === "running"

@@ -12,6 +12,7 @@ import {
   type AppendOptions,
   type AppendResult,
   LogError,
+  type LogPosition,
   type ProjectionChange,
   type ReadOptions,
   type Service as EventLog,
@@ -72,8 +73,8 @@ export interface Sessions {
   ) => Effect.Effect<Committed<A>, SessionError>
   /** Deletes a session; `false` if it does not exist. */
   readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
-  /** The version of a session; 0 if it does not exist. */
-  readonly version: (session: string) => Effect.Effect<number, SessionError>
+  /** The last record of a session; `null` if it does not exist. */
+  readonly head: (session: string) => Effect.Effect<LogPosition | null, SessionError>
   /** Reports that this process has written to a session directly through the log. */
   readonly notifyChange: (session: string) => void
   /**
@@ -127,7 +128,9 @@ const changesOf = (state: SessionState, steps: ReadonlyArray<EventStep>): Readon
   const described = steps.some(({ recorded }) => recorded.event._tag === "SessionDescribed")
   return [
     ...(rows.length === 0 ? [] : [{ kind: summaries.kind, rows }]),
-    ...(described ? [{ kind: description.kind, replace: true, rows: rowsOf(description, state, steps) }] : []),
+    ...(described
+      ? [{ kind: description.kind, replace: true, rows: rowsOf(description, state, steps) }]
+      : []),
   ]
 }
 
@@ -166,7 +169,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
   const remember = (cached: CachedSession, before: StateInLog | null, read: StateInLog): StateInLog => {
     const { newest } = cached
-    if (newest === before || newest === null || read.state.version >= newest.state.version) cached.newest = read
+    if (newest === before || newest === null || read.state.version >= newest.state.version)
+      cached.newest = read
     return read
   }
 
@@ -186,7 +190,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const { newest } = cached
       if (newest === null) return openAnew(session, cached)
       return Effect.flatMap(retryTransient(log.head(session)), (head) => {
-        if (head?.version === newest.state.version && head.batchId === newest.batchId) return Effect.succeed(newest)
+        if (head?.version === newest.state.version && head.batchId === newest.batchId)
+          return Effect.succeed(newest)
         return Effect.flatMap(readOn(log, newest), (read) =>
           read === null ? openAnew(session, cached) : Effect.succeed(remember(cached, newest, read)),
         )
@@ -205,7 +210,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       // A summary that was damaged since this process read it is not shown any more, as after a restart.
       const cached = cache.get(session)
       const shown = cached?.newest?.state.summary?.version
-      if (cached !== undefined && found.summaries.some(({ version, status }) => version === shown && status === "invalid"))
+      if (
+        cached !== undefined &&
+        found.summaries.some(({ version, status }) => version === shown && status === "invalid")
+      )
         cached.newest = null
       return found
     })
@@ -224,11 +232,16 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     ).pipe(
       // An event before the snapshot is damaged: only the row of the active summary is known.
       Effect.catchTag("DamagedEvent", () =>
-        Effect.succeed([{ kind: summaries.kind, replace: true, rows: activeRow(steps.at(-1)?.after ?? state) }]),
+        Effect.succeed([
+          { kind: summaries.kind, replace: true, rows: activeRow(steps.at(-1)?.after ?? state) },
+        ]),
       ),
     )
 
-  const saveSnapshot = (cached: CachedSession, { state, batchId }: StateInLog & { readonly batchId: string }) =>
+  const saveSnapshot = (
+    cached: CachedSession,
+    { state, batchId }: StateInLog & { readonly batchId: string },
+  ) =>
     Effect.suspend(() =>
       log.projections.put(state.session, { version: state.version, batchId }, [
         { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
@@ -238,7 +251,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       // Another writer was first: the next commit saves one.
       Effect.catchTag("VersionConflict", () => Effect.void),
       Effect.catchAll(({ reason }) =>
-        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), { session: state.session, reason }),
+        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), {
+          session: state.session,
+          reason,
+        }),
       ),
     )
 
@@ -275,7 +291,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const next = { state: steps.at(-1)?.after ?? state, batchId }
       cached.newest = next
       const isFar =
-        cached.snapshotVersion === null || next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
+        cached.snapshotVersion === null ||
+        next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
       if (isFar && list.some(isLandmark)) yield* saveSnapshot(cached, next)
       return { state: next.state, appended }
     })
@@ -322,7 +339,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     events,
     history,
     transact,
-    version: (session) => Effect.map(retryTransient(log.head(session)), (head) => head?.version ?? 0),
+    head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,
     notifyChange: listeners.tell,
     delete: (session) =>
@@ -332,4 +349,3 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       ),
   }
 }
-

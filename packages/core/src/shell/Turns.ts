@@ -38,7 +38,9 @@ export const makeTurns = (): InTurn => {
         if (before === undefined) return written
         return restore(Deferred.await(before)).pipe(
           // Whoever is behind must not begin before the one in front has ended.
-          Effect.onInterrupt(() => Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave(session, turn)))),
+          Effect.onInterrupt(() =>
+            Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave(session, turn))),
+          ),
           Effect.zipRight(written),
         )
       }),

@@ -53,7 +53,13 @@ export const readOn = (
   }
   const start: StateInLog | null = version === 0 ? { state, batchId } : null
   return retryTransient(
-    foldRecords<StateInLog | null, DamagedEvent>(log, session, { fromVersion: Math.max(version, 1), toVersion }, start, step),
+    foldRecords<StateInLog | null, DamagedEvent>(
+      log,
+      session,
+      { fromVersion: Math.max(version, 1), toVersion },
+      start,
+      step,
+    ),
   )
 }
 
@@ -90,7 +96,8 @@ const readAll = (log: EventLog, session: string, to: number | undefined, newest:
       const { state, last, collected } = yield* retryTransient(
         replay(session, () => readEvents(log, session, to === undefined ? {} : { toVersion: to }), {
           start: () => 0,
-          step: (redaction, { recorded: { event, version } }) => (event._tag === "MessageRedacted" ? version : redaction),
+          step: (redaction, { recorded: { event, version } }) =>
+            event._tag === "MessageRedacted" ? version : redaction,
         }),
       )
       if (collected <= known) return { state, batchId: last === null ? null : batchIdOf(last) }
@@ -129,7 +136,8 @@ export const openSession = (
       const opened: OpenedSession = yield* readState(log, session, to, newest)
       const { version, summary } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) {
-        if (summary !== null) yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+        if (summary !== null)
+          yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
         return opened
       }
       // The first time, the session may have been deleted, and begun anew, in between.

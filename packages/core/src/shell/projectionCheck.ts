@@ -47,7 +47,9 @@ export const compare = <Collected>(
         at,
         rows: projection.rows(replayed.collected),
         problems: Either.match(stored, {
-          onLeft: ({ reason }) => [{ version, detail: `the ${projection.kind} rows cannot be used: ${reason}` }],
+          onLeft: ({ reason }) => [
+            { version, detail: `the ${projection.kind} rows cannot be used: ${reason}` },
+          ],
           onRight: () => projection.problems(rows, replayed.collected),
         }),
       }
@@ -97,6 +99,3 @@ export const checkActiveRow = (log: EventLog, state: SessionState): Effect.Effec
             : mendSummaries(log, state.session),
         ),
       )
-
-
-

@@ -119,7 +119,11 @@ export const replay = <A, E, R>(
         }
         const after = evolve(state, recorded, skip)
         const skipped = skip.has(version)
-        return { state: after, last: recorded, collected: step(collected, { recorded, before: state, after, skipped }) }
+        return {
+          state: after,
+          last: recorded,
+          collected: step(collected, { recorded, before: state, after, skipped }),
+        }
       }).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))
     })
   return Effect.flatMap(pass(none), ({ replayed, invalidated, again }) =>

@@ -15,7 +15,13 @@ export const retryTransient = <A, E extends { readonly _tag: string }>(
     failure._tag !== "LogError"
       ? Effect.fail(failure)
       : Effect.sleep("50 millis").pipe(
-          Effect.zipRight(Effect.retry(ask, { times: 2, while: ({ _tag }) => _tag === "LogError", schedule: transientDelay })),
+          Effect.zipRight(
+            Effect.retry(ask, {
+              times: 2,
+              while: ({ _tag }) => _tag === "LogError",
+              schedule: transientDelay,
+            }),
+          ),
         ),
   )
 

@@ -152,7 +152,8 @@ export const runCompaction = (
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const { sessions, hooks } = parts
-    const known = given.due?._tag === "Compact" && given.due.state.damaged.length === 0 ? given.due : undefined
+    const known =
+      given.due?._tag === "Compact" && given.due.state.damaged.length === 0 ? given.due : undefined
     const due =
       known ?? dueFor(parts, given, yield* loadSound(sessions, session), yield* Clock.currentTimeMillis)
     if (due._tag === "Nothing") return { _tag: "Idle", reason: due.reason } as const
@@ -187,10 +188,7 @@ const approved = (
 }
 
 /** Counts a compaction that ended. */
-const measure = (
-  outcome: Exclude<CompactionOutcome, IdleOutcome>,
-  millis: number,
-): Effect.Effect<void> => {
+const measure = (outcome: Exclude<CompactionOutcome, IdleOutcome>, millis: number): Effect.Effect<void> => {
   const { reason, strategy } = outcome.started
   const saved =
     outcome._tag === "Committed"

@@ -1,9 +1,11 @@
-import type { MessageAppended } from "../event/Event.js"
+/** What an append becomes: the events of new messages, and of a change of owner or title. */
+import type { Event, MessageAppended } from "../event/Event.js"
 import type { Message } from "../message/Message.js"
 import { addMessage } from "../message/Structure.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { describe, type DescriptionChange } from "../session/description.js"
 import { headsOf, type Origin } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { Strategy } from "./Strategy.js"
 
 /** A message with its tokens, and with those of its bound parts if it has any. */
 export interface Counted {
@@ -46,3 +48,27 @@ export const messageEvents = (
       : { ...event, bound: { tokens: boundTokens, ...(head === undefined ? {} : { head }) } }
   })
 }
+
+/**
+ * The events of an append to a state: its messages, and the change of the session's owner or title, if there is one.
+ *
+ * @param before - the state that they are appended to
+ * @param messages - the messages with their tokens
+ * @param request - the strategy, the change, and what is known about the request that produced the messages
+ */
+export const appended = (
+  before: SessionState,
+  messages: ReadonlyArray<Counted>,
+  {
+    strategy,
+    description,
+    origin,
+  }: {
+    readonly strategy: Strategy
+    readonly description: DescriptionChange
+    readonly origin: () => Origin
+  },
+): ReadonlyArray<Event> => [
+  ...messageEvents(strategy, before, messages, origin),
+  ...describe(before.description, description),
+]
