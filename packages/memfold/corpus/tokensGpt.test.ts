@@ -4,7 +4,7 @@
  */
 import { TokenCounter } from "@memfold/core"
 import { describe, expect, it } from "vitest"
-import { gpt } from "../src/index.js"
+import { gpt } from "@memfold/tokens-gpt"
 
 const folder = process.env["MEMFOLD_CORPUS"]
 
