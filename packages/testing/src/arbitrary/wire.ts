@@ -1,8 +1,7 @@
 /** Arbitraries of what a provider sends, for the round trips of all codecs (L16). */
 import * as fc from "fast-check"
 
-/** Any JSON value. */
-// JSON text has no negative zero that JavaScript would write again.
+/** Any JSON value but negative zero, which JSON text has no word for. */
 export const json = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)))
 
 /** Texts that codecs break: empty ones, emoji, half a surrogate pair, JSON. */

@@ -47,7 +47,24 @@ export interface Run {
 export const runSession = "s"
 
 /**
- * Runs a conversation: each batch is appended at the time of its last message, then everything due is compacted.
+ * Runs a conversation: each batch is appended at the time of its last message, then everything due is compacted. The log is
+ * in memory, the time is virtual, and four characters count as a token.
+ *
+ * @param strategy the strategy of the memory
+ * @param batches the messages, batch after batch
+ * @param options `summarizer` writes the summaries; by default, a summary names the range that it covers
+ * @returns the run; the promise is rejected with the error of an append, a compaction or a context
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { oneByOne, runOf } from "@memfold/testing"
+ * import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+ *
+ * const said = ["one", "two", "three"].map((text) => Message.user(text))
+ * const { moments, state } = await runOf(RollingBuffer({ bufferSize: 1 }), oneByOne(said))
+ * console.log(moments.length, state.coveredTo) // 6 2
+ * ```
  */
 export const runOf = (
   strategy: Strategy.Strategy,
