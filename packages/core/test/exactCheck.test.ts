@@ -1,13 +1,13 @@
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { byTag, disorder } from "../../testing/src/arbitrary/event.js"
+import { byTag, disorder } from "@memfold/testing/arbitrary"
 import { ofData, toData, toSchema } from "../src/event/messageData.js"
 import { Event, Message, Session } from "../src/index.js"
 import { exactCheck } from "../src/message/exactCheck.js"
 import { Stored, take } from "../src/projection/Snapshot.js"
 import { damage } from "./damaged.js"
-import { often } from "./depth.js"
+import { often } from "@memfold/harness/depth"
 
 /** The value as JSON holds it. */
 const inJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -13,7 +13,7 @@ import {
 } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
-import { often } from "../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { sessionOf } from "../test/facts.js"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { isHome, scopeHome, userHome } from "./homes.js"

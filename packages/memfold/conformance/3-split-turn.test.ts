@@ -13,12 +13,11 @@ import { gpt } from "@memfold/tokens-gpt"
 import { Effect, Logger, LogLevel } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest"
-import { ofTokens } from "../../testing/src/strategy/rehearse.js"
-import { quarter } from "../../testing/src/fakes/counter.js"
-import { start } from "../../core/test/children.js"
-import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
+import { ofTokens } from "@memfold/testing"
+import { quarter } from "@memfold/testing/fakes"
+import { start } from "@memfold/harness/children"
+import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
 import * as Replay from "../src/cli/replay.js"
 import {
   createMemory,
@@ -1271,8 +1270,7 @@ describe("edge case 3: many writers", () => {
     expect(rows(file, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }])
 
     // Another process has the lock: a writer waits for it. One that may not wait is told.
-    const lock = fileURLToPath(new URL("../../store-sqlite/test/children/lock.mjs", import.meta.url))
-    const holder = start(lock, driverPath, file, "BEGIN IMMEDIATE", "500")
+    const holder = start(lockProgram, driverPath, file, "BEGIN IMMEDIATE", "500")
     expect(await holder.line()).toBe("locked")
     const { store } = spied(file, undefined, { busyTimeout: 0 })
     const refused = on(file, (memory) => memory.append("s", user(10)), { store })

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll } from "vitest"
-import { withDriver } from "../../store-sqlite/test/support.js"
+import { withDriver } from "@memfold/harness/sqlite"
 import type { PromiseMemory } from "../src/index.js"
 
 /** Paths of files in a folder that is gone after the tests of a file: new ones, and copies of others. */

@@ -4,8 +4,8 @@
  */
 import { Either } from "effect"
 import * as fc from "fast-check"
-import { strategyProperties } from "../../testing/src/index.js"
-import { lawSuite } from "../../testing/src/vitest.js"
+import { strategyProperties } from "@memfold/testing"
+import { lawSuite } from "@memfold/testing/vitest"
 import { strategies } from "../src/parts.js"
 import { corpus, settings } from "./transcripts.js"
 

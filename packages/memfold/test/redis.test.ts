@@ -1,6 +1,6 @@
 /** The command line on a Redis, and sessions on their way there and back. */
 import { beforeAll, describe, expect, it } from "vitest"
-import { type Server, servers } from "../../store-redis/test/servers.js"
+import { type Server, servers } from "@memfold/harness/redisServers"
 import { inFolder, lines, sample } from "./program.js"
 
 const { memfold, fresh } = inFolder("redis")

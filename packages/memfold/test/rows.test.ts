@@ -2,7 +2,7 @@
 import { createMemory } from "../src/index.js"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { withDriver } from "../../store-sqlite/test/support.js"
+import { withDriver } from "@memfold/harness/sqlite"
 import { inFolder, lines } from "./program.js"
 
 const { folder, memfold } = inFolder("rows")

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs"
 import stringWidth from "string-width"
 import { beforeAll, describe, expect, it } from "vitest"
-import { deep } from "../../core/test/depth.js"
+import { deep } from "@memfold/harness/depth"
 import { inFolder, lines, type Ran, sample } from "./program.js"
 
 const { memfold, file } = inFolder("tour")

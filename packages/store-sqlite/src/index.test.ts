@@ -14,18 +14,10 @@ import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { eventLogLaws } from "../../testing/src/vitest.js"
-import {
-  countsOf,
-  folder,
-  integrity,
-  records,
-  summary,
-  textsOf,
-  withDriver,
-  withLog,
-} from "../test/support.js"
+import { often } from "@memfold/harness/depth"
+import { eventLogLaws } from "@memfold/testing/vitest"
+import { withDriver } from "@memfold/harness/sqlite"
+import { countsOf, folder, integrity, records, summary, textsOf, withLog } from "../test/support.js"
 import { batchHash } from "./batchHash.js"
 import { layer, make } from "./index.js"
 

@@ -3,7 +3,8 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { folder, integrity, openDriver, records, summary, withDriver, withLog } from "../test/support.js"
+import { openDriver, withDriver } from "@memfold/harness/sqlite"
+import { folder, integrity, records, summary, withLog } from "../test/support.js"
 
 const newFile = () => join(folder(), "chats.db")
 

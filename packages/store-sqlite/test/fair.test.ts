@@ -1,7 +1,7 @@
 /** Processes that append to one session all the time: each gets its share, and none fails. */
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
-import { start } from "../../core/test/children.js"
+import { start } from "@memfold/harness/children"
 import { bundled, folder } from "./support.js"
 
 const script = bundled("fair")

@@ -17,10 +17,11 @@ import * as fc from "fast-check"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { start } from "../../core/test/children.js"
-import { often } from "../../core/test/depth.js"
+import { start } from "@memfold/harness/children"
+import { often } from "@memfold/harness/depth"
 import { dropFullTextIndex } from "../src/index.js"
-import { bundled, folder, integrity, openDriver, withDriver, withLog } from "./support.js"
+import { openDriver, withDriver } from "@memfold/harness/sqlite"
+import { bundled, folder, integrity, withLog } from "./support.js"
 
 const script = bundled("searcher")
 

@@ -6,18 +6,9 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it, describe, onTestFinished } from "vitest"
 import { backup, size, vacuum } from "../src/index.js"
-import { start } from "../../core/test/children.js"
-import {
-  bundled,
-  findings,
-  folder,
-  integrity,
-  openDriver,
-  records,
-  summary,
-  textsOf,
-  withLog,
-} from "./support.js"
+import { start } from "@memfold/harness/children"
+import { openDriver } from "@memfold/harness/sqlite"
+import { bundled, findings, folder, integrity, records, summary, textsOf, withLog } from "./support.js"
 
 const script = bundled("untilKilled", "many")
 

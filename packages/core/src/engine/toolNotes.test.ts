@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../../testing/src/arbitrary/index.js"
+import { conversation } from "@memfold/testing/arbitrary"
 import { Message, ToolNotes, type Summary } from "../index.js"
 import { failureNotes, filesOf, splitNotes } from "./toolNotes.js"
 

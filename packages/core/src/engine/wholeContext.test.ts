@@ -2,10 +2,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import * as fc from "fast-check"
-import { batched, conversation, strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
-import { runOf } from "../../../testing/src/memory/run.js"
-import { often } from "../../test/depth.js"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { batched, conversation, strategy as anyStrategy } from "@memfold/testing/arbitrary"
+import { runOf } from "@memfold/testing"
+import { often } from "@memfold/harness/depth"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   Keep,
   Memory,

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { byTag, event } from "../../../testing/src/arbitrary/event.js"
+import { byTag, event } from "@memfold/testing/arbitrary"
 import type { EventLog } from "../index.js"
 import { Event, EventCodec, Message } from "../index.js"
 

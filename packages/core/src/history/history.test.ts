@@ -1,7 +1,7 @@
 /** Going back, going another way, and forgetting. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
-import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventCodec,
   EventLog,

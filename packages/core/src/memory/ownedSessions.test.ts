@@ -1,7 +1,7 @@
 /** The owner and the title of sessions: where they are set, what keeps them, and the list of an owner's sessions. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
 const live = withMemory({ strategy: pairs, compaction: "manual" })

@@ -1,11 +1,16 @@
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../test/depth.js"
-import { chat, conversation, strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
-import { damaged, disorder, recorded } from "../../../testing/src/arbitrary/event.js"
-import { runOf } from "../../../testing/src/memory/run.js"
-import { appended, committed, failed, invalidated, started } from "../../../testing/src/given/events.js"
+import { often } from "@memfold/harness/depth"
+import {
+  chat,
+  conversation,
+  strategy as anyStrategy,
+  damaged,
+  disorder,
+  recorded,
+} from "@memfold/testing/arbitrary"
+import { runOf, appended, committed, failed, invalidated, started } from "@memfold/testing"
 import { type EventCodec, Session } from "../index.js"
 
 const ofRecorded = (events: ReadonlyArray<EventCodec.RecordedEvent>) =>

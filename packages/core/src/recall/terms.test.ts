@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { queryTermsOf, termsOf } from "./terms.js"
 
 const finds = (query: string, text: string): boolean => {

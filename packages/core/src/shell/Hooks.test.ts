@@ -1,7 +1,7 @@
 /** What an application has a say in: hooks, the budget, the switch, the end. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Logger, LogLevel, Metric, Scope, TestClock } from "effect"
-import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventLog,
   SummaryMode,

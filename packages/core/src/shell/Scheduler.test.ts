@@ -12,7 +12,7 @@ import {
   TestClock,
   Tracer,
 } from "effect"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
 import { EventLog, LogError } from "../log/EventLog.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"

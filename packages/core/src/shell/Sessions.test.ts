@@ -1,10 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { often } from "../../test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
 import * as fc from "fast-check"
-import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
-import { disorder, stored } from "../../../testing/src/arbitrary/event.js"
-import { appended, committed, invalidated, started } from "../../../testing/src/given/events.js"
+import { chat, startOfTime, disorder, stored } from "@memfold/testing/arbitrary"
+import { appended, committed, invalidated, started } from "@memfold/testing"
 import { EventCodec, EventLog, InMemoryEventLog, Session } from "../index.js"
 import * as Snapshot from "../projection/Snapshot.js"
 

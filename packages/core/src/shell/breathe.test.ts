@@ -1,7 +1,7 @@
 /** Long work on a session lets other work of the process run. */
 import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventCodec, EventLog, InMemoryEventLog, Memory } from "../index.js"
 
 /** How often the event loop went on while something ran. */

@@ -1,7 +1,7 @@
 /** So many sessions are compacted in the background at once, and no more. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import { echo, pairs, said } from "../../test/engine.js"
+import { echo, pairs, said } from "@memfold/harness/engine"
 import { BatchSize, EventLog, InMemoryEventLog, Memory, type Summarizer } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

@@ -1,8 +1,8 @@
 /** Summaries that are damaged where they are stored: found, declared invalid, and written anew from the log. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Option, Stream } from "effect"
-import { echo, pairs, said } from "../../test/engine.js"
-import { committed, started } from "../../../testing/src/given/events.js"
+import { echo, pairs, said } from "@memfold/harness/engine"
+import { committed, started } from "@memfold/testing"
 import { EventCodec, EventLog, SummaryMode, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

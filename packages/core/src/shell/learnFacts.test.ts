@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { appended, committed, started } from "../../../testing/src/given/events.js"
+import { appended, committed, started } from "@memfold/testing"
 import {
   type Event,
   EventLog,

@@ -1,7 +1,7 @@
 /** The lock of a compaction: renewed while it works, taken over soon when it is gone, whatever the clocks say. */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
-import { echo, gated, pairs, said } from "../../test/engine.js"
+import { echo, gated, pairs, said } from "@memfold/harness/engine"
 import { EventCodec, EventLog, InMemoryEventLog, Memory, Repair, type Summarizer, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

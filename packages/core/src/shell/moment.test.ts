@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { onTestFinished, vi } from "vitest"
-import { echo, pairs, said } from "../../test/engine.js"
+import { echo, pairs, said } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory, type Summarizer } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

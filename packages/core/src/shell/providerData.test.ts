@@ -1,8 +1,8 @@
 /** Summaries that a provider wrote in a form of its own: the text beside it, and that it goes wherever the text goes. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { unmarked } from "../../../testing/src/given/events.js"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { unmarked } from "@memfold/testing"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventLog,
   InMemoryEventLog,

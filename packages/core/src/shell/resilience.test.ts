@@ -1,7 +1,7 @@
 /** What goes wrong around a compaction: other engines, stores, strategies, callers. */
 import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
-import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventLog,
   InMemoryEventLog,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, PubSub, Stream, TestClock } from "effect"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

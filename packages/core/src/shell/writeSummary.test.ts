@@ -1,7 +1,7 @@
 /** Long inputs, and summarizers that fail midway: what is asked of whom, and what is kept. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { SummaryMode, Keep, Memory, Message, Strategy, Summarizer, BatchSize, Trigger } from "../index.js"
 
 /** Fails from the n-th call on, counted from 0; before that it writes what it covers. */

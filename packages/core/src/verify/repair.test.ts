@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Stream, TestClock } from "effect"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
 
 /** What is appended by whoever rewrites a record by hand; it changes nothing. */

@@ -1,7 +1,7 @@
 /** Summary rows that another program has changed: found, mended, and written again when they are read. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
 const manual = { strategy: pairs, compaction: "manual" } as const

@@ -6,9 +6,14 @@ import { Effect, Either, Option, Stream } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
 import * as Snapshot from "../../src/projection/Snapshot.js"
-import { compactionFindings } from "../../../testing/src/oracle/compaction.js"
-import { contextFinding, prefixFinding } from "../../../testing/src/oracle/context.js"
-import { type NaiveSession, readSession, stateFinding } from "../../../testing/src/oracle/session.js"
+import {
+  compactionFindings,
+  contextFinding,
+  prefixFinding,
+  type NaiveSession,
+  readSession,
+  stateFinding,
+} from "@memfold/testing/oracle"
 import { checkSegments } from "./segments.js"
 import { marksIn, marksOf } from "./talk.js"
 import { failOn, must, Violation } from "./violation.js"

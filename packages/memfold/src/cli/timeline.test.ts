@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { type Event, Message, type Outcome } from "@memfold/core"
 import { describe, expect, it } from "vitest"
-import { committed, started } from "../../../testing/src/given/events.js"
+import { committed, started } from "@memfold/testing"
 import { compactionRecord } from "./records.js"
 import { messageLine, outcomeLines } from "./timeline.js"
 

@@ -1,7 +1,7 @@
 import { EchoSummarizer, ExtractiveSummarizer, Message, Summarizer, TokenCounter } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { said } from "../../../core/test/engine.js"
+import { said } from "@memfold/harness/engine"
 import { completed } from "./completed.js"
 import { eventsOf } from "./events.js"
 import type { Consolidated } from "./programs.js"

@@ -1,7 +1,7 @@
 import { Message, Wording } from "@memfold/core"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../testing/src/arbitrary/index.js"
+import { chat } from "@memfold/testing/arbitrary"
 import { readSource } from "../transcript/source.js"
 import { type OldMessage, readMessages } from "./messages.js"
 import * as rolling from "./rolling.js"

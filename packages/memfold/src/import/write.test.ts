@@ -1,7 +1,7 @@
 import { EventCodec, EventLog, InMemoryEventLog, TokenCounter } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../testing/src/arbitrary/index.js"
+import { chat } from "@memfold/testing/arbitrary"
 import { eventsOf } from "./events.js"
 import { commitOf, importedBefore, write } from "./write.js"
 

@@ -19,7 +19,7 @@ import {
   responsesViolations,
   signer,
   type Violation,
-} from "@memfold/testing/provider"
+} from "@memfold/strict-providers"
 import { modelMessageSchema } from "ai"
 import { Effect, Layer } from "effect"
 import { codecs } from "../../src/promise/formats.js"

@@ -1,4 +1,4 @@
-/** `lock.mjs DRIVER FILE SQL MILLIS`: runs some SQL on a file, says so, and keeps the file open for a while. */
+/** `lockSqlite.mjs DRIVER FILE SQL MILLIS`: runs some SQL on a file, says so, and keeps the file open for a while. */
 import { createRequire } from "node:module"
 import { setTimeout as sleep } from "node:timers/promises"
 

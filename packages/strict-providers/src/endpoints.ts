@@ -1,6 +1,6 @@
 /** What each endpoint of the local server does with a request: refuses it, or answers. */
 import { type AnthropicOptions, anthropicViolations } from "./anthropic.js"
-import type { Answer, Api, Asked } from "./answers.js"
+import type { Answer, Api, ModelRequest } from "./answers.js"
 import type { Mismatch, Signer } from "./binding.js"
 import { chatViolations } from "./chat.js"
 import { completionOf, completionStream } from "./chatWire.js"
@@ -25,7 +25,7 @@ export interface Reply {
 
 /** A request that was accepted: what the model is asked, or `null` if the endpoint answers by itself; and the reply. */
 export interface Accepted {
-  readonly asked: Omit<Asked, "turn"> | null
+  readonly asked: Omit<ModelRequest, "turn"> | null
   readonly reply: (answer: Answer, count: number) => Reply
 }
 

@@ -12,9 +12,9 @@ import {
   Strategy,
   type Summarizer,
   Trigger,
-} from "../src/index.js"
+} from "@memfold/core"
 
-export { gated } from "../../testing/src/fakes/summarizers.js"
+export { gated } from "@memfold/testing/fakes"
 
 /** Writes nothing but the range it was asked to cover. */
 export const echo: Summarizer.Service = EchoSummarizer.make()

@@ -64,7 +64,7 @@ const sequences = { messages: messagesSequence, responses: responsesSequence }
  *
  * @example
  * ```ts
- * import { signer } from "@memfold/testing/provider"
+ * import { signer } from "@memfold/strict-providers"
  *
  * const { sign, check } = signer("my account")
  * const asked = { role: "user", content: "How far is it to Graz?" }

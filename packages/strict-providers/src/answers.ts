@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** A request that was accepted, and waits for an answer. */
-export interface Asked {
+export interface ModelRequest {
   readonly api: Api
   readonly body: Readonly<Record<string, unknown>>
   /** How many requests the server accepted before this one. */
@@ -37,7 +37,7 @@ export interface Asked {
 }
 
 /** Decides what the model answers. */
-export type Answering = (asked: Asked) => Answer | Promise<Answer>
+export type Answering = (asked: ModelRequest) => Answer | Promise<Answer>
 
 /**
  * Answers in this order, and the last one again from then on.
@@ -46,7 +46,7 @@ export type Answering = (asked: Asked) => Answer | Promise<Answer>
  *
  * @example
  * ```ts
- * import { scripted } from "@memfold/testing/provider"
+ * import { scripted } from "@memfold/strict-providers"
  *
  * const answer = scripted([{ calls: [{ name: "weather", arguments: { city: "Graz" } }] }, { text: "14 °C, rain" }])
  * ```
@@ -76,7 +76,7 @@ const drawn = (seed: number) => {
  *
  * @example
  * ```ts
- * import { providerServer, seeded } from "@memfold/testing/provider"
+ * import { providerServer, seeded } from "@memfold/strict-providers"
  *
  * const server = await providerServer({ answer: seeded(7) })
  * await server.close()

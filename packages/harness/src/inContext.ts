@@ -1,7 +1,5 @@
 /** A model that converses and writes summaries, and what its provider's prompt cache has of the questions for them. */
-import { type Answering, seeded } from "../provider/answers.js"
-import { cacheMiss } from "../provider/cacheMiss.js"
-import type { ProviderServer } from "../provider/server.js"
+import { type Answering, cacheMiss, type ProviderServer, seeded } from "@memfold/strict-providers"
 
 const isQuestion = (body: object): boolean =>
   JSON.stringify(body).includes("This message comes from the application, not from the user.")

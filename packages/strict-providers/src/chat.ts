@@ -174,7 +174,7 @@ const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<Ch
  *
  * @example
  * ```ts
- * import { chatViolations } from "@memfold/testing/provider"
+ * import { chatViolations } from "@memfold/strict-providers"
  *
  * const found = chatViolations({
  *   model: "gpt-6.2-sol",

@@ -44,7 +44,7 @@ const marksLeftOut = (value: unknown): string =>
  *
  * @example
  * ```ts
- * import { cacheMiss } from "@memfold/testing/provider"
+ * import { cacheMiss } from "@memfold/strict-providers"
  *
  * const first = { model: "m", messages: [{ role: "user", content: "Hi" }] }
  * const second = { model: "m", messages: [{ role: "user", content: "Hello" }] }

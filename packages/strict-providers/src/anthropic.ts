@@ -202,7 +202,7 @@ const endProblems = (
  *
  * @example
  * ```ts
- * import { anthropicViolations } from "@memfold/testing/provider"
+ * import { anthropicViolations } from "@memfold/strict-providers"
  *
  * const found = anthropicViolations({
  *   model: "claude-sonnet-5-5",

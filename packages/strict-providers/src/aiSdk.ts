@@ -157,7 +157,7 @@ const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<Ai
  *
  * @example
  * ```ts
- * import { modelMessageViolations } from "@memfold/testing/provider"
+ * import { modelMessageViolations } from "@memfold/strict-providers"
  *
  * const found = modelMessageViolations({ messages: [{ role: "system", content: "Be brief." }] })
  * console.log(found.map(({ rule, path }) => `${rule} at ${path}`)) // ["system-message at messages[0]"]

@@ -117,7 +117,7 @@ const defaults: Required<Pick<ServerOptions, "answer" | "secret" | "summarize">>
  *
  * @example
  * ```ts
- * import { providerServer, scripted } from "@memfold/testing/provider"
+ * import { providerServer, scripted } from "@memfold/strict-providers"
  *
  * const server = await providerServer({ answer: scripted([{ thinking: "Easy.", text: "42" }]) })
  * const answered = await fetch(`${server.anthropicURL}/v1/messages`, {

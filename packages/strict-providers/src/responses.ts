@@ -216,7 +216,7 @@ const reasoningProblems = (
  *
  * @example
  * ```ts
- * import { responsesViolations } from "@memfold/testing/provider"
+ * import { responsesViolations } from "@memfold/strict-providers"
  *
  * const found = responsesViolations({
  *   model: "gpt-6.2-sol",

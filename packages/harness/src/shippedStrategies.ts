@@ -1,17 +1,12 @@
 /** The strategies that are shipped, by name, with settings that suit short conversations. */
 import type { Strategy } from "@memfold/core"
 import * as fc from "fast-check"
-import { BreakEven } from "../../../strategies/break-even/src/index.js"
-import {
-  RollingBuffer,
-  SummaryBuffer,
-  TokenBuffer,
-  Window,
-} from "../../../strategies/rolling-buffer/src/index.js"
-import { Rounds } from "../../../strategies/rounds/src/index.js"
-import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
-import { SplitTurn } from "../../../strategies/split-turn/src/index.js"
-import { type Law, strategyProperties, type StrategyPropertiesOptions } from "../../src/index.js"
+import { BreakEven } from "@memfold/strategy-break-even"
+import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "@memfold/strategy-rolling-buffer"
+import { Rounds } from "@memfold/strategy-rounds"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { SplitTurn } from "@memfold/strategy-split-turn"
+import { type Law, strategyProperties, type StrategyPropertiesOptions } from "@memfold/testing"
 
 const upTo = (max: number) => fc.integer({ min: 1, max })
 

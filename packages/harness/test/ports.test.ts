@@ -2,8 +2,8 @@
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
 import { expect, it, onTestFinished } from "vitest"
-import { freePort } from "./ports.js"
-import { servers } from "./servers.js"
+import { freePort } from "../src/ports.js"
+import { servers } from "../src/redisServers.js"
 
 const { server: other } = servers()
 
