@@ -39,7 +39,7 @@ const commit = fc.constantFrom("a", "b", "c", "d", "e")
 const records = fc
   .tuple(record, fc.array(record, { maxLength: 2 }))
   .map(([first, rest]): Batch => [first, ...rest])
-const some = fc.option(changes, { nil: undefined, freq: 1 })
+const some = fc.option(changes, { nil: undefined, freq: 2 })
 /** The version and batch id a writer has seen: usually the current ones. */
 const seen = fc.record({
   off: fc.oneof(

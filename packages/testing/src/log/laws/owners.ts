@@ -40,7 +40,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       act: fc.constant("rewrite" as const),
       session,
-      projections: fc.option(change, { nil: undefined, freq: 1 }),
+      projections: fc.option(change, { nil: undefined, freq: 2 }),
       time,
     }),
   },
