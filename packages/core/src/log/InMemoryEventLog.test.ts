@@ -2,7 +2,7 @@ import { Chunk, Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { eventLogLaws } from "@memfold/testing/vitest"
-import { InMemoryEventLog } from "../index.js"
+import { EventLog, InMemoryEventLog } from "../index.js"
 
 eventLogLaws({ name: "in memory", layer: InMemoryEventLog.layer, numRuns: often(10, 100) })
 
@@ -15,9 +15,9 @@ describe("in memory", () => {
         expectedVersion: 0,
         batchId: "a",
       })
-      return [yield* one.version("s"), yield* other.version("s")]
+      return [yield* one.head("s"), yield* other.head("s")]
     })
-    expect(await Effect.runPromise(program)).toEqual([1, 0])
+    expect(await Effect.runPromise(program)).toEqual([{ version: 1, batchId: "a" }, null])
   })
 
   it("what was read stays as it was, whatever is appended meanwhile", async () => {
@@ -30,7 +30,7 @@ describe("in memory", () => {
         })
       yield* note(0)
       yield* note(1)
-      return yield* log.read("s").pipe(
+      return yield* EventLog.records(log, "s").pipe(
         Stream.mapEffect((record) => Effect.as(note(record.version + 1), record.version)),
         Stream.runCollect,
       )

@@ -153,9 +153,10 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
           const { version: actualVersion, batchId } = positionOf(target)
           if (actualVersion !== at.version || batchId !== at.batchId)
             return Effect.fail(new VersionConflict({ session, expectedVersion: at.version, actualVersion }))
-          const rows = changed(target?.rows ?? new Map(), changes)
+          if (target === undefined) return Effect.void
+          const rows = changed(target.rows, changes)
           if (rows === null) return Effect.fail(refused("projections.put", session))
-          if (target !== undefined) target.rows = rows
+          target.rows = rows
           return Effect.void
         }),
       drop: (kind, session) =>

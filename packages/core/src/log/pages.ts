@@ -21,10 +21,12 @@ const readPage = (
   log: Reading,
   session: string,
   { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions,
-): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>
-  fromVersion > toVersion
+): Effect.Effect<ReadonlyArray<LogRecord>, LogError> => {
+  const first = Math.max(fromVersion, 1)
+  return first > toVersion
     ? Effect.succeed([])
-    : log.read(session, { fromVersion: Math.max(fromVersion, 1), toVersion, reverse, limit: pageSize })
+    : log.read(session, { fromVersion: first, toVersion, reverse, limit: pageSize })
+}
 
 /**
  * The records of a session in order, read page by page; none if the session does not exist.

@@ -18,7 +18,7 @@ export const numbered = (count: number, first = 1): Batch => {
 }
 
 /** Texts that break stores. They contain no lone surrogates, because JSON escapes these. */
-const text: fc.Arbitrary<string> = fc.oneof(
+export const text: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: "grapheme", maxLength: 30 }) },
   {
     weight: 1,

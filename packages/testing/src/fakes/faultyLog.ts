@@ -1,6 +1,11 @@
 /** An event log behind an unreliable network. */
 import { EventLog } from "@memfold/core"
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Layer } from "effect"
+
+/** A call of a log: one of its methods, or of the methods of its projections. */
+export type LogOperation =
+  | Exclude<keyof EventLog.Service, "projections" | "changes">
+  | `projections.${keyof EventLog.Projections}`
 
 /**
  * The fault of one call.
@@ -14,7 +19,7 @@ export interface Fault {
   readonly lost?: "request" | "answer" | undefined
   readonly there?: number | undefined
   readonly back?: number | undefined
-  readonly on?: keyof EventLog.Service | undefined
+  readonly on?: LogOperation | undefined
 }
 
 /** The faults of a log's calls, in order. After the last one, all calls work. */
@@ -46,7 +51,7 @@ const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)
  */
 export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.Service => {
   const left = [...script]
-  const next = (operation: keyof EventLog.Service): Fault => {
+  const next = (operation: LogOperation): Fault => {
     const [fault] = left
     if (fault === undefined || (fault.on !== undefined && fault.on !== operation)) return {}
     left.shift()
@@ -54,7 +59,7 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
   }
   const failed = (operation: string) => new EventLog.LogError({ operation, reason: "a fake: no answer" })
   const call = <A, E>(
-    operation: keyof EventLog.Service,
+    operation: LogOperation,
     perform: Effect.Effect<A, E>,
   ): Effect.Effect<A, E | EventLog.LogError> =>
     Effect.suspend(() => {
@@ -69,25 +74,20 @@ export const faultyLog = (log: EventLog.Service, script: FaultScript): EventLog.
         ),
       )
     })
-  const stream = <A>(
-    operation: keyof EventLog.Service,
-    perform: Stream.Stream<A, EventLog.LogError>,
-  ): Stream.Stream<A, EventLog.LogError> => Stream.unwrap(call(operation, Effect.succeed(perform)))
+  const { projections } = log
   return {
     append: (...args) => call("append", log.append(...args)),
+    read: (...args) => call("read", log.read(...args)),
+    head: (session) => call("head", log.head(session)),
+    list: (options) => call("list", log.list(options)),
+    delete: (session) => call("delete", log.delete(session)),
     rewrite: (...args) => call("rewrite", log.rewrite(...args)),
     finishRewrites: (session) => call("finishRewrites", log.finishRewrites?.(session) ?? Effect.void),
-    read: (...args) => stream("read", log.read(...args)),
-    version: (session) => call("version", log.version(session)),
-    saveSnapshot: (...args) => call("saveSnapshot", log.saveSnapshot(...args)),
-    loadSnapshot: (session) => call("loadSnapshot", log.loadSnapshot(session)),
-    summaries: (...args) => call("summaries", log.summaries(...args)),
-    replaceSummaries: (...args) => call("replaceSummaries", log.replaceSummaries(...args)),
-    sessions: stream("sessions", log.sessions),
-    owned: (...args) => call("owned", log.owned(...args)),
-    description: (session) => call("description", log.description(session)),
-    replaceDescription: (...args) => call("replaceDescription", log.replaceDescription(...args)),
-    delete: (session) => call("delete", log.delete(session)),
+    projections: {
+      get: (...args) => call("projections.get", projections.get(...args)),
+      put: (...args) => call("projections.put", projections.put(...args)),
+      drop: (...args) => call("projections.drop", projections.drop(...args)),
+    },
   }
 }
 

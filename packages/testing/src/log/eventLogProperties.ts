@@ -3,15 +3,13 @@ import type { Law } from "../law/Law.js"
 import { type EventLogPropertiesOptions, logKitOf } from "./input.js"
 import { appendLaws } from "./laws/append.js"
 import { durabilityLaws } from "./laws/durability.js"
-import { fullTextLaws } from "./laws/fullText.js"
 import { modelLaws } from "./laws/model.js"
 import { ownerLaws } from "./laws/owners.js"
+import { projectionLaws } from "./laws/projections.js"
 import { raceLaws } from "./laws/races.js"
 import { readLaws } from "./laws/read.js"
 import { rewriteLaws } from "./laws/rewrite.js"
 import { sessionLaws } from "./laws/sessions.js"
-import { snapshotLaws } from "./laws/snapshots.js"
-import { summaryLaws } from "./laws/summaries.js"
 
 /**
  * Returns the laws of event logs as properties for any test runner. `eventLogLaws` of `@memfold/testing/vitest` registers
@@ -32,12 +30,10 @@ export const eventLogProperties = (options: EventLogPropertiesOptions): Readonly
     raceLaws,
     readLaws,
     sessionLaws,
-    snapshotLaws,
+    ownerLaws,
+    projectionLaws,
     rewriteLaws,
     durabilityLaws,
-    summaryLaws,
-    ownerLaws,
-    fullTextLaws,
     modelLaws,
   ].flatMap((laws) => laws(kit))
 }

@@ -1,7 +1,7 @@
 /** The input of the laws of a store, and helpers to use the store. */
 import { EventLog } from "@memfold/core"
-import { Cause, Chunk, Effect, Exit, Layer, Option, Stream } from "effect"
-import { type Law, type LawOptions, makeLaw } from "../law/Law.js"
+import { Cause, Chunk, Effect, Exit, Layer, Stream } from "effect"
+import { type Law, type LawOptions, makeLaw, same } from "../law/Law.js"
 import type { Answer } from "./naiveLog.js"
 
 /** A layer over an event log. */
@@ -49,23 +49,44 @@ export const withLog = async <A>(
 
 /** All records in a range. */
 export const readAll = (log: EventLog.Service, session: string, options?: EventLog.ReadOptions) =>
-  Effect.map(Stream.runCollect(log.read(session, options)), Chunk.toReadonlyArray)
+  Effect.map(Stream.runCollect(EventLog.records(log, session, options)), Chunk.toReadonlyArray)
 
-/** All sessions of a log. */
-export const listed = (log: EventLog.Service) =>
-  Effect.map(Stream.runCollect(log.sessions), Chunk.toReadonlyArray)
+/** All sessions of a log, or of an owner. */
+export const listed = (log: EventLog.Service, owner?: string) =>
+  Effect.map(Stream.runCollect(EventLog.sessions(log, owner)), Chunk.toReadonlyArray)
 
-/** A session's snapshot, or `null`. */
-export const snapshotOf = (log: EventLog.Service, session: string) =>
-  Effect.map(log.loadSnapshot(session), Option.getOrNull)
+/** The version of a session; 0 if it does not exist. */
+export const versionOf = (log: EventLog.Service, session: string) =>
+  Effect.map(log.head(session), (head) => head?.version ?? 0)
 
-/** The result of an append or a rewrite, success or failure, as one value. */
+/** The result of an append or a rewrite, success or conflict, as one value. */
 export const answerOf = <E>(
   appended: Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | E>,
 ): Effect.Effect<Answer, Exclude<EventLog.VersionConflict | E, { readonly _tag: "VersionConflict" }>> =>
   Effect.catchTag(appended as Effect.Effect<Answer, EventLog.VersionConflict>, "VersionConflict", () =>
     Effect.succeed<Answer>("VersionConflict"),
   ) as Effect.Effect<Answer, Exclude<EventLog.VersionConflict | E, { readonly _tag: "VersionConflict" }>>
+
+/** The data of a snapshot, an index or another kind of row is text; these two kinds are JSON values. */
+const readable: ReadonlySet<string> = new Set(["summary", "description"])
+
+/** Rows in one order. The data of a readable kind is a JSON value: a store may order its fields differently. */
+const inOneOrder = (kind: string, rows: ReadonlyArray<EventLog.ProjectionRow>): ReadonlyArray<unknown> =>
+  rows
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ key, data, mark }) => ({
+      key,
+      mark,
+      data: readable.has(kind) ? (JSON.parse(data) as unknown) : data,
+    }))
+
+/** Fails unless two sets of rows of a kind are equal. */
+export const sameRows = (
+  kind: string,
+  actual: ReadonlyArray<EventLog.ProjectionRow>,
+  expected: ReadonlyArray<EventLog.ProjectionRow>,
+  what: () => string,
+): void => same(inOneOrder(kind, actual), inOneOrder(kind, expected), what)
 
 const inWords = (value: unknown): string =>
   JSON.stringify(value, null, 1)?.replace(/\n\s+/g, " ").slice(0, 2_000) ?? String(value)

@@ -1,10 +1,11 @@
 /** Stores that are wrong: the one in memory, with a fault around it. */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { eventLogProperties, type EventLogPropertiesOptions } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
 type Log = EventLog.Service
+type Projections = EventLog.Projections
 
 const around = (fault: (log: Log) => Partial<Log>) =>
   Effect.map(InMemoryEventLog.make, (log): Log => ({ ...log, ...fault(log) }))
@@ -15,21 +16,47 @@ const store = (name: string, law: string, fault: (log: Log) => Partial<Log>): Mu
   laws: () => eventLogProperties({ layer: Layer.effect(EventLog.EventLog, around(fault)) }),
 })
 
+/** A store with a fault around its projections. */
+const projecting = (name: string, law: string, fault: (log: Log) => Partial<Projections>): Mutant =>
+  store(name, law, (log) => ({ projections: { ...log.projections, ...fault(log) } }))
+
 const withOptions = (name: string, law: string, options: Partial<EventLogPropertiesOptions>): Mutant => ({
   name,
   law,
   laws: () => eventLogProperties({ layer: InMemoryEventLog.layer, ...options }),
 })
 
+const start: EventLog.LogPosition = { version: 0, batchId: "" }
+
+/** The last record of a session. */
+const headOf = (log: Log, session: string) => Effect.map(log.head(session), (head) => head ?? start)
+
 /** Appends at the current version and ignores the expected one. */
 const regardless =
   (log: Log): Log["append"] =>
   (session, records, { batchId }) =>
-    Effect.flatMap(log.version(session), (expectedVersion) =>
+    Effect.flatMap(headOf(log, session), ({ version: expectedVersion }) =>
       log.append(session, records, { expectedVersion, batchId }),
     )
 
-export const storeMutants: ReadonlyArray<Mutant> = [
+/** Changes options of every append and rewrite. */
+const writing = (log: Log, change: (options: EventLog.AppendOptions) => EventLog.AppendOptions) =>
+  ({
+    append: (session, records, options) => log.append(session, records, change(options)),
+    rewrite: (session, rewritten, records, options) =>
+      log.rewrite(session, rewritten, records, change(options)),
+  }) satisfies Partial<Log>
+
+/** The rows that a session had before a call are there after it, too. */
+const keepingRows = <A, E>(log: Log, session: string, kind: string, call: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const rows = yield* log.projections.get(session, kind)
+    const answer = yield* call
+    yield* log.projections.put(session, yield* headOf(log, session), [{ kind, rows }]).pipe(Effect.ignore)
+    return answer
+  })
+
+const batchMutants: ReadonlyArray<Mutant> = [
   store("ignores the expected version", "L12", (log) => ({ append: regardless(log) })),
   store("ignores that the log was begun anew", "L12", (log) => ({
     append: (session, records, { lastBatchId: _after, ...options }) => log.append(session, records, options),
@@ -77,20 +104,30 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         return { ...appended, version }
       }),
   })),
+]
+
+const readMutants: ReadonlyArray<Mutant> = [
   store("hands events out of order", "L10", (log) => ({
-    read: (session, options) =>
-      Stream.unwrap(
-        Effect.map(Stream.runCollect(log.read(session, options)), (records) =>
-          Stream.fromIterable([...records].toSorted((one, other) => (one.data < other.data ? -1 : 1))),
-        ),
+    read: (session, page) =>
+      Effect.map(log.read(session, page), (records) =>
+        records.toSorted((one, other) => (one.data < other.data ? -1 : 1)),
       ),
   })),
   store("leaves out the end of a range", "L10", (log) => ({
-    read: (session, { toVersion, ...options } = {}) =>
-      log.read(session, toVersion === undefined ? options : { ...options, toVersion: toVersion - 1 }),
+    read: (session, page) =>
+      log.read(
+        session,
+        page.toVersion === Number.MAX_SAFE_INTEGER ? page : { ...page, toVersion: page.toVersion - 1 },
+      ),
   })),
   store("gives out a thousand events at the most", "L10", (log) => ({
-    read: (session, options) => Stream.take(log.read(session, options), 1_000),
+    read: (session, page) => log.read(session, { ...page, limit: Math.min(page.limit, 1_000) }),
+  })),
+  store("takes the page first and turns it round then", "L10: a range includes both ends", (log) => ({
+    read: (session, page) =>
+      Effect.map(log.read(session, { ...page, reverse: false }), (records) =>
+        page.reverse ? records.toReversed() : records,
+      ),
   })),
   store("stores data as it likes", "L10", (log) => ({
     append: (session, [first, ...rest], options) => {
@@ -98,17 +135,41 @@ export const storeMutants: ReadonlyArray<Mutant> = [
       return log.append(session, [tidy(first), ...rest.map(tidy)], options)
     },
   })),
+]
+
+const listMutants: ReadonlyArray<Mutant> = [
   store("leaks between sessions whose ids differ in case", "L12", (log) => ({
     append: (session, records, options) => log.append(session.toLowerCase(), records, options),
-    read: (session, options) =>
-      Stream.map(log.read(session.toLowerCase(), options), (record) => ({ ...record, session })),
-    version: (session) => log.version(session.toLowerCase()),
+    read: (session, page) =>
+      Effect.map(log.read(session.toLowerCase(), page), (records) =>
+        records.map((record) => ({ ...record, session })),
+      ),
+    head: (session) => log.head(session.toLowerCase()),
   })),
   store("lists sessions as they came", "L12", (log) => ({
-    sessions: Stream.unwrap(
-      Effect.map(Stream.runCollect(log.sessions), (all) => Stream.fromIterable([...all].toReversed())),
-    ),
+    list: (options) =>
+      Effect.map(log.list(options), (all) => (options.owner === undefined ? all.toReversed() : all)),
   })),
+  store("forgets where a page of its list starts", "L12: sessions are listed by id", (log) => ({
+    list: ({ after, ...options }) => log.list(options.owner === undefined ? options : { ...options, after }),
+  })),
+  store("forgets where a page of an owner's list starts", "L12: the sessions of an owner", (log) => ({
+    list: ({ after, ...options }) => log.list(options.owner === undefined ? { ...options, after } : options),
+  })),
+  store(
+    "looks for the session that a page starts behind",
+    "L12: the sessions of an owner are listed by their newest activity",
+    (log) => ({
+      list: (options) =>
+        Effect.gen(function* () {
+          const { owner, after, limit } = options
+          if (owner === undefined || after === undefined) return yield* log.list(options)
+          const all = yield* log.list({ owner, limit: 10_000 })
+          const at = all.findIndex(({ session }) => session === after.session)
+          return all.slice(at + 1, at + 1 + limit)
+        }),
+    }),
+  ),
   store("keeps a deleted session's commit ids", "L15", (log) => {
     const before = new Set<string>()
     return {
@@ -121,27 +182,6 @@ export const storeMutants: ReadonlyArray<Mutant> = [
       },
     }
   }),
-  store("serves stale snapshots", "L6", () => {
-    const saved = new Map<string, EventLog.Snapshot>()
-    return {
-      saveSnapshot: (session, snapshot) => Effect.sync(() => void saved.set(session, snapshot)),
-      loadSnapshot: (session) => Effect.sync(() => Option.fromNullable(saved.get(session))),
-    }
-  }),
-  store("forgets snapshots", "L6", () => ({ saveSnapshot: () => Effect.void })),
-  store("leaves a trace of what was rewritten", "L15: a rewrite leaves no trace", (log) => {
-    const saved = new Map<string, EventLog.Snapshot>()
-    return {
-      saveSnapshot: (session, snapshot) => {
-        saved.set(session, snapshot)
-        return log.saveSnapshot(session, snapshot)
-      },
-      loadSnapshot: (session) =>
-        Effect.map(log.loadSnapshot(session), (kept) =>
-          Option.orElse(kept, () => Option.fromNullable(saved.get(session))),
-        ),
-    }
-  }),
   withOptions("loses the last event when it is opened again", "L14", {
     reopen: () => {
       const kept = Effect.runSync(InMemoryEventLog.make)
@@ -150,27 +190,187 @@ export const storeMutants: ReadonlyArray<Mutant> = [
         opened++
         return {
           ...kept,
-          read: (session, options) =>
+          read: (session, page) =>
             opened === 1
-              ? kept.read(session, options)
-              : Stream.unwrap(
-                  Effect.map(kept.version(session), (version) =>
-                    Stream.filter(kept.read(session, options), ({ version: seq }) => seq < version),
-                  ),
+              ? kept.read(session, page)
+              : Effect.flatMap(headOf(kept, session), ({ version }) =>
+                  kept.read(session, { ...page, toVersion: Math.min(page.toVersion, version - 1) }),
                 ),
         }
       })
       return Layer.effect(EventLog.EventLog, layer)
     },
   }),
-  store("keeps a superseded summary active", "L1", (log) => ({
-    append: (session, records, { summaries, ...options }) =>
-      log.append(session, records, {
+]
+
+/** Gives every row a mark of its own in the log around which it is, and its own mark back when it is read. */
+const uncheckedMarks = (log: Log): Partial<Log> => {
+  const hidden = (changes: ReadonlyArray<EventLog.ProjectionChange>) =>
+    changes.map((change) => ({
+      ...change,
+      rows: change.rows.map(({ mark, ...row }) => ({
+        ...row,
+        mark: mark === undefined ? mark : JSON.stringify([mark, row.key]),
+      })),
+    }))
+  const shown = ({ mark, ...row }: EventLog.ProjectionRow): EventLog.ProjectionRow =>
+    mark === undefined ? row : { ...row, mark: (JSON.parse(mark) as [string, string])[0] }
+  return {
+    ...writing(log, ({ projections, ...options }) => ({
+      ...options,
+      projections: projections && hidden(projections),
+    })),
+    projections: {
+      get: (session, kind, filter) =>
+        Effect.map(
+          log.projections.get(session, kind, filter && "keys" in filter ? filter : undefined),
+          (rows) => rows.map(shown).filter(({ mark }) => !filter || "keys" in filter || mark === filter.mark),
+        ),
+      put: (session, at, changes) => log.projections.put(session, at, hidden(changes)),
+      drop: log.projections.drop,
+    },
+  }
+}
+
+const rowMutants: ReadonlyArray<Mutant> = [
+  projecting("puts rows without looking at the head", "L6: rows that were computed at another", (log) => ({
+    put: (session, _at, changes) =>
+      Effect.flatMap(headOf(log, session), (head) => log.projections.put(session, head, changes)),
+  })),
+  projecting("looks at the version of the head alone", "L6: rows that were computed at another", (log) => ({
+    put: (session, { version }, changes) =>
+      Effect.flatMap(headOf(log, session), (head) =>
+        log.projections.put(session, { ...head, version }, changes),
+      ),
+  })),
+  projecting("ignores rows that come late", "L6: rows that were computed at another", (log) => ({
+    put: (session, at, changes) =>
+      Effect.catchTag(log.projections.put(session, at, changes), "VersionConflict", () => Effect.void),
+  })),
+  projecting("forgets rows that are put", "L6: projection rows are returned", () => ({
+    put: () => Effect.void,
+  })),
+  projecting("puts only the first change", "L6: projection rows are returned", (log) => ({
+    put: (session, at, changes) => log.projections.put(session, at, changes.slice(0, 1)),
+  })),
+  projecting("gives all rows for a mark", "L6: projection rows are returned", (log) => ({
+    get: (session, kind, filter) =>
+      log.projections.get(session, kind, filter && "keys" in filter ? filter : undefined),
+  })),
+  projecting("gives all rows for no keys", "L6: projection rows are returned", (log) => ({
+    get: (session, kind, filter) =>
+      log.projections.get(
+        session,
+        kind,
+        filter && "keys" in filter && filter.keys.length === 0 ? undefined : filter,
+      ),
+  })),
+  projecting("stores a kind and a key as one text", "L6: projection rows are returned", (log) => {
+    const joined = (kind: string, key: string) => `${kind}:${key}`.slice(kind.split(":")[0]!.length + 1)
+    return {
+      put: (session, at, changes) =>
+        log.projections.put(
+          session,
+          at,
+          changes.map(({ kind, drop, rows, ...change }) => ({
+            ...change,
+            kind: kind.split(":")[0]!,
+            drop: drop?.map((key) => joined(kind, key)),
+            rows: rows.map((row) => ({ ...row, key: joined(kind, row.key) })),
+          })),
+        ),
+    }
+  }),
+  store("does not check marks", "L1: no two rows of a kind in a session have one mark", uncheckedMarks),
+  store(
+    "appends without the rows it refuses",
+    "L1: no two rows of a kind in a session have one mark",
+    (log) => ({
+      append: (session, records, options) =>
+        Effect.catchTag(log.append(session, records, options), "LogError", () =>
+          log.append(session, records, { ...options, projections: [] }),
+        ),
+    }),
+  ),
+  store("does not replace the rows of a kind", "L6: projection rows are returned", (log) =>
+    writing(log, ({ projections = [], ...options }) => ({
+      ...options,
+      projections: projections.map(({ replace: _replace, ...change }) => change),
+    })),
+  ),
+  store("does not drop rows by their keys", "L6: projection rows are returned", (log) =>
+    writing(log, ({ projections = [], ...options }) => ({
+      ...options,
+      projections: projections.map(({ drop: _drop, ...change }) => change),
+    })),
+  ),
+  store("changes rows when an append is retried", "L12: projection changes are made with", (log) => ({
+    append: (session, records, options) =>
+      Effect.tap(log.append(session, records, options), ({ duplicate }) =>
+        duplicate
+          ? Effect.flatMap(headOf(log, session), (head) =>
+              log.projections.put(session, head, options.projections ?? []),
+            ).pipe(Effect.ignore)
+          : Effect.void,
+      ),
+  })),
+  store("changes rows before it looks at the version", "L12: projection changes are made with", (log) => ({
+    append: (session, records, options) =>
+      Effect.flatMap(headOf(log, session), (head) =>
+        log.projections.put(session, head, options.projections ?? []),
+      ).pipe(Effect.ignore, Effect.zipRight(log.append(session, records, options))),
+  })),
+  store("leaves rows with what was rewritten", "L15: a rewrite leaves no trace", (log) => ({
+    rewrite: (session, rewritten, records, options) =>
+      keepingRows(log, session, "notes", log.rewrite(session, rewritten, records, options)),
+  })),
+  store("leaves summaries after a rewrite", "L15: a rewrite, a deletion and a drop", (log) => ({
+    rewrite: (session, rewritten, records, options) =>
+      keepingRows(log, session, "summary", log.rewrite(session, rewritten, records, options)),
+  })),
+  store("forgets the description at a rewrite", "L12: the sessions of an owner", (log) => ({
+    rewrite: (session, rewritten, records, { projections = [], ...options }) =>
+      log.rewrite(session, rewritten, records, {
         ...options,
-        summaries: summaries && {
-          ...summaries,
-          rows: summaries.rows.filter(({ status }) => status === "active"),
-        },
+        projections: [{ kind: "description", replace: true, rows: [] }, ...projections],
       }),
   })),
+  store("leaves rows after a session is deleted", "L15", (log) => {
+    const left = new Map<string, ReadonlyArray<EventLog.ProjectionRow>>()
+    return {
+      delete: (session) =>
+        Effect.flatMap(log.projections.get(session, "snapshot"), (rows) => {
+          if (rows.length > 0) left.set(session, rows)
+          return log.delete(session)
+        }),
+      append: (session, records, { projections = [], ...options }) => {
+        const rows = options.expectedVersion === 0 ? (left.get(session) ?? []) : []
+        return log.append(session, records, {
+          ...options,
+          projections: [{ kind: "snapshot", rows }, ...projections],
+        })
+      },
+    }
+  }),
+  projecting("drops the rows of all sessions", "L15: a rewrite, a deletion and a drop", (log) => ({
+    drop: (kind) => log.projections.drop(kind),
+  })),
+  store("keeps a superseded summary active", "L1", (log) => ({
+    append: (session, records, { projections = [], ...options }) =>
+      log.append(session, records, {
+        ...options,
+        projections: projections.map((change) =>
+          change.kind === "summary"
+            ? { ...change, rows: change.rows.filter(({ mark }) => mark === "active") }
+            : change,
+        ),
+      }),
+  })),
+]
+
+export const storeMutants: ReadonlyArray<Mutant> = [
+  ...batchMutants,
+  ...readMutants,
+  ...listMutants,
+  ...rowMutants,
 ]

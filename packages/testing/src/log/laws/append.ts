@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { batch, numbered } from "../../arbitrary/record.js"
 import { type Law, must, same } from "../../law/Law.js"
-import { answerOf, listed, type LogKit, readAll } from "../input.js"
+import { answerOf, listed, type LogKit, readAll, versionOf } from "../input.js"
 
 const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 })
 const sum = (list: ReadonlyArray<number>) => list.reduce((all, one) => all + one, 0)
@@ -26,7 +26,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const expected = { fromVersion: version + 1, version: version + records.length, duplicate: false }
           same(appended, expected, () => `the answer to batch ${position}`)
           version += records.length
-          same(yield* log.version("s"), version, () => `the version after batch ${position}`)
+          same(yield* versionOf(log, "s"), version, () => `the version after batch ${position}`)
         }
         const found = yield* readAll(log, "s")
         same(
@@ -79,7 +79,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           () => "the error",
         )
         same(yield* readAll(log, "s"), stood, () => "something was written all the same")
-        same(yield* log.version("s"), version, () => "the version changed all the same")
+        same(yield* versionOf(log, "s"), version, () => "the version changed all the same")
         same((yield* listed(log)).length, version === 0 ? 0 : 1, () => "the number of sessions")
         const again = yield* answerOf(
           log.append("s", numbered(size), { expectedVersion: version, batchId: "late" }),
@@ -185,7 +185,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           same(repeated, { ...answers[position], duplicate: true }, () => `batch c${position} again`)
         }
         same(yield* readAll(log, "s"), stood, () => "something was written again")
-        same(yield* log.version("s"), stood.length, () => "the version after batches were repeated")
+        same(yield* versionOf(log, "s"), stood.length, () => "the version after batches were repeated")
         const elsewhere = yield* answerOf(log.append("t", numbered(1), { expectedVersion: 0, batchId: "c0" }))
         same(
           elsewhere,
@@ -244,7 +244,7 @@ export const appendLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           same(inside, "VersionConflict", () => `batch c${position}, behind its first record`)
         }
         same(yield* readAll(log, "s"), stood, () => "something was written again")
-        same(yield* log.version("s"), total, () => "the version after batches were repeated")
+        same(yield* versionOf(log, "s"), total, () => "the version after batches were repeated")
       }),
   }),
 ]

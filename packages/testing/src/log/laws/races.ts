@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { numbered } from "../../arbitrary/record.js"
 import { type Law, must, same } from "../../law/Law.js"
-import { answerOf, type LogKit, readAll } from "../input.js"
+import { answerOf, type LogKit, readAll, versionOf } from "../input.js"
 
 /** Checks that every batch is whole, contiguous and of the size it was appended with. */
 const checkWhole = (
@@ -87,7 +87,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
         const write = (batchId: string, size: number): Effect.Effect<unknown, EventLog.LogError> =>
           Effect.gen(function* () {
             yield* turn(`${batchId} reads`)
-            const expectedVersion = yield* log.version("s")
+            const expectedVersion = yield* versionOf(log, "s")
             yield* turn(`${batchId} writes at ${expectedVersion}`)
             return yield* log.append("s", numbered(size), { expectedVersion, batchId })
           }).pipe(Effect.catchTag("VersionConflict", () => write(batchId, size)))
@@ -137,7 +137,7 @@ export const raceLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
             yield* pauses(pause)
             for (let look = 0; look < sizes.length; look++) {
               checkWhole(yield* readAll(log, "s"), sizeOf, `reader ${reader}`)
-              const version = yield* log.version("s")
+              const version = yield* versionOf(log, "s")
               const ends = sizes.map((_, position) =>
                 sizes.slice(0, position + 1).reduce((one, other) => one + other),
               )

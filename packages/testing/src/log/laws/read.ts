@@ -1,4 +1,5 @@
 /** Events come back as they were written, in order (L10: the log never changes the past). */
+import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { batch, numbered } from "../../arbitrary/record.js"
@@ -52,7 +53,8 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
     name: "a range includes both ends, in both directions",
     explanation:
       "`fromVersion` and `toVersion` are versions, both included; versions outside the log are ignored. `reverse`\n" +
-      "returns the newest first. A session that does not exist has no records.",
+      "returns the newest first. A page has the first records of its range, at most `limit`. A session that does not exist\n" +
+      "has no records.",
     arbitrary: fc.record({
       count: fc.nat({ max: 9 }),
       fromVersion: bound,
@@ -79,19 +81,37 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           expected.map((seq) => [seq, `{"n":${seq}}`]),
           () => `the records of ${JSON.stringify(range)}`,
         )
-        const some = yield* Stream.runCollect(Stream.take(log.read("s", range), take))
+        const some = yield* Stream.runCollect(Stream.take(EventLog.records(log, "s", range), take))
         same(
           Chunk.toReadonlyArray(some).map(({ version }) => version),
           expected.slice(0, take),
           () => `the first ${take} of ${JSON.stringify(range)}`,
         )
+        const page = {
+          fromVersion: Math.max(fromVersion ?? 1, 1),
+          toVersion: Math.max(toVersion ?? Number.MAX_SAFE_INTEGER, 0),
+          reverse,
+        }
+        for (const limit of [1, 2, take + 1, count + 1, 10_000]) {
+          same(
+            (yield* log.read("s", { ...page, limit })).map(({ version, data }) => [version, data]),
+            expected.slice(0, limit).map((seq) => [seq, `{"n":${seq}}`]),
+            () => `the page of ${limit} of ${JSON.stringify(page)}`,
+          )
+          same(
+            yield* log.read("nobody", { ...page, limit }),
+            [],
+            () => "a page of a session that does not exist",
+          )
+        }
         same(yield* readAll(log, "nobody", range), [], () => "a session that does not exist")
       }),
   }),
   law({
     id: "L10",
     name: "1,500 events are read completely and in order, from any version",
-    explanation: "Stores read in pages. No event may be lost, doubled or swapped between two pages.",
+    explanation:
+      "A session is read in pages. No event may be lost, doubled or swapped between two pages, or left out of a large one.",
     numRuns: Math.min(numRuns, 1),
     arbitrary: fc.record({
       fromVersion: fc.integer({ min: 1, max: 700 }),
@@ -126,23 +146,41 @@ export const readLaws = ({ law, numRuns }: LogKit): ReadonlyArray<Law> => [
           part.toReversed(),
           () => `${toVersion} back to ${fromVersion}`,
         )
+        for (const [reverse, inOrder] of [
+          [false, part],
+          [true, part.toReversed()],
+        ] as const) {
+          for (const limit of [700, 1_400, 2_000]) {
+            same(
+              (yield* log.read("s", { fromVersion, toVersion, reverse, limit })).map(
+                ({ version }) => version,
+              ),
+              inOrder.slice(0, limit),
+              () => `a page of ${limit} from ${fromVersion} to ${toVersion}${reverse ? ", backwards" : ""}`,
+            )
+          }
+        }
       }),
   }),
   law({
     id: "L10",
     name: "a read starts when it is run, and starts again on each run",
-    explanation: "A stream is a description: it also returns records appended after it was made.",
+    explanation: "A read is a description: it also returns records appended after it was made.",
     arbitrary: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
     holds: (log, sizes) =>
       Effect.gen(function* () {
-        const stream = log.read("s")
+        const whole = { fromVersion: 1, toVersion: Number.MAX_SAFE_INTEGER, reverse: false, limit: 100 }
+        const page = log.read("s", whole)
+        const stream = EventLog.records(log, "s")
         let version = 0
         for (const size of sizes) {
-          same(yield* Stream.runCount(stream), version, () => "the records it gives")
+          same((yield* page).length, version, () => "the records of the page")
+          same(yield* Stream.runCount(stream), version, () => "the records of the stream")
           yield* log.append("s", numbered(size), { expectedVersion: version, batchId: `c${version}` })
           version += size
         }
-        same(yield* Stream.runCount(stream), version, () => "the records it gives in the end")
+        same((yield* page).length, version, () => "the records of the page in the end")
+        same(yield* Stream.runCount(stream), version, () => "the records of the stream in the end")
       }),
   }),
 ]

@@ -3,8 +3,8 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { numbered } from "../../arbitrary/record.js"
-import { type Law, must, same } from "../../law/Law.js"
-import { answerOf, type LogKit, readAll, snapshotOf } from "../input.js"
+import { type Law, same } from "../../law/Law.js"
+import { answerOf, type LogKit, readAll } from "../input.js"
 
 export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
   law({
@@ -12,7 +12,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     name: "a rewrite leaves no trace of the old text",
     explanation:
       "Data and checksums are replaced (the checksum is removed where none is given), and the records that report it\n" +
-      "are appended, in one batch. The snapshot is removed, and other sessions do not change.",
+      "are appended, in one batch. The rows that were computed from the text are dropped, and other sessions do not change.",
     arbitrary: fc.record({
       count: fc.integer({ min: 1, max: 5 }),
       which: fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 3 }),
@@ -21,6 +21,7 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
     }),
     holds: (log, { count, which, added, checksum }) =>
       Effect.gen(function* () {
+        const snapshot = { key: "", data: "it has the words" }
         const secret = (seq: number) => `{"n":${seq}}`
         const seqs = [...new Set(which.map((one) => (one % count) + 1))]
         for (const id of ["s", "other"]) {
@@ -28,12 +29,10 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           const checked = (record: EventLog.NewRecord) => ({ ...record, checksum: 7 })
           const batch = [checked(first), ...rest.map(checked)] as const
           yield* log.append(id, batch, { expectedVersion: 0, batchId: "a" })
-          yield* log.saveSnapshot(id, {
-            foldVersion: 1,
-            version: count,
-            batchId: "a",
-            data: "it has the words",
-          })
+          yield* log.projections.put(id, { version: count, batchId: "a" }, [
+            { kind: "snapshot", rows: [snapshot] },
+            { kind: "notes", rows: [snapshot] },
+          ])
         }
         const changed = seqs.map((version) => ({
           version,
@@ -69,13 +68,19 @@ export const rewriteLaws = ({ law }: LogKit): ReadonlyArray<Law> => [
           Array.from({ length: count }, (_, at) => (seqs.includes(at + 1) ? checksum : 7)),
           () => "the checksums afterwards",
         )
-        same(yield* snapshotOf(log, "s"), null, () => "the snapshot, which contains the erased text")
+        for (const kind of ["snapshot", "notes"]) {
+          same(
+            yield* log.projections.get("s", kind),
+            [],
+            () => `the rows of kind ${kind}, with the erased text`,
+          )
+          same(yield* log.projections.get("other", kind), [snapshot], () => `the rows of another session`)
+        }
         same(
           (yield* readAll(log, "other")).map(({ data }) => data),
           numbered(count).map(({ data }) => data),
           () => "another session",
         )
-        must((yield* snapshotOf(log, "other")) !== null, () => "the snapshot of another session is gone")
       }),
   }),
   law({
