@@ -80,8 +80,8 @@ const contextOf = (session: string, options?: Memory.AtVersionOptions) =>
 /** Everything that is stored, as one text. */
 const stored = Effect.gen(function* () {
   const log = yield* EventLog.EventLog
-  const records = yield* log.sessions.pipe(
-    Stream.flatMap(({ session }) => log.read(session)),
+  const records = yield* EventLog.sessions(log).pipe(
+    Stream.flatMap(({ session }) => EventLog.records(log, session)),
     Stream.runCollect,
   )
   return JSON.stringify([...records])

@@ -80,7 +80,7 @@ export const runOf = (
     const look = (settled: boolean, outcomes: ReadonlyArray<Outcome>) =>
       Effect.gen(function* () {
         const context = yield* memory.context(runSession)
-        seen.push({ settled, outcomes, context, version: yield* log.version(runSession) })
+        seen.push({ settled, outcomes, context, version: (yield* log.head(runSession))?.version ?? 0 })
       })
     for (const batch of batches) {
       time.now = Math.max(time.now, batch.at(-1)?.time ?? time.now)
