@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest"
 import { chat as said, startOfTime } from "../../testing/src/arbitrary/index.js"
 import { gated, withMemory } from "../../core/test/engine.js"
 import { type Run, runOf } from "../../testing/src/memory/run.js"
-import * as Import from "../src/cli/import.js"
-import * as Replay from "../src/cli/replay.js"
+import * as Import from "../../cli/src/command/import.js"
+import * as Replay from "../../cli/src/command/replay.js"
 import { createMemory, type CreateOptions, SlidingWindow } from "../src/index.js"
 import {
   chat,

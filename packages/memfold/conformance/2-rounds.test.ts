@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { type Extractor, layer as memoryLayers, rules } from "../../layers/src/index.js"
 import { createMemory, type CreateOptions, type PromiseMemory, Rounds } from "../src/index.js"
-import * as Replay from "../src/cli/replay.js"
+import * as Replay from "../../cli/src/command/replay.js"
 import { chat, commandLine, contentsOf, inFolder, layoutOf, toolUse, watched } from "./talk.js"
 
 const open = (options: Partial<CreateOptions> = {}) =>

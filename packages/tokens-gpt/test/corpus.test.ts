@@ -11,7 +11,7 @@ const folder = process.env["MEMFOLD_CORPUS"]
 describe.skipIf(folder === undefined)("the estimate with its margin, on real transcripts", () => {
   it("is no less than the exact count of any stretch of 1,000 tokens", async () => {
     const exact = await gpt()
-    const { corpus } = await import("../../memfold/corpus/transcripts.js")
+    const { corpus } = await import("../../cli/corpus/transcripts.js")
     let stretches = 0
     for (const { found } of corpus) {
       for (const { messages } of found) {

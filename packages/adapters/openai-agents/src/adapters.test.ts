@@ -4,7 +4,7 @@ import { run } from "@openai/agents"
 import { expect, it } from "vitest"
 import { createMemory } from "../../../memfold/src/index.js"
 import { aiSdk } from "../../ai-sdk/src/index.js"
-import { memoryServer } from "../../mcp/src/index.js"
+import { memoryServer } from "../../../mcp/src/index.js"
 import { callsThenSays, clerk, serving, textOf } from "../test/agents.js"
 import { MemfoldSession } from "./index.js"
 
