@@ -1,40 +1,11 @@
 /** `memfold lab`, as its users meet it: the built program, its threads, and files. */
-import { readFileSync, symlinkSync, mkdirSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { inFolder, lines, type Ran, sample } from "./program.js"
+import { chat, labFiles } from "./labFiles.js"
+import { lines, type Ran, sample } from "./program.js"
 
-const { folder, memfold, file } = inFolder("lab")
-
-const chat = (messages: number) =>
-  Array.from({ length: messages }, (_, index) => ({
-    role: index % 2 === 0 ? "user" : "assistant",
-    content: `message ${index} is about the order KX-${1_000 + (index % 26)} and says a little something`,
-    time: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
-  }))
-
-const small = file("small.json", chat(60))
-
-// A module of the user's imports memfold by its name.
-mkdirSync(join(folder, "node_modules"))
-symlinkSync(
-  fileURLToPath(new URL("../../memfold", import.meta.url)),
-  join(folder, "node_modules/memfold"),
-  "junction",
-)
-const mine = file(
-  "mine.mjs",
-  `import { Keep, Rounds, Strategy, SummaryMode, Trigger } from "memfold"
-   export const short = Strategy.make({
-     name: "the newest messages",
-     when: Trigger.backlog({ messages: 8 }),
-     keep: Keep.lastMessages(4),
-     summaryMode: SummaryMode.drop,
-   })
-   export default Rounds({ fullContextTurns: 2, cachedContextTurns: 1 })
-   export const other = 42`,
-)
+const { folder, memfold, file, small, mine } = labFiles("lab")
 
 interface Policy {
   readonly type: string
@@ -261,43 +232,4 @@ it("a thread that ends too early is an error, and not an endless wait", async ()
   const { code, out, err } = await memfold("lab", small, "--policy", leaving, "--workers", "2")
   expect({ code, out }).toEqual({ code: 2, out: "" })
   expect(err).toBe("memfold: a worker thread of the lab failed: it stopped with exit code 3\n")
-})
-
-describe("is refused in one line that says what is allowed:", () => {
-  const broken = file("broken.jsonl", '{"role":"user","content":"secret"}\n{"role":')
-  const wrong = file("wrong.json", [{ conversation: { session_1: [{}] }, qa: [] }])
-  const noPolicy = file("none.mjs", "export default 42")
-  const throwing = file("throwing.mjs", "throw new RangeError()")
-  it.each<[string, ReadonlyArray<string>, ReadonlyArray<string>]>([
-    ["a file that is not there", ["absent.json"], ["absent.json", "no such file"]],
-    ["a broken file", [broken], [`${broken}:2`, "not JSON"]],
-    ["a broken data set", [wrong], [wrong, "LoCoMo", "conversation 0"]],
-    ["an unknown policy", [small, "--policy", "best"], ['"best"', "sliding-window, rounds"]],
-    ["an unknown setting", [small, "--policy", "rounds:tail=4"], ['"tail"', "fullContextTurns"]],
-    ["an unknown shared setting", [small, "--set", "nothing=1"], ['"nothing"', "bufferSize"]],
-    ["settings that are none", [small, "--policy", "rounds:many"], ["--policy rounds:many", "key=value"]],
-    ["a module that is not there", [small, "--policy", "./absent.mjs"], ["./absent.mjs", "no such file"]],
-    ["a module without a strategy", [small, "--policy", noPolicy], [noPolicy, "Strategy.make"]],
-    ["a module that throws", [small, "--policy", throwing], [throwing, "RangeError"]],
-    ["an unknown policy of a module", [small, "--policy", `${mine}#long`], ['"long"', "rounds, short"]],
-    ["unknown prices", [small, "--prices", "gold"], ['"gold"', "claude-sonnet-5.5", "JSON"]],
-    ["a file that has no prices", [small, "--prices", small], [small, "cacheMinutes"]],
-    ["a module without a summarizer", [small, "--summarizer", noPolicy], [noPolicy, "{ system, user }"]],
-    ["an unknown summarizer", [small, "--summarizer", "magic"], ["extractive, echo"]],
-    ["no worker", [small, "--workers", "0"], ["--workers 0", "from 1"]],
-    ["nothing to recall", [small, "--recall", "0"], ["--recall 0", "from 1"]],
-    ["no tokens for automatic recall", [small, "--auto-recall", "0"], ["--auto-recall 0", "from 1"]],
-    ["a conversation that is not there", [small, "--pick", "1"], [small, "allowed: 0"]],
-    [
-      "a page that cannot be written",
-      [small, "--policy", "rounds", "--page", "absent/x.html"],
-      ["absent/x.html"],
-    ],
-  ])("%s", async (_, args, parts) => {
-    const { code, out, err } = await memfold("lab", ...args)
-    expect({ code, out }).toEqual({ code: 2, out: "" })
-    expect(err.trimEnd().split("\n")).toHaveLength(1)
-    for (const part of parts) expect(err).toContain(part)
-    expect(err).not.toContain("secret")
-  })
 })
