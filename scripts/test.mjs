@@ -17,7 +17,7 @@ if (args[0] === "--corpus") {
     process.exit(2)
   }
   env.MEMFOLD_CORPUS = folder
-  args.splice(0, 2, "packages/memfold/corpus")
+  args.splice(0, 2, "packages/cli/corpus", "packages/memfold/corpus")
 }
 
 await setup()

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest"
 import { chat as said, startOfTime } from "@memfold/testing/arbitrary"
 import { gated, withMemory } from "@memfold/harness/engine"
 import { type Run, runOf } from "@memfold/testing"
-import * as Import from "../src/cli/import.js"
-import * as Replay from "../src/cli/replay.js"
+import * as Import from "@memfold/cli/command/import"
+import * as Replay from "@memfold/cli/command/replay"
 import { createMemory, type CreateOptions, SlidingWindow } from "../src/index.js"
 import {
   chat,

@@ -18,7 +18,7 @@ import { ofTokens } from "@memfold/testing"
 import { quarter } from "@memfold/testing/fakes"
 import { start } from "@memfold/harness/children"
 import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
-import * as Replay from "../src/cli/replay.js"
+import * as Replay from "@memfold/cli/command/replay"
 import {
   createMemory,
   type CreateOptions,
@@ -1750,7 +1750,7 @@ describe("risks", () => {
     const exact = await gpt()
     const margin = TokenCounter.estimateMargin
     const files = ["coding-agent.jsonl", "support-zh.jsonl"].map((sample) =>
-      readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8"),
+      readFileSync(new URL(`../../cli/samples/${sample}`, import.meta.url), "utf8"),
     )
     // No text of a conversation is counted too low with the estimate's own margin, which guards every limit.
     for (const line of files.flatMap((file) => file.trim().split("\n"))) {
@@ -1777,7 +1777,7 @@ describe("risks", () => {
     expect(await compactedIn(Math.floor(((context + 10) * margin * 0.95) / 0.7))).toBe(1)
     expect(await compactedIn(Math.ceil(((context + 10) * margin * 1.05) / 0.7))).toBe(0)
     for (const sample of ["coding-agent.jsonl", "support-zh.jsonl"]) {
-      const text = readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8")
+      const text = readFileSync(new URL(`../../cli/samples/${sample}`, import.meta.url), "utf8")
       expect(TokenCounter.estimating.count(text)).toBeGreaterThanOrEqual(exact.count(text))
     }
   })

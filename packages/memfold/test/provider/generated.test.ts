@@ -8,7 +8,7 @@ import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
-import { strategies } from "../../src/parts.js"
+import { strategies } from "@memfold/catalog"
 import { byRule, type Change, play } from "./acting.js"
 
 /** Settings small enough for conversations of a few messages. */
