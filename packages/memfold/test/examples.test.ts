@@ -52,10 +52,11 @@ it("every example compiles", async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {}\n`)
-  // The tutorial's strategies import each other, as the files do that they are shown from.
-  const shown = join(root, "examples/laws")
-  for (const name of readdirSync(shown).filter((file) => !file.endsWith(".test.ts"))) {
-    copyFileSync(join(shown, name), join(folder, name))
+  // The tutorial's strategies and the store import each other, as the files do that they are shown from.
+  for (const shown of [join(root, "examples/laws"), join(root, "examples/store")]) {
+    for (const name of readdirSync(shown).filter((file) => !file.endsWith(".test.ts"))) {
+      copyFileSync(join(shown, name), join(folder, name))
+    }
   }
   // It depends on this package, so this package cannot depend on it.
   const paths = {

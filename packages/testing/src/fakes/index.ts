@@ -2,7 +2,7 @@
 export { quarter } from "./counter.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
 export { faultyLog, faultyLogLayer } from "./faultyLog.js"
-export type { Fault, FaultScript } from "./faultyLog.js"
+export type { Fault, FaultScript, LogOperation } from "./faultyLog.js"
 export {
   dying,
   echo,

@@ -232,6 +232,41 @@ const uncheckedMarks = (log: Log): Partial<Log> => {
   }
 }
 
+/** Stores every row under its kind, a colon and its key: a row of kind `a:b` is a row of kind `a`, too. */
+const joinedNames = (log: Log): Partial<Log> => {
+  const [kindOf, rest] = [
+    (kind: string) => kind.split(":")[0] ?? "",
+    (kind: string) => `${kind}:`.slice(`${kind.split(":")[0]}:`.length),
+  ]
+  const joined = (changes: ReadonlyArray<EventLog.ProjectionChange>) =>
+    changes.map(({ kind, drop, rows, ...change }) => ({
+      ...change,
+      kind: kindOf(kind),
+      drop: drop?.map((key) => rest(kind) + key),
+      rows: rows.map((row) => ({ ...row, key: rest(kind) + row.key })),
+    }))
+  return {
+    ...writing(log, ({ projections, ...options }) => ({
+      ...options,
+      projections: projections && joined(projections),
+    })),
+    projections: {
+      get: (session, kind, filter) =>
+        Effect.map(log.projections.get(session, kindOf(kind)), (rows) =>
+          rows
+            .filter(({ key }) => key.startsWith(rest(kind)))
+            .map((row) => ({ ...row, key: row.key.slice(rest(kind).length) }))
+            .filter(({ key, mark }) => {
+              if (filter === undefined) return true
+              return "keys" in filter ? filter.keys.includes(key) : filter.mark === mark
+            }),
+        ),
+      put: (session, at, changes) => log.projections.put(session, at, joined(changes)),
+      drop: (kind, session) => log.projections.drop(kindOf(kind), session),
+    },
+  }
+}
+
 const rowMutants: ReadonlyArray<Mutant> = [
   projecting("puts rows without looking at the head", "L6: rows that were computed at another", (log) => ({
     put: (session, _at, changes) =>
@@ -265,22 +300,7 @@ const rowMutants: ReadonlyArray<Mutant> = [
         filter && "keys" in filter && filter.keys.length === 0 ? undefined : filter,
       ),
   })),
-  projecting("stores a kind and a key as one text", "L6: projection rows are returned", (log) => {
-    const joined = (kind: string, key: string) => `${kind}:${key}`.slice(kind.split(":")[0]!.length + 1)
-    return {
-      put: (session, at, changes) =>
-        log.projections.put(
-          session,
-          at,
-          changes.map(({ kind, drop, rows, ...change }) => ({
-            ...change,
-            kind: kind.split(":")[0]!,
-            drop: drop?.map((key) => joined(kind, key)),
-            rows: rows.map((row) => ({ ...row, key: joined(kind, row.key) })),
-          })),
-        ),
-    }
-  }),
+  store("stores a kind and a key as one text", "L6: projection rows are returned", joinedNames),
   store("does not check marks", "L1: no two rows of a kind in a session have one mark", uncheckedMarks),
   store(
     "appends without the rows it refuses",
