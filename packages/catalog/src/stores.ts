@@ -1,7 +1,4 @@
-/**
- * Stores by URL: `memory:`, `sqlite:PATH` (and `sqlite:PATH?fullTextIndex=process`), and `redis://HOST` (`rediss://HOST` for
- * TLS).
- */
+/** Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS). */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import type * as SqliteEventLog from "@memfold/store-sqlite"
 import { type Duration, Effect, Either, Layer, type Scope } from "effect"
@@ -16,7 +13,7 @@ export type StoreUrl =
   | (string & {})
 
 /** How a store is opened. */
-export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly" | "fullTextIndex"> {
+export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
   /** How long to wait for a server that does not answer; 15 seconds by default. */
   readonly retryFor?: Duration.DurationInput
 }
@@ -30,14 +27,11 @@ type Open = (path: string, options: StoreOptions, url: string) => OpenStore
 const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore =>
   Effect.flatMap(Effect.promise(load), open)
 
-const sqlite: Open = (path, { retryFor: _retryFor, ...options }) => {
-  const [filename, value] = fileAndOption(path)
-  const fullTextIndex = value !== undefined && isIndexPlace(value) ? { fullTextIndex: value } : {}
-  return lazy(
+const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
+  lazy(
     () => import("@memfold/store-sqlite"),
-    ({ make }) => make({ filename, ...options, ...fullTextIndex }),
+    ({ make }) => make({ filename, ...options }),
   )
-}
 
 const redis: Open = (_path, { retryFor }, url) =>
   lazy(
@@ -68,33 +62,14 @@ const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*
  */
 const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\//, "")
 
-/**
- * The file of a `sqlite:` URL, and the value of the option `?fullTextIndex=` at its end. Any other `?` belongs to the name
- * of the file.
- */
-const fileAndOption = (path: string): readonly [filename: string, fullTextIndex: string | undefined] => {
-  const [, filename = path, value] = /^(.+)\?fullTextIndex=([^?]*)$/s.exec(path) ?? []
-  return [filename, value]
-}
-
 /** The file that a URL names; `null` where it names another kind of store. */
-export const sqliteFile = (url: string): string | null =>
-  url.startsWith("sqlite:") ? fileAndOption(behind(url))[0] : null
-
-const isIndexPlace = (value: string): value is "store" | "process" => value === "store" || value === "process"
+export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
 
 /** How to open the store that a URL names. */
 export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<OpenStore, UnknownName> => {
   const [scheme = "", path] = url.includes(":")
     ? [url.slice(0, url.indexOf(":")), behind(url)]
     : [url, undefined]
-  const [, place] = scheme === "sqlite" ? fileAndOption(path ?? "") : []
-  if (place !== undefined && !isIndexPlace(place)) {
-    const name = place
-    return Either.left(
-      new UnknownName({ kind: "place of the full-text index", name, allowed: ["store", "process"] }),
-    )
-  }
   const open = schemes.get(scheme)
   const complete = path !== undefined && (scheme === "memory") === (path === "")
   return open === undefined || !complete

@@ -28,7 +28,7 @@ export const filled = Effect.gen(function* () {
 
 /** All records of a session. */
 export const read = (log: EventLog.Service, session: string) =>
-  Effect.map(Stream.runCollect(log.read(session)), (records) => [...records])
+  Effect.map(Stream.runCollect(EventLog.records(log, session)), (records) => [...records])
 
 /** Runs a program, and releases afterwards what it opened. */
 export const run = <A, E>(program: Effect.Effect<A, E, Scope.Scope>) =>

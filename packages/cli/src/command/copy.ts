@@ -4,7 +4,7 @@ import { EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
-import { type Copied, copySession, type Diverged, type Source } from "../move/copy.js"
+import { type Copied, copySession, type Diverged, type Source, sourceOf } from "../move/copy.js"
 import { exportLines, openExport } from "../move/exported.js"
 import { writeLines } from "../move/writeLines.js"
 import { sqliteFile } from "@memfold/catalog"
@@ -34,7 +34,7 @@ const sessionsOf = (log: EventLog.Service, store: string, names: ReadonlyArray<s
     Effect.as(
       names.length > 0
         ? Stream.fromIterable(new Set(names))
-        : Stream.map(log.sessions, ({ session }) => session),
+        : Stream.map(EventLog.sessions(log), ({ session }) => session),
     ),
   )
 
@@ -171,7 +171,7 @@ export const copy = Command.make(
       }
       const source = yield* opened(from, { create: false, readonly: true })
       const sessions = yield* sessionsOf(source, from, session)
-      yield* copyAll(sessions, source, yield* opened(to), { json, kept: true })
+      yield* copyAll(sessions, sourceOf(source), yield* opened(to), { json, kept: true })
     }).pipe(Effect.scoped),
 ).pipe(
   Command.withDescription(

@@ -1,5 +1,5 @@
 /** A finding as the command line reports it. */
-import type { EventLog, Verify } from "@memfold/core"
+import { EventLog, type Verify } from "@memfold/core"
 import { Effect, Stream } from "effect"
 
 /** A finding of a check, a session whose log cannot be read at all (without a version), or damage of the store's files. */
@@ -27,7 +27,7 @@ export const unreadable = (
   session: string,
   { reason }: EventLog.LogError,
 ): Effect.Effect<Finding, EventLog.LogError> =>
-  log.sessions.pipe(
+  EventLog.sessions(log).pipe(
     Stream.take(1),
     Stream.runDrain,
     Effect.as({ session, version: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),

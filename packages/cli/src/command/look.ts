@@ -28,18 +28,6 @@ const date = (millis: number): string => new Date(millis).toISOString().slice(0,
 /** The store of a command that only reads. It must exist, and is not changed. */
 const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
 
-/** How many of an owner's sessions are read at a time. */
-const pageSize = 500
-
-/** All sessions of an owner, the one with the newest activity first. */
-const sessionsOf = (log: EventLog.Service, owner: string) =>
-  Stream.paginateChunkEffect(undefined as EventLog.OwnedPlace | undefined, (after) =>
-    Effect.map(log.owned(owner, { limit: pageSize, after }), (page) => [
-      Chunk.fromIterable(page),
-      page.length < pageSize ? Option.none() : Option.some(page.at(-1)),
-    ]),
-  )
-
 export const sessions = Command.make(
   "sessions",
   {
@@ -54,10 +42,7 @@ export const sessions = Command.make(
   ({ store, owner, json }) =>
     Effect.gen(function* () {
       const log = yield* EventLog.EventLog
-      const found = Option.match(owner, {
-        onNone: () => log.sessions,
-        onSome: (name) => sessionsOf(log, name),
-      })
+      const found = EventLog.sessions(log, Option.getOrUndefined(owner))
       if (json) {
         return yield* Stream.runForEach(found, ({ createdTime: createdAt, updatedTime, ...info }) =>
           Console.log(
@@ -100,7 +85,7 @@ export const events = Command.make(
     Effect.gen(function* () {
       yield* options.requireSession(session, store)
       const log = yield* EventLog.EventLog
-      yield* Stream.runForEach(log.read(session), (record) =>
+      yield* Stream.runForEach(EventLog.records(log, session), (record) =>
         Console.log(
           json
             ? toJson(eventRecord(record))
@@ -162,7 +147,7 @@ export const context = Command.make(
       const memory = yield* Memory.Memory
       const at = Option.getOrUndefined(given.time)
       const log = yield* EventLog.EventLog
-      const newest = yield* log.version(given.session)
+      const newest = yield* EventLog.versionOf(log, given.session)
       if (at !== undefined && (at < 1 || at > newest)) {
         return yield* new UsageError({
           problem: `--at ${at}: session "${given.session}" has events 1 to ${newest}`,

@@ -152,8 +152,8 @@ export const openStore = (
 export const requireSession = (session: string, url: string) =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    if ((yield* log.version(session)) > 0) return
-    const some = yield* log.sessions.pipe(Stream.take(6), Stream.runCollect)
+    if ((yield* log.head(session)) !== null) return
+    const some = yield* EventLog.sessions(log).pipe(Stream.take(6), Stream.runCollect)
     const names = [...some].map((info) => shownId(info.session))
     const has =
       names.length === 0

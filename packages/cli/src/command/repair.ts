@@ -46,7 +46,7 @@ export const command = Command.make(
       const log = yield* EventLog.EventLog
       if (Option.isSome(session)) yield* options.requireSession(session.value, store)
       const names = Option.match(session, {
-        onNone: () => Stream.map(log.sessions, (info) => info.session),
+        onNone: () => Stream.map(EventLog.sessions(log), (info) => info.session),
         onSome: (name) => Stream.make(name),
       })
       const sums = { sessions: 0, mended: 0, left: 0 }

@@ -24,7 +24,7 @@ export const command = Command.make(
           ),
         )
       }
-      yield* Stream.runForEach(log.sessions, (info) =>
+      yield* Stream.runForEach(EventLog.sessions(log), (info) =>
         Effect.gen(function* () {
           sums.sessions++
           progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)

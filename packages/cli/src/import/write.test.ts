@@ -21,7 +21,7 @@ describe("an import", () => {
         expect(yield* write(log, "s", "c", events)).toBe(true)
         expect(yield* importedBefore(log, "s", "c")).toBe(true)
         expect(yield* write(log, "s", "c", events)).toBe(false)
-        expect(yield* log.version("s")).toBe(events.length)
+        expect(yield* EventLog.versionOf(log, "s")).toBe(events.length)
         const next = { time: 1, ...EventCodec.encode({ _tag: "SessionCleared" }) }
         yield* log.append("s", [next], { expectedVersion: events.length, batchId: "later" })
         // The session has gone on since.
@@ -38,7 +38,7 @@ describe("an import", () => {
         // Somebody else was faster.
         const raced = yield* Effect.flip(write(log, "s", "other", events))
         expect(raced).toMatchObject({ _tag: "SessionTaken" })
-        expect(yield* log.version("s")).toBe(events.length)
+        expect(yield* EventLog.versionOf(log, "s")).toBe(events.length)
       }),
     ))
 

@@ -1,6 +1,6 @@
 /** Writes the events of an import to a log in one batch: all of them or none. */
-import { EventCodec, type EventLog, Session } from "@memfold/core"
-import { Effect, Option, Stream } from "effect"
+import { EventCodec, EventLog, Session } from "@memfold/core"
+import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { TimedEvent } from "./events.js"
 import { SessionTaken } from "./ImportError.js"
@@ -16,10 +16,10 @@ export const importedBefore = (
   commit: string,
 ): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
-    const events = yield* log.version(session)
+    const events = yield* EventLog.versionOf(log, session)
     if (events === 0) return false
-    const first = yield* Stream.runHead(log.read(session, { fromVersion: 1, toVersion: 1 }))
-    if (Option.exists(first, (record) => record.batchId === commit)) return true
+    const [first] = yield* log.read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 })
+    if (first?.batchId === commit) return true
     return yield* new SessionTaken({ session, events })
   })
 
@@ -34,11 +34,11 @@ export const write = (
     const [first, ...rest] = EventCodec.encodeBatch({ session, version: 0 }, batchId, events)
     if (first === undefined) return false
     const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
-    const summaries = yield* Session.summaryRows(session, Stream.fromIterable(recorded))
+    const projections = yield* Session.projectionsOf(session, Stream.fromIterable(recorded))
     const { duplicate } = yield* log.append(session, [first, ...rest], {
       expectedVersion: 0,
       batchId,
-      summaries,
+      projections,
     })
     return !duplicate
   }).pipe(

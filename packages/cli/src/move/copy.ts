@@ -8,7 +8,24 @@ import { createHash } from "node:crypto"
 import { readSound } from "./sound.js"
 
 /** The source of a copy: a store, or an exported file. */
-export type Source = Pick<EventLog.Service, "loadSnapshot" | "read" | "version">
+export interface Source {
+  readonly version: (session: string) => Effect.Effect<number, EventLog.LogError>
+  readonly records: (
+    session: string,
+    range?: EventLog.ReadOptions,
+  ) => Stream.Stream<EventLog.LogRecord, EventLog.LogError>
+  /** The rows of its snapshot. */
+  readonly snapshot: (
+    session: string,
+  ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>
+}
+
+/** A store as the source of a copy. */
+export const sourceOf = (log: EventLog.Service): Source => ({
+  version: (session) => EventLog.versionOf(log, session),
+  records: (session, range) => EventLog.records(log, session, range),
+  snapshot: (session) => log.projections.get(session, "snapshot"),
+})
 
 /**
  * The session in the target store differs from the one in the source.
@@ -64,14 +81,14 @@ export const recordLine = (record: EventLog.LogRecord): string => {
 }
 
 const digest = (log: Source, session: string, toVersion: number): Effect.Effect<string, EventLog.LogError> =>
-  Stream.runFold(log.read(session, { toVersion }), createHash("sha256"), (hash, record) =>
+  Stream.runFold(log.records(session, { toVersion }), createHash("sha256"), (hash, record) =>
     hash.update(recordLine(record)).update("\n"),
   ).pipe(Effect.map((hash) => hash.digest("hex")))
 
 /** The first difference up to a version; `null` stands for a missing record. */
 const firstDifference = (from: Source, to: Source, session: string, version: number) =>
-  Stream.zipAll(from.read(session, { toVersion: version }), {
-    other: to.read(session, { toVersion: version }),
+  Stream.zipAll(from.records(session, { toVersion: version }), {
+    other: to.records(session, { toVersion: version }),
     defaultSelf: null,
     defaultOther: null,
   }).pipe(
@@ -88,7 +105,7 @@ const decodeRedaction = Schema.decodeUnknownOption(
 
 /** The redactions in a log after a version. */
 const redactionsAfter = (log: Source, session: string, seq: number) =>
-  log.read(session, { fromVersion: seq + 1 }).pipe(
+  log.records(session, { fromVersion: seq + 1 }).pipe(
     Stream.filter(({ type }) => type === "MessageRedacted"),
     Stream.runCollect,
     Effect.map((records) =>
@@ -148,13 +165,14 @@ export const copySession = (
   Effect.suspend(() => {
     let written = 0
     /** The version up to which the two are compared: that of the shorter one. */
+    const target = sourceOf(to)
     const compared = (version: number) =>
       Effect.gen(function* () {
-        const difference = yield* firstDifference(from, to, session, version)
+        const difference = yield* firstDifference(from, target, session, version)
         if (difference === null) return version
         const [here, there] = difference
         if (here !== null && there !== null) {
-          const how = yield* howTheyDiffer(from, to, here, there)
+          const how = yield* howTheyDiffer(from, target, here, there)
           return yield* new Diverged({ session, version: here.version, how, written })
         }
         if (there !== null) return there.version - 1
@@ -166,24 +184,21 @@ export const copySession = (
         })
       })
     const once = Effect.gen(function* () {
-      const before = yield* to.version(session)
+      const before = yield* target.version(session)
       const same = yield* compared(before)
       if (same < before) {
         const sha256 = yield* digest(from, session, same)
         return { outcome: "ahead", session, events: same, written: 0, there: before, sha256 } satisfies Copied
       }
-      const last = yield* Stream.runHead(to.read(session, { reverse: true }))
+      const last = yield* Stream.runHead(target.records(session, { reverse: true }))
       const end = yield* from.version(session)
-      /** The summary rows and the description are written with the last batch, when the copy is complete. */
-      const derivedAt = (toVersion: number) =>
+      /** What follows from the log is written with the last batch, when the copy is complete. */
+      const projectionsAt = (toVersion: number) =>
         toVersion < end
           ? Effect.succeed(undefined)
           : Effect.map(
               Effect.option(
-                Effect.all({
-                  summaries: Session.summaryRows(session, Session.readEvents(from, session, { toVersion })),
-                  description: Session.descriptionOf(Session.readEvents(from, session, { toVersion })),
-                }),
+                Session.projectionsOf(session, Session.decodeRecords(from.records(session, { toVersion }))),
               ),
               Option.getOrUndefined,
             )
@@ -198,12 +213,12 @@ export const copySession = (
               ({ session: _session, version: _seq, batchId: _commit, ...record }): EventLog.NewRecord =>
                 record,
             )
-            const derived = yield* derivedAt(version + records.length)
+            const projections = yield* projectionsAt(version + records.length)
             const appended = yield* to.append(session, records, {
               expectedVersion: version,
               lastBatchId,
               batchId,
-              ...derived,
+              projections,
             })
             if (!appended.duplicate) written += records.length
             version = appended.version
@@ -213,7 +228,7 @@ export const copySession = (
         ),
       )
       yield* copySnapshot(from, to, session)
-      const [here, there] = [yield* digest(from, session, version), yield* digest(to, session, version)]
+      const [here, there] = [yield* digest(from, session, version), yield* digest(target, session, version)]
       if (here !== there && (yield* compared(version)) < version) {
         const reason = "it was deleted in the source during the copy; the events copied so far are kept"
         return yield* new EventLog.LogError({ operation: "copy", session, reason })
@@ -237,11 +252,13 @@ export const copySession = (
 
 /** Copies the snapshot. A failure is only logged: without a snapshot, the next read folds the whole log. */
 const copySnapshot = (from: Source, to: EventLog.Service, session: string): Effect.Effect<void> =>
-  Effect.flatMap(
-    from.loadSnapshot(session),
-    Option.match({ onNone: () => Effect.void, onSome: (snapshot) => to.saveSnapshot(session, snapshot) }),
-  ).pipe(
-    Effect.catchTag("LogError", (error) =>
+  Effect.gen(function* () {
+    const rows = yield* from.snapshot(session)
+    const head = yield* to.head(session)
+    if (rows.length === 0 || head === null) return
+    yield* to.projections.put(session, head, [{ kind: "snapshot", replace: true, rows }])
+  }).pipe(
+    Effect.catchAll((error) =>
       Effect.logWarning("The snapshot was not copied; the next read makes a new one").pipe(
         Effect.annotateLogs({ session, error: error.message }),
       ),

@@ -7,7 +7,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
-import { recordLine, type Source } from "./copy.js"
+import { recordLine, type Source, sourceOf } from "./copy.js"
 import { readSound } from "./sound.js"
 
 const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })
@@ -42,7 +42,7 @@ export const exportLines = (
     const hash = createHash("sha256")
     let current: string | null = null
     const records = sessions.pipe(
-      Stream.flatMap((session) => readSound(log, session)),
+      Stream.flatMap((session) => readSound(sourceOf(log), session)),
       Stream.map((record) => {
         const line = recordLine(record)
         if (record.session !== current) sums.sessions++
@@ -154,8 +154,8 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
     Effect.map((places): Exported => ({
       sessions: [...places.keys()],
       version: (session) => Effect.succeed(places.get(session)?.version ?? 0),
-      loadSnapshot: () => Effect.succeed(Option.none()),
-      read: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
+      snapshot: () => Effect.succeed([]),
+      records: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
         const place = places.get(session)
         if (place === undefined) return Stream.empty
         return Stream.fromAsyncIterable(linesFrom(file, place.start), (error) => error).pipe(

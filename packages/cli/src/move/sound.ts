@@ -1,6 +1,7 @@
 /** Checks records as they are read: a damaged log is not copied as if it were whole. */
 import { EventCodec, EventLog } from "@memfold/core"
 import { Effect, Stream } from "effect"
+import type { Source } from "./copy.js"
 
 const broken = (session: string, reason: string): EventLog.LogError =>
   new EventLog.LogError({
@@ -14,11 +15,11 @@ const broken = (session: string, reason: string): EventLog.LogError =>
  * it.
  */
 export const readSound = (
-  log: Pick<EventLog.Service, "read">,
+  source: Pick<Source, "records">,
   session: string,
   options: Pick<EventLog.ReadOptions, "fromVersion" | "toVersion"> = {},
 ): Stream.Stream<EventLog.LogRecord, EventLog.LogError> =>
-  log.read(session, options).pipe(
+  source.records(session, options).pipe(
     Stream.mapAccumEffect(options.fromVersion ?? 1, (seq, record) => {
       if (record.version !== seq) return broken(session, `event ${seq} is missing`)
       const { type, checksum } = record

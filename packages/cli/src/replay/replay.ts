@@ -89,7 +89,7 @@ const lastThere = (session: string, keys: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const positions = new Map(keys.map((key, position) => [key, position]))
     const log = yield* EventLog.EventLog
-    const found = yield* log.read(session, { reverse: true }).pipe(
+    const found = yield* EventLog.records(log, session, { reverse: true }).pipe(
       Stream.filterMap(({ batchId }) => Option.fromNullable(positions.get(batchId))),
       Stream.runHead,
     )

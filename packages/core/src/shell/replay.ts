@@ -30,11 +30,64 @@ export const decodeAt = (version: number, record: LogRecord): Either.Either<Reco
 }
 
 /**
+ * Decodes records of one session, in their order. The stream fails with `DamagedEvent` at an event that is missing or damaged.
+ *
+ * @param stored - the records
+ * @param options - the range that they were read with
+ *
+ * @example
+ * ```ts
+ * import { type EventLog, Session } from "@memfold/core"
+ * import { Stream } from "effect"
+ *
+ * const typesIn = (records: ReadonlyArray<EventLog.LogRecord>) =>
+ *   Session.decodeRecords(Stream.fromIterable(records)).pipe(Stream.map(({ event }) => event._tag))
+ * ```
+ */
+export const decodeRecords = <E>(
+  stored: Stream.Stream<LogRecord, E>,
+  options: ReadOptions = {},
+): Stream.Stream<RecordedEvent, E | DamagedEvent> =>
+  Stream.suspend(() => {
+    const step = options.reverse === true ? -1 : 1
+    let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
+    const breathe = breather()
+    /** The events of some records, and why the next one cannot be read. */
+    const decoded = (some: Chunk.Chunk<LogRecord>) => {
+      const events: Array<RecordedEvent> = []
+      let damage: DamagedEvent | null = null
+      let breath: Effect.Effect<void> | null = null
+      for (const record of some) {
+        breath = breathe() ?? breath
+        const event = decodeAt(next ?? record.version, record)
+        if (Either.isLeft(event)) {
+          damage = event.left
+          break
+        }
+        next = record.version + step
+        events.push(event.right)
+      }
+      return after(breath, Effect.succeed({ events, damage }))
+    }
+    return stored.pipe(
+      Stream.chunks,
+      // The next records are decoded when the reader is done with these: the pauses serve its work too.
+      Stream.mapConcat((page) => Chunk.chunksOf(page, 64)),
+      Stream.mapEffect(decoded),
+      Stream.flatMap(({ events, damage }) =>
+        damage === null
+          ? Stream.fromChunk(Chunk.unsafeFromArray(events))
+          : Stream.concat(Stream.fromChunk(Chunk.unsafeFromArray(events)), Stream.fail(damage)),
+      ),
+    )
+  })
+
+/**
  * The decoded events of a session, in order.
  *
  * The stream fails with `LogError` if the store fails, and with `DamagedEvent` at an event that is missing or damaged.
  *
- * @param options the versions to read, and the order; the whole log, oldest first, by default
+ * @param options - the versions to read, and the order; the whole log, oldest first, by default
  *
  * @example
  * ```ts
@@ -50,39 +103,7 @@ export const readEvents = (
   session: string,
   options: ReadOptions = {},
 ): Stream.Stream<RecordedEvent, LogError | DamagedEvent> =>
-  Stream.suspend(() => {
-    const step = options.reverse === true ? -1 : 1
-    let next = step === 1 ? Math.max(options.fromVersion ?? 1, 1) : null
-    const breathe = breather()
-    /** The events of some records, and why the next one cannot be read. */
-    const decoded = (records: Chunk.Chunk<LogRecord>) => {
-      const events: Array<RecordedEvent> = []
-      let damage: DamagedEvent | null = null
-      let breath: Effect.Effect<void> | null = null
-      for (const record of records) {
-        breath = breathe() ?? breath
-        const event = decodeAt(next ?? record.version, record)
-        if (Either.isLeft(event)) {
-          damage = event.left
-          break
-        }
-        next = record.version + step
-        events.push(event.right)
-      }
-      return after(breath, Effect.succeed({ events, damage }))
-    }
-    return records(log, session, options).pipe(
-      Stream.chunks,
-      // The next records are decoded when the reader is done with these: the pauses serve its work too.
-      Stream.mapConcat((page) => Chunk.chunksOf(page, 64)),
-      Stream.mapEffect(decoded),
-      Stream.flatMap(({ events, damage }) =>
-        damage === null
-          ? Stream.fromChunk(Chunk.unsafeFromArray(events))
-          : Stream.concat(Stream.fromChunk(Chunk.unsafeFromArray(events)), Stream.fail(damage)),
-      ),
-    )
-  })
+  decodeRecords(records(log, session, options), options)
 
 /** Collects something else during a fold, from each event and the states before and after it. */
 export type Collector<A> = Pick<Projection<A>, "start" | "step">
