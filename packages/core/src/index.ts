@@ -15,7 +15,7 @@ export * as EventCodec from "./event/EventCodec.js"
 export * as EventLog from "./log/EventLog.js"
 export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
 
-export * as Session from "./session/index.js"
+export * as Session from "./Session.js"
 
 export * as Prices from "./cost/Prices.js"
 export * as Cost from "./cost/Cost.js"

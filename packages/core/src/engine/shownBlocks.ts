@@ -1,18 +1,16 @@
 /** Chooses the blocks of a summary that contexts show, if they have outgrown the room that the strategy gives them. */
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { rank } from "../recall/rank.js"
-import { beginning, lookUp, SessionIndex } from "../recall/SessionIndex.js"
-import { queryTermsOf, termsOf } from "../recall/terms.js"
+import { postingsOf } from "../search/postings.js"
+import { rank } from "../search/rank.js"
+import { queryTermsOf, termsOf } from "../search/terms.js"
 import type { Segment } from "../summary/Summary.js"
 import { texts, type Wording } from "../summary/Wording.js"
 
 /** The positions of the segments, those that fit the question best first, and of the others the newest. */
 const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyArray<number> => {
   const terms = queryTermsOf(question)
-  const index = new SessionIndex(beginning)
-  for (const { text, to } of segments) index.addTerms(to, termsOf(text))
-  const found = lookUp([index], { terms, before: segments.length })
-  const fitting = rank(terms, [found]).map((candidate) => candidate.index)
+  const postings = postingsOf(segments.map(({ text }) => termsOf(text)))
+  const fitting = rank(terms, [postings]).map((candidate) => candidate.index)
   const newestFirst = segments.map((_, position) => segments.length - 1 - position)
   return [...new Set([segments.length - 1, ...fitting, ...newestFirst])]
 }

@@ -53,7 +53,7 @@ export const records = (
     Effect.map(readPage(log, session, range), (page) => {
       const next = rest(page, range)
       return [
-        Chunk.unsafeFromArray(page),
+        Chunk.fromIterable(page),
         Option.map(Option.fromNullable(next), (more) => ({ ...range, ...more })),
       ]
     }),
@@ -119,7 +119,7 @@ export const versionOf = (log: Pick<Service, "head">, session: string): Effect.E
 export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Stream<SessionInfo, LogError> =>
   Stream.paginateChunkEffect(undefined as SessionPosition | undefined, (after) =>
     Effect.map(log.list({ owner, after, limit: pageSize }), (page) => [
-      Chunk.unsafeFromArray(page),
+      Chunk.fromIterable(page),
       page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
     ]),
   )

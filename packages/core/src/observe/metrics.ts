@@ -15,6 +15,7 @@ export interface Update {
 }
 
 const listener = GlobalValue.globalValue("@memfold/core/Metrics/listener", () =>
+  // oxlint-disable-next-line memfold/shell-only -- the reference is one for the whole program, and made when it is loaded
   FiberRef.unsafeMake<((update: Update) => void) | null>(null),
 )
 

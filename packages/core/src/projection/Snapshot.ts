@@ -178,7 +178,7 @@ export const isOfOtherFold = ({ data }: ProjectionRow): boolean => {
 }
 
 /** The state in the row of a snapshot; none if this fold cannot use it. */
-export const restore = (session: string, { data }: ProjectionRow): Option.Option<StateInLog> => {
+export const stateIn = (session: string, { data }: ProjectionRow): Option.Option<StateInLog> => {
   const text = opened(data)
   const [, fold, batchId, json] = /^(\d+) (.*)\n(.*)$/s.exec(text ?? "") ?? []
   if (Number(fold) !== foldVersion || batchId === undefined || json === undefined) return Option.none()

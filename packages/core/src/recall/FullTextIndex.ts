@@ -5,6 +5,9 @@
 import { Context, type Effect, type Stream } from "effect"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
+import type { TermPostings } from "../search/postings.js"
+
+export type { Posting } from "../search/postings.js"
 
 /** The terms to look up. */
 export interface Lookup {
@@ -13,23 +16,8 @@ export interface Lookup {
   readonly before: number
 }
 
-/** A message in which a term occurs. */
-export interface Posting {
-  /** The message index. */
-  readonly index: number
-  /** How often the term occurs. */
-  readonly count: number
-  /** How many terms the message has. */
-  readonly length: number
-}
-
-/** What an index knows of some terms. */
-export interface Postings<E> {
-  /** How many messages there are before `before`, and how many terms they have together. */
-  readonly messages: number
-  readonly length: number
-  /** For each term the messages that it occurs in, by message index. A term that does not occur may be left out. */
-  readonly terms: ReadonlyMap<string, ReadonlyArray<Posting>>
+/** What an index knows of some terms in the messages of a session before a message index. */
+export interface Postings<E> extends TermPostings {
   /** The versions of the events that appended the messages with these indexes; those that do not exist are left out. */
   readonly versions: (indexes: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, number>, E>
 }

@@ -10,7 +10,7 @@ import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
 import type { ProjectionRow } from "../log/EventLog.js"
 import type { Part } from "./SessionIndex.js"
-import { termsVersion } from "./terms.js"
+import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
 const formVersion = 1

@@ -13,7 +13,7 @@ import type { Service as FullTextIndex, Source } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
 import { readAt, readerOf } from "./readLog.js"
 import { readableText } from "./searchText.js"
-import { queryTermsOf } from "./terms.js"
+import { queryTermsOf } from "../search/terms.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
 /** The messages that were found, in the order of the conversation. */

@@ -6,7 +6,7 @@ import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
 import { readerOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest, sourceOf } from "./recallMessages.js"
-import { queryTermsOf } from "./terms.js"
+import { queryTermsOf } from "../search/terms.js"
 import type { RecalledMessage } from "./transcript.js"
 
 /** A message that was found in one of the sessions of an owner. */

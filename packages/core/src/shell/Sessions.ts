@@ -5,7 +5,7 @@
  * States are cached by session. A write trusts the cache, because the log refuses a wrong version; it takes one append
  * and no read. Every read first folds the events after the cached version.
  */
-import { Array, Clock, Duration, Effect, type Scope, Stream } from "effect"
+import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
 import type { Event } from "../event/Event.js"
 import { encodeBatch, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
 import {

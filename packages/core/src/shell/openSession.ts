@@ -6,7 +6,7 @@ import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode } from "../event/EventCodec.js"
 import { foldRecords } from "../log/pages.js"
 import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
-import { restore, snapshot, type StateInLog } from "../projection/Snapshot.js"
+import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { decodeAt, readEvents, replay } from "./replay.js"
@@ -77,7 +77,7 @@ const isSummarySound = (log: EventLog, state: SessionState): Effect.Effect<boole
 /** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */
 const loadSnapshot = (log: EventLog, session: string): Effect.Effect<Option.Option<StateInLog>> =>
   retryTransient(log.projections.get(session, snapshot.kind)).pipe(
-    Effect.map(([row]) => Option.flatMap(Option.fromNullable(row), (stored) => restore(session, stored))),
+    Effect.map(([row]) => Option.flatMap(Option.fromNullable(row), (stored) => stateIn(session, stored))),
     Effect.catchAll((error) =>
       Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
         Effect.annotateLogs({ session, reason: error.reason }),

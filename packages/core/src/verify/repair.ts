@@ -8,6 +8,7 @@ import { Clock, Effect, Either } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
 import { isFromWrongClock } from "../shell/Leases.js"
+import { snapshot } from "../projection/Snapshot.js"
 import { make, type Sessions } from "../shell/Sessions.js"
 import { mend } from "../shell/projectionCheck.js"
 import { type Finding, projections, type Rule, session as verify, type VerifyOptions } from "./Verify.js"
@@ -50,6 +51,16 @@ const repairLog = (sessions: Sessions, session: string) =>
     })
     return answer
   })
+
+/** The log without its snapshots: a snapshot that was taken before damage would hide it. */
+const withoutSnapshots = (log: EventLog): EventLog => ({
+  ...log,
+  projections: {
+    ...log.projections,
+    get: (session, kind, filter) =>
+      kind === snapshot.kind ? Effect.succeed([]) : log.projections.get(session, kind, filter),
+  },
+})
 
 /** What a repair of the rows of each rule says. */
 const mendedRows: Readonly<Partial<Record<Rule, string>>> = {
@@ -101,9 +112,8 @@ export const repair = (
     const found = yield* verify(log, session, options)
     const mended = yield* Effect.either(
       Effect.gen(function* () {
-        // First of all: rows that are damaged can stand in the way of an append, and a snapshot can hide damage.
+        // First of all: rows that are damaged can stand in the way of an append.
         const rows = yield* repairRows(log, session, found)
-        yield* log.projections.drop("snapshot", session)
         const { vectorIndex } = options
         const forgotten =
           vectorIndex !== undefined &&
@@ -113,7 +123,7 @@ export const repair = (
         return [
           ...rows,
           ...(forgotten ? ["dropped the vectors; the next search makes them again"] : []),
-          ...(yield* repairLog(make(log), session)),
+          ...(yield* repairLog(make(withoutSnapshots(log)), session)),
         ]
       }),
     )

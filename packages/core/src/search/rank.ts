@@ -2,7 +2,7 @@
  * Ranks messages for a query by BM25, and lets what they are worth reach the messages around them. A ranking by meaning is
  * fused with that one.
  */
-import type { Postings } from "./FullTextIndex.js"
+import type { TermPostings } from "./postings.js"
 
 /** The usual constants of BM25: how soon more of the same word counts less, and how much long messages lose. */
 const saturation = 1.2
@@ -39,9 +39,6 @@ export interface NearMessage {
 /** The inverse document frequency of a term that occurs in `count` of `total` messages. */
 const weightOf = (total: number, count: number): number => Math.log(1 + (total - count + 0.5) / (count + 0.5))
 
-/** What an index answers of one session, as far as it is ranked. */
-type Answer = Pick<Postings<unknown>, "messages" | "length" | "terms">
-
 /**
  * The candidates for a query of these terms among the messages of some sessions, the best first.
  *
@@ -49,7 +46,7 @@ type Answer = Pick<Postings<unknown>, "messages" | "length" | "terms">
  */
 export const rank = (
   terms: ReadonlyArray<string>,
-  answers: ReadonlyArray<Answer>,
+  answers: ReadonlyArray<TermPostings>,
 ): ReadonlyArray<Candidate> => {
   const messages = answers.reduce((sum, answer) => sum + answer.messages, 0)
   const average = answers.reduce((sum, { length }) => sum + length, 0) / Math.max(messages, 1)
@@ -74,7 +71,7 @@ const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
 /** The candidates of one session. */
 const candidatesOf = (
   terms: ReadonlyArray<string>,
-  { messages, terms: found }: Answer,
+  { messages, terms: found }: TermPostings,
   {
     source,
     weights,

@@ -1,23 +1,11 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { fuse, rank } from "./rank.js"
-import { countTerms, lookUp, type Part } from "./SessionIndex.js"
+import { postingsOf } from "./postings.js"
 
 const terms = ["alpha", "bravo", "zebra"]
 const message = fc.array(fc.constantFrom(...terms, "other"), { maxLength: 6 })
 const conversation = fc.array(message, { maxLength: 8 })
-
-const answerOf = (messages: ReadonlyArray<ReadonlyArray<string>>) => {
-  const postings = new Map<string, Array<number>>()
-  const lengths: Array<number> = []
-  for (const [index, words] of messages.entries()) {
-    lengths.push((lengths.at(-1) ?? 0) + words.length)
-    for (const [term, count] of countTerms(words))
-      postings.set(term, [...(postings.get(term) ?? []), index, count])
-  }
-  const part: Part = { from: 0, versions: lengths, lengths, postings }
-  return lookUp([part], { terms, before: messages.length })
-}
 
 describe("rank", () => {
   it("ranks the messages of several sessions as if they were one, but no neighbours across them", () => {
@@ -27,7 +15,7 @@ describe("rank", () => {
         const apart = sessions.map((one) => [[], [], ...one, [], []])
         const starts = apart.map((_, at) => apart.slice(0, at).flat().length)
         const together = new Map(
-          rank(terms, [answerOf(apart.flat())]).map(({ index, ...rest }) => [index, rest]),
+          rank(terms, [postingsOf(apart.flat())]).map(({ index, ...rest }) => [index, rest]),
         )
         const ranked = rank(terms, apart.map(answerOf))
         for (const { source, index, score, covered } of ranked) {
@@ -42,7 +30,7 @@ describe("rank", () => {
         // Without anything between them, a neighbour in another session is none.
         const close = rank(terms, sessions.map(answerOf)).map(({ source, index }) => `${source} ${index}`)
         const alone = sessions.flatMap((one, source) =>
-          rank(terms, [answerOf(one)]).map(({ index }) => `${source} ${index}`),
+          rank(terms, [postingsOf(one)]).map(({ index }) => `${source} ${index}`),
         )
         expect(close.toSorted()).toEqual(alone.toSorted())
       }),
