@@ -12,7 +12,7 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
   Effect.forEach(
     events,
     (event) =>
-      Effect.flatMap(log.version("s"), (expectedVersion) =>
+      Effect.flatMap(EventLog.versionOf(log, "s"), (expectedVersion) =>
         log.append("s", [{ time: startOfTime + expectedVersion, ...stored(event) }], {
           expectedVersion,
           batchId: `other-${expectedVersion}`,
@@ -23,7 +23,7 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
 
 /** The fold of all that is in a log, up to a version. */
 const folded = (log: EventLog.Service, to = Number.POSITIVE_INFINITY) =>
-  log.read("s").pipe(
+  EventLog.records(log, "s").pipe(
     Stream.map((record) => Either.getOrThrow(EventCodec.decode(record))),
     Stream.filter(({ version }) => version <= to),
     Stream.runCollect,
