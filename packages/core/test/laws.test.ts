@@ -222,16 +222,18 @@ describe("in every run", () => {
       }
     }))
 
+  const taken = (state: Session.SessionState) => Snapshot.take({ state, batchId: "b" })
+
   it("L6: a snapshot at any point, with the rest folded onto it, is the fold of all", () =>
     inEveryRun(({ events, state: kept }) => {
       let state = Session.empty(session)
       for (const event of events) {
-        const snapshot = Snapshot.take(state)
-        state = Session.evolve(Option.getOrThrow(Snapshot.restore(session, snapshot)), event)
+        const snapshot = taken(state)
+        state = Session.evolve(Option.getOrThrow(Snapshot.stateIn(session, snapshot)).state, event)
       }
-      const all = Snapshot.take(Session.fold(Session.empty(session), events))
-      expect(Snapshot.take(state)).toEqual(all)
-      expect(Snapshot.take(kept)).toEqual(all)
+      const all = taken(Session.fold(Session.empty(session), events))
+      expect(taken(state)).toEqual(all)
+      expect(taken(kept)).toEqual(all)
     }))
 
   it("L9: settling ends, and settling again does nothing", () =>

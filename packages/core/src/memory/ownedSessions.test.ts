@@ -1,5 +1,6 @@
 /** The owner and the title of sessions: where they are set, what keeps them, and the list of an owner's sessions. */
 import { describe, expect, it } from "@effect/vitest"
+import { replaceRows } from "@memfold/harness/logs"
 import { Effect, TestClock } from "effect"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
@@ -26,7 +27,8 @@ describe("the owner and the title of a session", () => {
       yield* memory.describe("s", { owner: null })
       expect(yield* now()).toEqual([null, "Plans"])
       expect((yield* memory.state("s", { atVersion: version })).description.owner).toBe("ann")
-      expect(yield* log.description("s")).toEqual({ owner: null, title: "Plans" })
+      const [row] = yield* log.projections.get("s", "description")
+      expect(JSON.parse(row!.data)).toEqual({ owner: null, title: "Plans" })
       yield* memory.describe("new", { owner: "ann", title: "Not begun" })
       expect((yield* memory.sessionsOf("ann")).sessions).toMatchObject([
         { session: "new", owner: "ann", title: "Not begun", version: 1 },
@@ -92,7 +94,9 @@ describe("the owner and the title of a session", () => {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
       yield* memory.append("s", hello!, { owner: "ann", idempotencyKey: "k" })
-      yield* log.replaceDescription("s", { owner: "eve", title: null }, { version: 2, batchId: "k" })
+      yield* replaceRows(log, "s", "description", [
+        { key: "", data: JSON.stringify({ owner: "eve", title: null }) },
+      ])
       expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["description"])
       expect(yield* Repair.repair(log, "s")).toMatchObject({
         mended: ["listed the session with its owner and title again"],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { replaceRows } from "@memfold/harness/logs"
 import { Effect, Layer, Option, Stream } from "effect"
 import {
   EventLog,
@@ -110,8 +111,9 @@ describe("recall in all sessions of an owner", () => {
       expect((yield* memory.recallOf("ann", "zebra")).messages).toEqual([])
       expect((yield* memory.recallOf("bob", "zebra")).messages.length).toBe(1)
       // A row that another program has changed does not make it another owner's.
-      const last = Option.getOrThrow(yield* Stream.runLast(EventLog.records(log, "s")))
-      yield* log.replaceDescription("s", { owner: "eve", title: null }, last)
+      yield* replaceRows(log, "s", "description", [
+        { key: "", data: JSON.stringify({ owner: "eve", title: null }) },
+      ])
       expect((yield* memory.recallOf("eve", "zebra")).messages).toEqual([])
     }).pipe(Effect.provide(live)),
   )
@@ -130,7 +132,7 @@ describe("recall in all sessions of an owner", () => {
         ],
         [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }],
         {
-          expectedVersion: yield* log.version("bad"),
+          expectedVersion: yield* EventLog.versionOf(log, "bad"),
           batchId: "damage",
         },
       )

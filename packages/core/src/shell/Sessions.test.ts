@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { often } from "@memfold/harness/depth"
-import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
+import { snapshotOf, versionIn } from "@memfold/harness/logs"
+import { Chunk, Effect, Either, Fiber, Logger, Stream, TestClock } from "effect"
 import * as fc from "fast-check"
 import { chat, startOfTime, disorder, stored } from "@memfold/testing/arbitrary"
 import { appended, committed, invalidated, started } from "@memfold/testing"
@@ -21,6 +22,8 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
     { discard: true },
   )
 
+const taken = (state: Session.SessionState) => Snapshot.take({ state, batchId: "" })
+
 /** The fold of all that is in a log, up to a version. */
 const folded = (log: EventLog.Service, to = Number.POSITIVE_INFINITY) =>
   EventLog.records(log, "s").pipe(
@@ -34,7 +37,7 @@ const unavailable = (operation: string) =>
   new EventLog.LogError({ operation, session: "s", reason: "the disk is gone" })
 
 /** A log whose reads fail so many times before they work, half-way through; and how often it was asked. */
-const failing = (real: EventLog.Service, operation: "read" | "loadSnapshot") => {
+const failing = (real: EventLog.Service, operation: "read" | "snapshot") => {
   const counts = { left: 0, asked: 0 }
   const fails = () => {
     counts.asked++
@@ -42,18 +45,19 @@ const failing = (real: EventLog.Service, operation: "read" | "loadSnapshot") => 
   }
   const log: EventLog.Service = {
     ...real,
-    read: (session, options) =>
-      Stream.suspend(() =>
-        operation === "read" && fails()
-          ? Stream.concat(Stream.take(real.read(session, options), 1), Stream.fail(unavailable("read")))
-          : real.read(session, options),
-      ),
-    loadSnapshot: (session) =>
+    read: (session, page) =>
       Effect.suspend(() =>
-        operation === "loadSnapshot" && fails()
-          ? Effect.fail(unavailable("loadSnapshot"))
-          : real.loadSnapshot(session),
+        operation === "read" && fails() ? Effect.fail(unavailable("read")) : real.read(session, page),
       ),
+    projections: {
+      ...real.projections,
+      get: (session, kind, filter) =>
+        Effect.suspend(() =>
+          operation === kind && fails()
+            ? Effect.fail(unavailable("projections.get"))
+            : real.projections.get(session, kind, filter),
+        ),
+    },
   }
   return { log, counts }
 }
@@ -87,18 +91,14 @@ describe("a state", () => {
                 event._tag !== "DamagedSummary"
               if (own) {
                 const { state } = yield* sessions.transact("s", () => ({ events: [event], answer: null }))
-                expect(Snapshot.take(state)).toEqual(Snapshot.take(yield* folded(log)))
+                expect(taken(state)).toEqual(taken(yield* folded(log)))
               } else yield* write(log, event)
               if (step > 2) continue
-              expect(Snapshot.take(yield* sessions.load("s"))).toEqual(Snapshot.take(yield* folded(log)))
+              expect(taken(yield* sessions.load("s"))).toEqual(taken(yield* folded(log)))
             }
-            expect(Snapshot.take(yield* Session.make(log).load("s"))).toEqual(
-              Snapshot.take(yield* folded(log)),
-            )
+            expect(taken(yield* Session.make(log).load("s"))).toEqual(taken(yield* folded(log)))
             const version = steps.length % (events.length + 1)
-            expect(Snapshot.take(yield* sessions.stateAt("s", version))).toEqual(
-              Snapshot.take(yield* folded(log, version)),
-            )
+            expect(taken(yield* sessions.stateAt("s", version))).toEqual(taken(yield* folded(log, version)))
           }),
         ),
       ),
@@ -150,11 +150,11 @@ describe("a state", () => {
       yield* write(log, ...appended(chat(8)), started(4))
       const commit = () => ({ events: [committed(4)], answer: null })
       yield* Session.make(log).transact("s", commit)
-      const [snapshot] = yield* Effect.map(log.loadSnapshot("s"), Option.toArray)
-      expect(snapshot).toMatchObject({ version: 10 })
+      const snapshot = yield* snapshotOf(log, "s")
+      expect(versionIn(snapshot!)).toBe(10)
       yield* write(log, invalidated(10), ...appended(chat(1), { from: 8 }))
       expect(yield* Session.make(log).load("s")).toMatchObject({ total: 9, coveredTo: 0, summary: null })
-      expect(yield* log.loadSnapshot("s")).toEqual(Option.some(snapshot))
+      expect(yield* snapshotOf(log, "s")).toEqual(snapshot)
     }),
   )
 })
@@ -213,7 +213,7 @@ describe("a snapshot that cannot be read", () => {
 
   it.effect("is asked for three times more, and done without", () =>
     Effect.gen(function* () {
-      const { log, counts } = failing(yield* InMemoryEventLog.make, "loadSnapshot")
+      const { log, counts } = failing(yield* InMemoryEventLog.make, "snapshot")
       yield* write(log, ...appended(chat(6)), started(4))
       yield* Session.make(log).transact("s", () => ({ events: [committed(4)], answer: null }))
       for (const [times, lines] of [

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Option, Stream } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
+import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
 import { committed, started } from "@memfold/testing"
 import { EventCodec, EventLog, SummaryMode, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
@@ -9,14 +10,13 @@ import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 /** A log whose records can be damaged, and whose snapshots are gone. */
 const damageable = Effect.map(InMemoryEventLog.make, (real) => {
   const broken = new Set<number>()
-  const log: EventLog.Service = {
-    ...real,
-    read: (session, options) =>
-      Stream.map(real.read(session, options), (record) =>
+  const log = withoutSnapshots(
+    withRecords(real, (records) =>
+      records.map((record) =>
         broken.has(record.version) ? { ...record, data: '{"text":"secret of the conversation' } : record,
       ),
-    loadSnapshot: () => Effect.succeed(Option.none()),
-  }
+    ),
+  )
   return { log, broken }
 })
 

@@ -1,7 +1,8 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
+import { withProjections } from "@memfold/harness/logs"
 import { chat, startOfTime, damaged, disorder, stored } from "@memfold/testing/arbitrary"
 import { appended, cleared, committed, failed, invalidated, pruned, started } from "@memfold/testing"
 import {
@@ -32,15 +33,20 @@ const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArra
   Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const read: EventLog.Service["read"] = (_session, { toVersion = Number.POSITIVE_INFINITY } = {}) =>
-        Stream.fromIterable(records.filter(({ version }) => version <= toVersion))
-      const version = () => Effect.succeed(records.at(-1)?.version ?? 0)
+      const read: EventLog.Service["read"] = (_session, { fromVersion, toVersion }) =>
+        Effect.succeed(
+          fromVersion > 1 && fromVersion > (records.at(-1)?.version ?? 0)
+            ? []
+            : records.filter(({ version }) => version <= toVersion),
+        )
+      const last = records.at(-1)
+      const head = () => Effect.succeed(last === undefined ? null : last)
       // The rows that an engine would have written with these records.
-      const rows = Session.summaryRows("s", Session.readEvents({ read }, "s")).pipe(
-        Effect.map((changes) => changes.rows),
-        Effect.orElseSucceed(() => []),
-      )
-      return yield* Verify.session({ ...log, read, version, summaries: () => rows }, "s")
+      const events = Session.readEvents({ read }, "s")
+      const rows = Effect.orElseSucceed(Session.projectionsOf("s", events), () => [])
+      const get = (_session: string, kind: string) =>
+        Effect.map(rows, (changes) => changes.find((one) => one.kind === kind)?.rows ?? [])
+      return yield* Verify.session(withProjections({ ...log, read, head }, { get }), "s")
     }),
   )
 
@@ -213,7 +219,10 @@ describe("a tampered log is found out", () => {
         expectedVersion: 0,
         batchId: "c",
       })
-      return yield* Verify.session({ ...store, version: () => Effect.succeed(3) }, "s")
+      return yield* Verify.session(
+        { ...store, head: () => Effect.succeed({ version: 3, batchId: "c" }) },
+        "s",
+      )
     })
     expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", version: 1 }])
   })
@@ -229,8 +238,8 @@ describe("a tampered log is found out", () => {
           return yield* Verify.session(
             {
               ...inner,
-              read: () => Stream.fromIterable(records),
-              version: () => Effect.sync(() => versions.shift() ?? after),
+              read: () => Effect.succeed(records),
+              head: () => Effect.sync(() => ({ version: versions.shift() ?? after, batchId: "c" })),
             },
             "s",
           )

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Stream, TestClock } from "effect"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
+import { replaceRows, snapshotOf, versionIn } from "@memfold/harness/logs"
 import { EventCodec, EventLog, Memory, Repair, Verify } from "../index.js"
 
 /** What is appended by whoever rewrites a record by hand; it changes nothing. */
@@ -12,7 +13,7 @@ const compacted = Effect.gen(function* () {
   const log = yield* EventLog.EventLog
   yield* memory.append("s", said(6))
   yield* memory.compactDue("s")
-  return { memory, log, good: Option.getOrThrow(yield* log.loadSnapshot("s")) }
+  return { memory, log, good: (yield* snapshotOf(log, "s"))! }
 })
 
 const manual = { strategy: pairs, compaction: "manual" } as const
@@ -45,7 +46,7 @@ describe("repair", () => {
     Effect.gen(function* () {
       const { memory, log, good } = yield* compacted
       for (const data of ["", good.data.slice(0, -1), good.data.replace("number 4", "number 5")]) {
-        yield* log.saveSnapshot("s", { ...good, data })
+        yield* replaceRows(log, "s", "snapshot", [{ ...good, data }])
         expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["snapshot"])
         const again = yield* Memory.make(manual)
         expect(yield* again.context("s")).toEqual(yield* memory.context("s"))
@@ -120,17 +121,16 @@ describe("repair", () => {
         ],
         [harmless],
         {
-          expectedVersion: good.version,
+          expectedVersion: versionIn(good),
           batchId: "damage",
         },
       )
-      const kept = { ...good, version: good.version + 1, batchId: "damage" }
-      yield* log.saveSnapshot("s", kept)
+      yield* replaceRows(log, "s", "snapshot", [good])
       const found = yield* Verify.session(log, "s")
       expect(found[0]).toMatchObject({ version: 3, rule: "contiguous" })
       expect(found.map(({ rule }) => rule)).not.toContain("snapshot")
       expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: found })
-      expect(yield* log.loadSnapshot("s")).toEqual(Option.some(kept))
+      expect(yield* snapshotOf(log, "s")).toEqual(good)
     }).pipe(Effect.provide(withMemory(manual))),
   )
 })

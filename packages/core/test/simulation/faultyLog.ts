@@ -114,97 +114,59 @@ export const faultyLog = (
       )
 
   /**
-   * Some records, from what the history saw the log take: that costs less than asking the log, and at the end the two
-   * are compared. It fails when the record before them is not the one it was: the log that is read is gone.
+   * A page of records, from what the history saw the log take: that costs less than asking the log, and at the end the two
+   * are compared.
    */
-  const page = (
-    session: string,
-    { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: EventLog.ReadOptions,
-    before: EventLog.LogRecord | null,
-  ) =>
+  const page = (session: string, { fromVersion, toVersion, reverse, limit }: EventLog.PageOptions) =>
     call(`read ${session} from ${fromVersion}`, () => {
-      const { records } = history.of(session)
-      if (before !== null && records[before.version - 1]?.batchId !== before.batchId) {
-        process.faults++
-        return Exit.fail(
-          new EventLog.LogError({ operation: "read", session, reason: "it was deleted while it was read" }),
-        )
-      }
-      const found = records.slice(Math.max(fromVersion, 1) - 1, Math.max(toVersion, 0))
-      return Exit.succeed((reverse ? found.toReversed() : found).slice(0, faults.pageSize))
+      const found = history.of(session).records.slice(fromVersion - 1, toVersion)
+      return Exit.succeed((reverse ? found.toReversed() : found).slice(0, limit))
     })
+
+  /** The snapshot as it is stored; or none, an older one, or one that was damaged on the disk. */
+  const snapshotRows = (session: string) => {
+    const stored = Effect.runSyncExit(inner.projections.get(session, "snapshot"))
+    if (world.calm || !draw.chance(faults.snapshots)) return stored
+    const older = draw.any(history.of(session).snapshots)
+    const fault = draw.weighted({ gone: 1, old: 1, damaged: 1 })
+    if (fault === "gone" || older === undefined) return Exit.succeed([])
+    if (fault === "old") return Exit.succeed([older])
+    const at = draw.below(older.data.length)
+    return Exit.succeed([{ ...older, data: `${older.data.slice(0, at)}?${older.data.slice(at + 1)}` }])
+  }
 
   return {
     append: (session, records, options) => write("append to")(session, null, records, options),
     rewrite: (session, rewritten, records, options) => write("rewrite")(session, rewritten, records, options),
-    read: (session, options = {}) =>
-      Stream.paginateChunkEffect(
-        { range: options, before: null as EventLog.LogRecord | null },
-        ({ range, before }) =>
-          Effect.map(page(session, range, before), (records) => {
-            const last = records.at(-1)
-            const next =
-              last === undefined || records.length < faults.pageSize
-                ? Option.none()
-                : Option.some({
-                    range:
-                      range.reverse === true
-                        ? { ...range, toVersion: last.version - 1 }
-                        : { ...range, fromVersion: last.version + 1 },
-                    before: last,
-                  })
-            return [Chunk.unsafeFromArray(records), next] as const
-          }),
-      ),
-    version: (session) =>
-      call(`version of ${session}`, () => Exit.succeed(history.of(session).records.length)),
-    saveSnapshot: (session, snapshot) =>
-      call(
-        `save snapshot of ${session} at ${snapshot.version}`,
-        () => {
-          if (!world.calm && draw.chance(faults.snapshots)) return Exit.void
-          const exit = Effect.runSyncExit(inner.saveSnapshot(session, snapshot))
-          history.snapshotSaved(session)
-          return exit
-        },
-        { writes: true },
-      ),
-    loadSnapshot: (session) =>
-      call(`load snapshot of ${session}`, () => {
-        const stored = Effect.runSyncExit(inner.loadSnapshot(session))
-        if (world.calm || !draw.chance(faults.snapshots)) return stored
-        // Gone, an older one, or one that was damaged on the disk.
-        const older = draw.any(history.of(session).snapshots)
-        const fault = draw.weighted({ gone: 1, old: 1, damaged: 1 })
-        if (fault === "gone" || older === undefined) return Exit.succeed(Option.none())
-        if (fault === "old") return Exit.succeed(Option.some(older))
-        const at = draw.below(older.data.length)
-        const data = `${older.data.slice(0, at)}?${older.data.slice(at + 1)}`
-        return Exit.succeed(Option.some({ ...older, data }))
-      }),
-    summaries: (session, options) =>
-      call(`summaries of ${session}`, () => Effect.runSyncExit(inner.summaries(session, options))),
-    replaceSummaries: (session, rows, at) =>
-      call(
-        `replace the summaries of ${session} at ${at.version}`,
-        () => Effect.runSyncExit(inner.replaceSummaries(session, rows, at)),
-        { writes: true },
-      ),
-    sessions: Stream.unwrap(
-      call("list sessions", () =>
-        Exit.succeed(Stream.fromIterable(Effect.runSync(Stream.runCollect(inner.sessions)))),
-      ),
-    ),
-    owned: (owner, options) =>
-      call("list the sessions of an owner", () => Effect.runSyncExit(inner.owned(owner, options))),
-    description: (session) =>
-      call(`description of ${session}`, () => Effect.runSyncExit(inner.description(session))),
-    replaceDescription: (session, description, at) =>
-      call(
-        `replace the description of ${session}`,
-        () => Effect.runSyncExit(inner.replaceDescription(session, description, at)),
-        { writes: true },
-      ),
+    read: page,
+    head: (session) => call(`head of ${session}`, () => Effect.runSyncExit(inner.head(session))),
+    list: (options) => call("list sessions", () => Effect.runSyncExit(inner.list(options))),
+    projections: {
+      get: (session, kind, filter) =>
+        call(`${kind} rows of ${session}`, () =>
+          kind === "snapshot"
+            ? snapshotRows(session)
+            : Effect.runSyncExit(inner.projections.get(session, kind, filter)),
+        ),
+      put: (session, at, changes) => {
+        const kinds = changes.map(({ kind }) => kind)
+        return call(
+          `put ${kinds.join(", ")} rows of ${session} at ${at.version}`,
+          () => {
+            const isSnapshot = kinds.includes("snapshot")
+            if (isSnapshot && !world.calm && draw.chance(faults.snapshots)) return Exit.void
+            const exit = Effect.runSyncExit(inner.projections.put(session, at, changes))
+            if (isSnapshot) history.snapshotSaved(session)
+            return exit
+          },
+          { writes: true },
+        )
+      },
+      drop: (kind, session) =>
+        call(`drop ${kind} rows`, () => Effect.runSyncExit(inner.projections.drop(kind, session)), {
+          writes: true,
+        }),
+    },
     delete: (session) =>
       call(
         `delete ${session}`,

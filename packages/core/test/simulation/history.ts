@@ -3,8 +3,9 @@
  * with it. Each time the log has taken something, the laws that show in it are checked.
  */
 import { Effect, Either, Option, Stream } from "effect"
+import { snapshotOf, versionIn } from "@memfold/harness/logs"
 import { isDeepStrictEqual } from "node:util"
-import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
+import { EventCodec, EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
 import * as Snapshot from "../../src/projection/Snapshot.js"
 import {
   compactionFindings,
@@ -55,7 +56,7 @@ export interface Truth {
   /** The marks of messages that were redacted. */
   readonly forgotten: Set<string>
   /** Snapshots that were saved and may still be lying about. */
-  snapshots: Array<EventLog.Snapshot>
+  snapshots: Array<EventLog.ProjectionRow>
 }
 
 /** A moment, to ask later what has happened since. */
@@ -219,23 +220,24 @@ export class History {
   /** The log took a snapshot, or was asked to. */
   snapshotSaved(session: string): void {
     const truth = this.of(session)
-    const stored = Option.getOrNull(Effect.runSync(this.log.loadSnapshot(session)))
+    const stored = Effect.runSync(snapshotOf(this.log, session))
     if (stored === null) return
     this.redacted(truth, [])
-    const state = truth.states[stored.version]
-    const restored = Option.getOrNull(Snapshot.restore(session, stored))
+    const version = versionIn(stored)
+    const state = truth.states[version]
+    const restored = Option.getOrNull(Snapshot.stateIn(session, stored))?.state
     must(
-      restored !== null && state !== undefined && sameState(restored, state),
+      restored !== undefined && state !== undefined && sameState(restored, state),
       "L6",
-      () => `the snapshot of ${session} at ${stored.version} is not the fold of its log`,
+      () => `the snapshot of ${session} at ${version} is not the fold of its log`,
       () => ({ restored, state }),
     )
-    if (truth.snapshots.at(-1)?.version !== stored.version) truth.snapshots.push(stored)
+    if (truth.snapshots.at(-1)?.data !== stored.data) truth.snapshots.push(stored)
   }
 
   /** The whole log of a session, as it is stored. */
   private read(session: string): ReadonlyArray<EventLog.LogRecord> {
-    return [...Effect.runSync(Stream.runCollect(this.EventLog.records(log, session)))].map(tidy)
+    return [...Effect.runSync(Stream.runCollect(EventLog.records(this.log, session)))].map(tidy)
   }
 
   /** What was stored before is what is stored now (law L10). */
@@ -448,13 +450,15 @@ export class History {
         () => `${found} was redacted from ${session}; event ${version} (${type}) has it`,
       )
     }
-    const snapshot = Option.getOrNull(Effect.runSync(this.log.loadSnapshot(session)))
-    const found = marksIn(snapshot?.data ?? "").find((mark) => forgotten.has(mark))
-    must(
-      found === undefined,
-      "L15",
-      () => `${found} was redacted from ${session}; its snapshot at ${snapshot?.version} has it`,
-    )
+    for (const kind of ["snapshot", "summary", "index"]) {
+      const rows = Effect.runSync(this.log.projections.get(session, kind))
+      const found = marksIn(JSON.stringify(rows)).find((mark) => forgotten.has(mark))
+      must(
+        found === undefined,
+        "L15",
+        () => `${found} was redacted from ${session}; its rows of kind ${kind} have it`,
+      )
+    }
   }
 
   /** Ends the run if an answer, asked for after a redaction, has what was redacted. */
