@@ -79,9 +79,9 @@ const typeNumbers = ({ dialect, query, statement }: Database) => {
   }
 }
 
-/** Where a batch goes, and what is there. `id` is `null` if there is no session yet. */
+/** Where a batch goes, and what is there. `id` is `undefined` if there is no session yet. */
 interface Place {
-  readonly id: number | null
+  readonly id: number | undefined
 }
 
 const isPlace = (decided: Place | EventLog.AppendResult): decided is Place => "id" in decided
@@ -127,7 +127,7 @@ const decide = <E>(
       lastBatchId !== undefined && (known === undefined || textOrNull(known, "batch_id") !== lastBatchId)
     if (actualVersion !== expectedVersion || isAnotherLog)
       return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion })
-    return { id: known === undefined ? null : integer(known, "id") }
+    return { id: known === undefined ? undefined : integer(known, "id") }
   })
 
 /** Makes the methods `append` and `rewrite` of the log of a database. */
@@ -136,8 +136,8 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
   const types = typeNumbers(database)
 
   /** A record in the list that a statement gets. */
-  const listed = ({ time, type, schemaVersion, data, checksum = null }: EventLog.NewRecord) =>
-    [time, types.of(type), schemaVersion, data, checksum] as const
+  const listed = ({ time, type, schemaVersion, data, checksum }: EventLog.NewRecord) =>
+    [time, types.of(type), schemaVersion, data, checksum ?? null] as const
 
   const shared = Batcher.make<Batch, boolean, SqlError>({
     keyOf: ({ session }) => session,
@@ -174,8 +174,10 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
           [
             id,
             expectedVersion + 1 + from,
-            ...[from, batchId],
-            ...[from, hashOf(options)],
+            from,
+            batchId,
+            from,
+            hashOf(options),
             from,
             JSON.stringify(records.slice(from, from + most.records).map(listed)),
           ],
@@ -207,7 +209,7 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
     )
 
   const inTransaction = (operation: string, batch: Batch) => {
-    const { session, records, options, rewritten } = batch
+    const { session, options, rewritten } = batch
     return transaction({ operation, session }, (run) =>
       Effect.gen(function* () {
         const place = yield* decide(run, operation, batch)

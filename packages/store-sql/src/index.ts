@@ -12,6 +12,7 @@ import { reads } from "./reads.js"
 export type { WritingOptions } from "./append.js"
 export * from "./Database.js"
 export type { Dialect } from "./Dialect.js"
+export { batchIdOf } from "./queries.js"
 export * from "./sqlite.js"
 
 /** Makes the log of a database that has the tables of its dialect. */

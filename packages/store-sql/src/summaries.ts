@@ -21,7 +21,7 @@ interface SummaryRow {
   readonly time: number
 }
 
-const statuses: ReadonlyArray<string> = ["active", "superseded", "invalid"]
+const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"])
 
 /** The columns that must hold whole numbers, which a database may not enforce. */
 const numbers = ["version", "compact_up_to_index", "compacted_at", "time", "tokens"]
@@ -30,7 +30,7 @@ const numbers = ["version", "compact_up_to_index", "compacted_at", "time", "toke
 const isConsistent = (row: Row): boolean =>
   row["session"] === row["id"] &&
   row["thread_id"] === row["name"] &&
-  statuses.includes(text(row, "status")) &&
+  statuses.has(text(row, "status")) &&
   integer(row, "is_active") === (row["status"] === "active" ? 1 : 0) &&
   integer(row, "is_split_turn") === (row["split_turn_prefix"] === null ? 0 : 1) &&
   row["created_at"] === row["created"] &&

@@ -3,7 +3,7 @@
  * serves all subscribers, and while no other process writes it is a single number that SQLite keeps in memory.
  */
 import type { EventLog } from "@memfold/core"
-import { type Database, text } from "@memfold/store-sql"
+import { batchIdOf, type Database, text } from "@memfold/store-sql"
 import { Effect, Fiber, Queue, type Scope, Stream } from "effect"
 
 /** How often to look for writes of other processes. */
@@ -11,11 +11,8 @@ const lookEvery = "100 millis"
 
 const about = { operation: "changes" }
 
-/**
- * What tells the present log of each of the sessions in a JSON array from what it was: its number, and its last version with the
- * time and the checksum there. A session that was deleted has none.
- */
-const ends = `SELECT sessions.name, concat_ws(' ', sessions.id, last_version, last.time, last.checksum) AS log
+/** The last record of each of the sessions in a JSON array. A session that was deleted has none. */
+const lastRecords = `SELECT sessions.name, last_version || ' ' || ${batchIdOf("last")} AS last
   FROM json_each(?) AS listed JOIN sessions ON sessions.name = listed.value
     LEFT JOIN events AS last ON last.id = sessions.id << 32 | last_version`
 
@@ -50,9 +47,9 @@ export const make = (database: Database): Effect.Effect<Changes, never, Scope.Sc
     const look = Effect.gen(function* () {
       const now = yield* commits
       if (now === seen) return
-      const rows = yield* database.query(about, ends, [JSON.stringify([...listening.keys()])])
+      const rows = yield* database.query(about, lastRecords, [JSON.stringify([...listening.keys()])])
       seen = now
-      const last = new Map(rows.map((row) => [text(row, "name"), text(row, "log")]))
+      const last = new Map(rows.map((row) => [text(row, "name"), text(row, "last")]))
       for (const [session, listeners] of listening) {
         if (listeners.last === last.get(session)) continue
         listeners.last = last.get(session)
