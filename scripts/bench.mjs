@@ -8,9 +8,9 @@ const given = process.argv.slice(2)
 const asked = given.filter((name) => name !== "extractive")
 // The extractive summarizer is measured on transcripts: those of MEMFOLD_CORPUS, or the shipped samples.
 if (given.length === 0 || given.includes("extractive")) {
-  const samples = join(root, "packages/memfold/samples")
+  const samples = join(root, "packages/cli/samples")
   const env = { MEMFOLD_CORPUS: process.env.MEMFOLD_CORPUS ?? samples }
-  process.exitCode = await run(tool("vitest"), ["run", "packages/memfold/corpus/extractive"], {
+  process.exitCode = await run(tool("vitest"), ["run", "packages/cli/corpus/extractive"], {
     stdio: "inherit",
     env,
   })

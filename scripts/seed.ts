@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check"
 import { inject } from "vitest"
-import { often } from "../packages/core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -17,12 +17,12 @@ if (args[0] === "--corpus") {
     process.exit(2)
   }
   env.MEMFOLD_CORPUS = folder
-  args.splice(0, 2, "packages/memfold/corpus", "packages/tokens-gpt/test/corpus")
+  args.splice(0, 2, "packages/cli/corpus", "packages/memfold/corpus")
 }
 
 await setup()
-// If only some tests run, only those of the Redis store need a server. Without one they fail with a message.
-if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes("redis"))) {
+// If only some tests run, only the ones of the Redis store and of its test servers need a server. Without one they fail with a message.
+if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => /redis|harness/.test(arg))) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }

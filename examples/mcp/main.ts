@@ -3,7 +3,7 @@
  * is killed while a tool runs, and another one goes on. Offline, against a local server that is as strict as OpenAI's API;
  * with `OPENAI_API_KEY` set, against the API itself.
  */
-import { providerServer, seeded } from "@memfold/testing/provider"
+import { providerServer, seeded } from "@memfold/strict-providers"
 import { Client } from "@modelcontextprotocol/client"
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { mkdtempSync, rmSync } from "node:fs"

@@ -1,5 +1,5 @@
 /** What the examples have in common: a worker that is killed in the middle, and another one that goes on. */
-import { type ProviderServer, providerServer, seeded } from "@memfold/testing/provider"
+import { type ProviderServer, providerServer, seeded } from "@memfold/strict-providers"
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

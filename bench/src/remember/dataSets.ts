@@ -1,7 +1,7 @@
 /** The conversations of the data sets, in the folder that `MEMFOLD_DATA` names. They are not part of the repository. */
+import { readTranscripts } from "@memfold/cli/transcripts"
 import { type Conversation, ofTranscript, readDataSet } from "@memfold/lab"
 import { Either } from "effect"
-import { readTranscripts } from "memfold"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 

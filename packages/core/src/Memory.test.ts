@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Option, Stream } from "effect"
-import { echo, gated, pairs, said, withMemory } from "../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   CurrentSummarizer,
   EventLog,

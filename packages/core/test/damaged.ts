@@ -38,6 +38,7 @@ export const damage: fc.Arbitrary<(value: unknown) => void> = fc
     const [object, key] = places[at % places.length]!
     const before = object[key]
     if (change.act === "replace") object[key] = change.value
+    else if (change.act === "add" && Array.isArray(object)) object.push(1)
     else if (change.act === "add") object["another"] = 1
     else {
       // oxlint-disable-next-line typescript/no-dynamic-delete -- the field to be missing is generated

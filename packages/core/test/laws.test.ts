@@ -5,11 +5,11 @@
 import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "./depth.js"
-import { RollingBuffer } from "../../strategies/rolling-buffer/src/index.js"
-import { Rounds } from "../../strategies/rounds/src/index.js"
+import { often } from "@memfold/harness/depth"
+import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { Rounds } from "@memfold/strategy-rounds"
 import { SummaryMode, Keep, Message, Prune, Session, Split, Strategy, Trigger, Verify } from "../src/index.js"
-import * as Snapshot from "../src/session/Snapshot.js"
+import * as Snapshot from "../src/projection/Snapshot.js"
 import {
   batched,
   chat,
@@ -17,12 +17,16 @@ import {
   inBatches,
   pruningStrategy,
   strategy as anyStrategy,
-} from "../../testing/src/arbitrary/index.js"
-import { compactions, type Run, runOf, session } from "../../testing/src/memory/run.js"
-import { compactionFindings } from "../../testing/src/oracle/compaction.js"
-import { contextFinding, growthFinding } from "../../testing/src/oracle/context.js"
-import { readSession, stateFinding } from "../../testing/src/oracle/session.js"
-import { strategies } from "../../testing/test/shipped/strategies.js"
+} from "@memfold/testing/arbitrary"
+import { compactions, type Run, runOf, runSession as session } from "@memfold/testing"
+import {
+  compactionFindings,
+  contextFinding,
+  growthFinding,
+  readSession,
+  stateFinding,
+} from "@memfold/testing/oracle"
+import { strategies } from "@memfold/harness/shippedStrategies"
 
 /** What a run is made from. */
 interface Input {

@@ -3,7 +3,7 @@
  * disagree, stores and summarizers that fail. One seed is one run; every law is checked after every step.
  */
 import { afterAll, describe, expect, it } from "vitest"
-import { often } from "./depth.js"
+import { often } from "@memfold/harness/depth"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
 import { simulate } from "./simulation/simulation.js"
 

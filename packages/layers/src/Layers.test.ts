@@ -13,7 +13,7 @@ import {
 } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
-import { often } from "../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { sessionOf } from "../test/facts.js"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
@@ -80,8 +80,8 @@ const contextOf = (session: string, options?: Memory.AtVersionOptions) =>
 /** Everything that is stored, as one text. */
 const stored = Effect.gen(function* () {
   const log = yield* EventLog.EventLog
-  const records = yield* log.sessions.pipe(
-    Stream.flatMap(({ session }) => log.read(session)),
+  const records = yield* EventLog.sessions(log).pipe(
+    Stream.flatMap(({ session }) => EventLog.records(log, session)),
     Stream.runCollect,
   )
   return JSON.stringify([...records])

@@ -182,7 +182,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
                       answer: undefined,
                     }
                   },
-                  { batchId: batchIdOf(layer, turns, state) },
+                  batchIdOf(layer, turns, state),
                 )
                 .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
             }

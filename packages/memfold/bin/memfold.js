@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import "../dist/bin/memfold.js"
+import "@memfold/cli/main"

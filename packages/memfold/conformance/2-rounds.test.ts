@@ -5,9 +5,9 @@ import { writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { type Extractor, layer as memoryLayers, rules } from "../../layers/src/index.js"
+import { type Extractor, layer as memoryLayers, rules } from "@memfold/layers"
 import { createMemory, type CreateOptions, type PromiseMemory, Rounds } from "../src/index.js"
-import * as Replay from "../src/cli/replay.js"
+import * as Replay from "@memfold/cli/command/replay"
 import { chat, commandLine, contentsOf, inFolder, layoutOf, toolUse, watched } from "./talk.js"
 
 const open = (options: Partial<CreateOptions> = {}) =>

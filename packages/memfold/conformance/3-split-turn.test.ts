@@ -13,13 +13,12 @@ import { gpt } from "@memfold/tokens-gpt"
 import { Effect, Logger, LogLevel } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest"
-import { ofTokens } from "../../testing/src/strategy/rehearse.js"
-import { quarter } from "../../testing/src/fakes/counter.js"
-import { start } from "../../core/test/children.js"
-import { driverPath, openDriver } from "../../store-sqlite/test/support.js"
-import * as Replay from "../src/cli/replay.js"
+import { ofTokens } from "@memfold/testing"
+import { quarter } from "@memfold/testing/fakes"
+import { start } from "@memfold/harness/children"
+import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
+import * as Replay from "@memfold/cli/command/replay"
 import {
   createMemory,
   type CreateOptions,
@@ -1271,8 +1270,7 @@ describe("edge case 3: many writers", () => {
     expect(rows(file, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }])
 
     // Another process has the lock: a writer waits for it. One that may not wait is told.
-    const lock = fileURLToPath(new URL("../../store-sqlite/test/children/lock.mjs", import.meta.url))
-    const holder = start(lock, driverPath, file, "BEGIN IMMEDIATE", "500")
+    const holder = start(lockProgram, driverPath, file, "BEGIN IMMEDIATE", "500")
     expect(await holder.line()).toBe("locked")
     const { store } = spied(file, undefined, { busyTimeout: 0 })
     const refused = on(file, (memory) => memory.append("s", user(10)), { store })
@@ -1752,7 +1750,7 @@ describe("risks", () => {
     const exact = await gpt()
     const margin = TokenCounter.estimateMargin
     const files = ["coding-agent.jsonl", "support-zh.jsonl"].map((sample) =>
-      readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8"),
+      readFileSync(new URL(`../../cli/samples/${sample}`, import.meta.url), "utf8"),
     )
     // No text of a conversation is counted too low with the estimate's own margin, which guards every limit.
     for (const line of files.flatMap((file) => file.trim().split("\n"))) {
@@ -1779,7 +1777,7 @@ describe("risks", () => {
     expect(await compactedIn(Math.floor(((context + 10) * margin * 0.95) / 0.7))).toBe(1)
     expect(await compactedIn(Math.ceil(((context + 10) * margin * 1.05) / 0.7))).toBe(0)
     for (const sample of ["coding-agent.jsonl", "support-zh.jsonl"]) {
-      const text = readFileSync(new URL(`../samples/${sample}`, import.meta.url), "utf8")
+      const text = readFileSync(new URL(`../../cli/samples/${sample}`, import.meta.url), "utf8")
       expect(TokenCounter.estimating.count(text)).toBeGreaterThanOrEqual(exact.count(text))
     }
   })

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll } from "vitest"
-import { withDriver } from "../../store-sqlite/test/support.js"
+import { withDriver } from "@memfold/harness/sqlite"
 import type { PromiseMemory } from "../src/index.js"
 
 /** Paths of files in a folder that is gone after the tests of a file: new ones, and copies of others. */
@@ -86,16 +86,14 @@ export const spied = (
     })
   const watch = (log: EventLog.Service): EventLog.Service => ({
     ...log,
-    read: (session, range) =>
-      Stream.unwrap(
-        Effect.as(
-          tell("read"),
-          log.read(session, range).pipe(Stream.tap(() => Effect.sync(() => seen.records++))),
-        ),
+    read: (session, page) =>
+      Effect.zipRight(
+        tell("read"),
+        Effect.tap(log.read(session, page), (records) => Effect.sync(() => (seen.records += records.length))),
       ),
     head: (session) => {
       seen.heads++
-      return log.head?.(session) ?? Effect.succeed(null)
+      return log.head(session)
     },
     append: (session, records, how) =>
       records.some(({ type }) => type === "SummaryCommitted")

@@ -12,7 +12,7 @@ import * as OpenAI from "@memfold/openai"
 import * as OpenAIAgents from "@memfold/openai-agents"
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { corpus } from "./transcripts.js"
+import { corpus } from "@memfold/harness/corpus"
 
 type Messages = ReadonlyArray<Message.Message>
 

@@ -5,7 +5,7 @@
 import { decodeMessage } from "@memfold/anthropic"
 import { Message } from "@memfold/core"
 import { Responses } from "@memfold/openai"
-import { responsesViolations } from "@memfold/testing/provider"
+import { responsesViolations } from "@memfold/strict-providers"
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
 

@@ -6,12 +6,12 @@ import { ExtractiveSummarizer, InMemoryEventLog } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { deep, often } from "../../core/test/depth.js"
-import { strategies } from "../src/parts.js"
+import { deep, often } from "@memfold/harness/depth"
+import { strategies } from "@memfold/catalog"
 import { byRule, play } from "../test/provider/acting.js"
 import { targets } from "../test/provider/targets.js"
 import { otherConversations } from "./otherTranscripts.js"
-import { corpus, settings } from "./transcripts.js"
+import { corpus, settings } from "@memfold/harness/corpus"
 
 const summarizer = ExtractiveSummarizer.make()
 

@@ -381,7 +381,6 @@ describe("createMemory", () => {
       "OpenAIDecodeError",
       "SettingsError",
       "SummarizerError",
-      "TranscriptError",
       "UnknownMessage",
       "UnknownName",
       "UnknownSummary",

@@ -29,12 +29,13 @@ import {
   codecs,
   formatContext,
   type Formats,
+  storeOf,
+  summarizerOf,
   type SystemMessages,
   wrongCacheControl,
-} from "./promise/formats.js"
+} from "@memfold/catalog"
 import { logTo } from "./promise/logging.js"
 import { embedderOf } from "./promise/embedder.js"
-import { summarizerOf } from "./promise/models.js"
 import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
@@ -43,7 +44,6 @@ import type {
   RequestOptions,
 } from "./promise/PromiseMemory.js"
 import { toolsOf } from "./promise/tools.js"
-import { storeOf } from "./store.js"
 
 /** The memory was closed before this call. Create another one. */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {

@@ -8,7 +8,7 @@ export { AnthropicDecodeError } from "@memfold/anthropic"
 export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, UnknownSummary } from "@memfold/core"
 export { OpenAIDecodeError } from "@memfold/openai"
 export { Closed } from "./createMemory.js"
-export { UnknownName } from "./parts.js"
+export { UnknownName } from "@memfold/catalog"
 export { InvalidOption } from "./promise/options.js"
 
 /** A stored event of the session cannot be read. */

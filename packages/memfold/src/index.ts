@@ -5,14 +5,20 @@
 export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfold/anthropic"
 export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
-export type { FormatOptions, Formats, SystemMessages, UnsupportedSection } from "./promise/formats.js"
-export type { AsyncEmbedder } from "./promise/embedder.js"
 export {
   askInContext,
   type AskInContextOptions,
   type AskModel,
+  type FormatOptions,
+  type Formats,
   type GivenSummarizer,
-} from "./promise/models.js"
+  type StoreUrl,
+  type StrategyName,
+  type SummarizerName,
+  type SystemMessages,
+  type UnsupportedSection,
+} from "@memfold/catalog"
+export type { AsyncEmbedder } from "./promise/embedder.js"
 export type {
   AsyncHooks,
   CreateOptions,
@@ -34,9 +40,6 @@ export type {
   ToolParameters,
 } from "./promise/tools.js"
 export type { GivenLogger, Level, LogEntry } from "./promise/logging.js"
-export { readTranscripts, type Transcript, TranscriptError } from "./transcript/Transcript.js"
-export type { StrategyName, SummarizerName } from "./parts.js"
-export type { StoreUrl } from "./store.js"
 export * from "./errors.js"
 export type * from "./types.js"
 export {

@@ -60,9 +60,9 @@ it("every example compiles", async () => {
   }
   // It depends on this package, so this package cannot depend on it.
   const paths = {
-    "@memfold/mcp": ["../../adapters/mcp/dist/index.d.ts"],
+    "@memfold/mcp": ["../../mcp/dist/index.d.ts"],
     "@modelcontextprotocol/server/stdio": [
-      "../../adapters/mcp/node_modules/@modelcontextprotocol/server/dist/stdio.d.mts",
+      "../../mcp/node_modules/@modelcontextprotocol/server/dist/stdio.d.mts",
     ],
   }
   const config = {

@@ -1,9 +1,9 @@
 /** Summaries asked for in context, with the official clients: what a provider's prompt cache has of the questions. */
 import Anthropic from "@anthropic-ai/sdk"
-import { providerServer, type ProviderServer } from "@memfold/testing/provider"
+import { providerServer, type ProviderServer } from "@memfold/strict-providers"
 import OpenAI from "openai"
 import { describe, expect, it } from "vitest"
-import { conversing, missesOf, ownPrompts } from "../../testing/src/fakes/inContext.js"
+import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
 import { askInContext, createMemory, type GivenSummarizer } from "../src/index.js"
 
 const parameters = { type: "object" as const, properties: { request: { type: "string" } } }

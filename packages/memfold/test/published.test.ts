@@ -1,24 +1,25 @@
-/** The command line as it is published: one program with everything in it, but for SQLite's driver. */
+/** The package as it is published: a bundle, and a command line that is one, too. All they need is SQLite's driver. */
 import { cpSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { describe, expect, it } from "vitest"
-import { inFolder, lines, programAt, sample } from "./program.js"
+import { inFolder, lines, programAt, sample } from "@memfold/harness/program"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
+const cli = fileURLToPath(new URL("../../cli", import.meta.url))
 const { folder } = inFolder("published")
 
 describe("the published program", () => {
-  const installed = join(folder, "node_modules/memfold")
-  for (const part of ["package.json", "bin", "dist", "samples"]) {
+  const modules = join(folder, "node_modules")
+  const installed = join(modules, "memfold")
+  for (const part of ["package.json", "bin", "dist"]) {
     cpSync(join(root, part), join(installed, part), { recursive: true })
   }
-  symlinkSync(
-    join(root, "node_modules/better-sqlite3"),
-    join(folder, "node_modules/better-sqlite3"),
-    "junction",
-  )
+  for (const part of ["package.json", "dist", "samples"]) {
+    cpSync(join(cli, part), join(modules, "@memfold/cli", part), { recursive: true })
+  }
+  symlinkSync(join(root, "node_modules/better-sqlite3"), join(modules, "better-sqlite3"), "junction")
   const memfold = programAt(join(installed, "bin/memfold.js"), folder)
 
   it("runs where nothing else is installed", async () => {
@@ -44,7 +45,9 @@ describe("the published program", () => {
 
   it("says in one line what to do where SQLite's driver was not built", async () => {
     const unbuilt = join(folder, "unbuilt")
-    cpSync(installed, join(unbuilt, "node_modules/memfold"), { recursive: true })
+    for (const name of ["memfold", "@memfold/cli"]) {
+      cpSync(join(modules, name), join(unbuilt, "node_modules", name), { recursive: true })
+    }
     const driver = realpathSync(join(root, "node_modules/better-sqlite3"))
     cpSync(join(driver, "lib"), join(unbuilt, "node_modules/better-sqlite3/lib"), { recursive: true })
     cpSync(join(driver, "package.json"), join(unbuilt, "node_modules/better-sqlite3/package.json"))
@@ -93,8 +96,11 @@ describe("the published program", () => {
     expect(err).toContain("a setting that is not known")
   })
 
-  it("comes with the licence of everything in it", () => {
-    const built = join(root, "dist/bin")
+  it.each([
+    ["memfold", root],
+    ["@memfold/cli", cli],
+  ])("comes with the licence of everything in it: %s", (_name, of) => {
+    const built = join(of, "dist")
     const bundled = readdirSync(built)
       .filter((name) => name.endsWith(".map"))
       .flatMap(

@@ -27,7 +27,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
-import { Fakes } from "../../testing/src/index.js"
+import * as Fakes from "@memfold/testing/fakes"
 import { make, type Options } from "../src/index.js"
 
 const folder = (): string => {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { memoryProperties } from "../../testing/src/index.js"
-import { lawSuite, vectorIndexLaws } from "../../testing/src/vitest.js"
+import { often } from "@memfold/harness/depth"
+import { memoryProperties } from "@memfold/testing"
+import { lawSuite, vectorIndexLaws } from "@memfold/testing/vitest"
 import { layer } from "../src/index.js"
 
 const folder = mkdtempSync(join(tmpdir(), "memfold-vectors-"))

@@ -1,9 +1,9 @@
 /** The laws that every store keeps, on real servers. */
 import { Layer } from "effect"
 import { beforeAll } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { eventLogLaws } from "../../testing/src/vitest.js"
-import { type Cluster, type Server, servers } from "../test/servers.js"
+import { often } from "@memfold/harness/depth"
+import { eventLogLaws } from "@memfold/testing/vitest"
+import { type Cluster, type Server, servers } from "@memfold/harness/redisServers"
 import { tenant } from "../test/support.js"
 import { layer, type Options } from "./index.js"
 

@@ -2,10 +2,10 @@
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeAll, describe, expect, it, vi } from "vitest"
-import { bundled, start } from "../../core/test/children.js"
+import { bundled, start } from "@memfold/harness/children"
 import type { Options } from "../src/index.js"
 import { keysOf, make } from "../src/index.js"
-import { type Cluster, eventually, type Server, servers, slotOf } from "./servers.js"
+import { type Cluster, eventually, type Server, servers, slotOf } from "@memfold/harness/redisServers"
 import { hears, listener, records, tenant, uncaught, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["listener"])

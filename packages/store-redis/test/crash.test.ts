@@ -1,9 +1,9 @@
 /** A server that is killed again and again: what was acknowledged is there, once (law L14). */
 import { Effect } from "effect"
 import { expect, it, vi } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { random } from "../../core/test/random.js"
-import { servers } from "./servers.js"
+import { often } from "@memfold/harness/depth"
+import { random } from "@memfold/harness/random"
+import { servers } from "@memfold/harness/redisServers"
 import { crowd, found, tenant, withLog } from "./support.js"
 
 const { server } = servers()

@@ -2,9 +2,9 @@
 import { EventLog, Memory, Repair, Verify } from "@memfold/core"
 import { Effect, Logger, LogLevel } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
-import { pairs, said } from "../../core/test/engine.js"
+import { pairs, said } from "@memfold/harness/engine"
 import { keysOf } from "../src/index.js"
-import { type Server, servers } from "./servers.js"
+import { type Server, servers } from "@memfold/harness/redisServers"
 import { tenant, withLog } from "./support.js"
 
 const { server } = servers()

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import type { Level } from "../src/index.js"
-import { servers } from "./servers.js"
+import { servers } from "@memfold/harness/redisServers"
 import { openingFails, tenant, withLog } from "./support.js"
 
 const { server } = servers()

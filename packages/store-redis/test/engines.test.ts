@@ -2,10 +2,10 @@
 import { CurrentSummarizer, EventLog, Memory, Message, type Summarizer, Verify } from "@memfold/core"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
-import { random } from "../../core/test/random.js"
-import { pairs } from "../../core/test/engine.js"
+import { random } from "@memfold/harness/random"
+import { pairs } from "@memfold/harness/engine"
 import { make, type Options } from "../src/index.js"
-import { type Cluster, type Server, servers } from "./servers.js"
+import { type Cluster, type Server, servers } from "@memfold/harness/redisServers"
 import { all, tenant } from "./support.js"
 
 const { server, cluster } = servers()

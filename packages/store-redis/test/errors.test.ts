@@ -4,8 +4,8 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
 import { keysOf, make, type Options } from "../src/index.js"
-import { freePort } from "./ports.js"
-import { eventually, type Server, servers } from "./servers.js"
+import { freePort } from "@memfold/harness/ports"
+import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()

@@ -4,10 +4,17 @@
  */
 import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { random } from "../../core/test/random.js"
+import { often } from "@memfold/harness/depth"
+import { random } from "@memfold/harness/random"
 import { keysOf, make } from "../src/index.js"
-import { type Cluster, eventually, mastersFor, type Server, servers, slotOf } from "./servers.js"
+import {
+  type Cluster,
+  eventually,
+  mastersFor,
+  type Server,
+  servers,
+  slotOf,
+} from "@memfold/harness/redisServers"
 import { all, crowd, found, logError, records, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { expect, it } from "vitest"
 import { keysOf } from "../src/index.js"
-import { servers } from "./servers.js"
+import { servers } from "@memfold/harness/redisServers"
 import { tenant, withLog } from "./support.js"
 
 const { server } = servers()

@@ -1,10 +1,10 @@
 /** The laws of whole memories over a real server: the engine works over this store as over one in memory. */
 import { Layer } from "effect"
 import { beforeAll } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { memoryLaws } from "../../testing/src/vitest.js"
+import { often } from "@memfold/harness/depth"
+import { memoryLaws } from "@memfold/testing/vitest"
 import { layer } from "../src/index.js"
-import { type Server, servers } from "./servers.js"
+import { type Server, servers } from "@memfold/harness/redisServers"
 import { tenant } from "./support.js"
 
 const { server } = servers()

@@ -6,8 +6,8 @@
 import { CurrentSummarizer, EventLog, Memory, Message, Verify } from "@memfold/core"
 import { Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { echo, pairs } from "../../core/test/engine.js"
+import { often } from "@memfold/harness/depth"
+import { echo, pairs } from "@memfold/harness/engine"
 import { isNoScript } from "../src/failures.js"
 import { keysOf, make, type Options, type RedisEventLog } from "../src/index.js"
 import {
@@ -20,7 +20,7 @@ import {
   type Server,
   servers,
   slotOf,
-} from "./servers.js"
+} from "@memfold/harness/redisServers"
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"
 import { relays } from "./relay.js"
-import { answered, eventually, servers } from "./servers.js"
+import { answered, eventually, servers } from "@memfold/harness/redisServers"
 import { hears, listener, logError, records, tenant, uncaught, withLog } from "./support.js"
 
 const { server } = servers()

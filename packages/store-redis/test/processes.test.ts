@@ -1,10 +1,10 @@
 /** Many processes on one session: every append once, and each process' in its order (law L12). */
 import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
-import { often } from "../../core/test/depth.js"
-import { bundled, start } from "../../core/test/children.js"
+import { often } from "@memfold/harness/depth"
+import { bundled, start } from "@memfold/harness/children"
 import type { Options } from "../src/index.js"
-import { servers } from "./servers.js"
+import { servers } from "@memfold/harness/redisServers"
 import { all, tenant, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer"])

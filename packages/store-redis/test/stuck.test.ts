@@ -4,7 +4,7 @@ import { mkdirSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { make } from "../src/index.js"
-import { answered, eventually, keepBusy, servers } from "./servers.js"
+import { answered, eventually, keepBusy, servers } from "@memfold/harness/redisServers"
 import { all, logError, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()

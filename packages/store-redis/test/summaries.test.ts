@@ -3,7 +3,7 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
 import { keysOf, type RedisEventLog } from "../src/index.js"
-import { type Server, servers } from "./servers.js"
+import { type Server, servers } from "@memfold/harness/redisServers"
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()

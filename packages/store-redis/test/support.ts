@@ -4,7 +4,7 @@ import { Chunk, Effect, Exit, Fiber, type Scope, Stream } from "effect"
 import { inspect } from "node:util"
 import { expect } from "vitest"
 import { make, type Options, type RedisEventLog } from "../src/index.js"
-import { eventually } from "./servers.js"
+import { eventually } from "@memfold/harness/redisServers"
 
 let tenants = 0
 /** A tenant of its own, for every test. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"
 import { sessionLists } from "../src/keys.js"
 import { fromStored, toStored } from "../src/stored.js"
-import { type Server, servers } from "./servers.js"
+import { type Server, servers } from "@memfold/harness/redisServers"
 import { all, records, withLog } from "./support.js"
 
 const { server } = servers()

@@ -1,8 +1,8 @@
 /** A log that nobody closes keeps no process from its end, and a request keeps it until it is answered. */
 import { expect, it, vi } from "vitest"
-import { bundled, start } from "../../core/test/children.js"
+import { bundled, start } from "@memfold/harness/children"
 import type { Options } from "../src/index.js"
-import { eventually, servers } from "./servers.js"
+import { eventually, servers } from "@memfold/harness/redisServers"
 import { tenant } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["unclosed"])

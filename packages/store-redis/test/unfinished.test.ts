@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
 import { keysOf, make } from "../src/index.js"
-import { eventually, type Server, servers } from "./servers.js"
+import { eventually, type Server, servers } from "@memfold/harness/redisServers"
 import { tenant } from "./support.js"
 
 const { server } = servers()

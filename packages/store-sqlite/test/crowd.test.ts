@@ -1,9 +1,9 @@
 /** A crowd at work: many processes on many sessions of one file, compacting, killed and started again. */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
-import { type Child, start } from "../../core/test/children.js"
-import { random } from "../../core/test/random.js"
+import { type Child, start } from "@memfold/harness/children"
+import { random } from "@memfold/harness/random"
 import { bundled, findings, folder, integrity, recordsOf, textsOf, withLog } from "./support.js"
 
 const script = bundled("crowd")

@@ -3,9 +3,10 @@ import { EventLog, Memory, Verify } from "@memfold/core"
 import { Effect, Either, Layer } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { pairs, said } from "../../core/test/engine.js"
+import { pairs, said } from "@memfold/harness/engine"
 import { make } from "../src/index.js"
-import { folder, versionOf, withDriver } from "./support.js"
+import { withDriver } from "@memfold/harness/sqlite"
+import { folder, versionOf } from "./support.js"
 
 const using = <A, E>(
   file: string,

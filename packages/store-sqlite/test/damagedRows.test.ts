@@ -5,9 +5,10 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { pairs, said } from "../../core/test/engine.js"
+import { pairs, said } from "@memfold/harness/engine"
 import { make } from "../src/index.js"
-import { integrity, withDriver, withLog } from "./support.js"
+import { withDriver } from "@memfold/harness/sqlite"
+import { integrity, withLog } from "./support.js"
 
 const opened = (file: string) => Layer.scoped(EventLog.EventLog, make({ filename: file }))
 const manual = { strategy: pairs, compaction: "manual" } as const

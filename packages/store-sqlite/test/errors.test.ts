@@ -18,22 +18,20 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
-import { child, start } from "../../core/test/children.js"
+import { child, start } from "@memfold/harness/children"
+import { driverPath, openDriver, withDriver, lockProgram } from "@memfold/harness/sqlite"
 import {
   bundled,
-  driverPath,
   folder,
   integrity,
-  openDriver,
   openingFails,
   putSnapshot,
   records,
   versionOf,
-  withDriver,
   withLog,
 } from "./support.js"
 
-const script = bundled("fill", "lock")
+const script = bundled("fill")
 
 /**
  * The files of a folder with the hashes of their contents. What SQLite puts beside a WAL database that is open
@@ -303,7 +301,7 @@ describe("files of another user", () => {
 
 describe("files that somebody else holds", () => {
   const lock = async (file: string, sql: string, millis: number) => {
-    const holder = start(script("lock"), driverPath, file, sql, String(millis))
+    const holder = start(lockProgram, driverPath, file, sql, String(millis))
     expect(await holder.line()).toBe("locked")
     return holder
   }

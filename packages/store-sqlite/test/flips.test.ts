@@ -6,11 +6,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { random } from "../../core/test/random.js"
-import { often } from "../../core/test/depth.js"
-import { pairs } from "../../core/test/engine.js"
+import { random } from "@memfold/harness/random"
+import { often } from "@memfold/harness/depth"
+import { pairs } from "@memfold/harness/engine"
 import { integrity, make } from "../src/index.js"
-import { withDriver } from "./support.js"
+import { withDriver } from "@memfold/harness/sqlite"
+import {} from "./support.js"
 
 const sessions = ["one", "two", "three", "four"]
 const folder = mkdtempSync(join(tmpdir(), "memfold-flips-"))

@@ -14,6 +14,7 @@ import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { withDriver } from "@memfold/harness/sqlite"
 import {
   countsOf,
   folder,
@@ -25,7 +26,6 @@ import {
   summaryRows,
   textsOf,
   versionOf,
-  withDriver,
   withLog,
 } from "./support.js"
 import { batchHash } from "../../store-sql/src/batchHash.js"

@@ -4,7 +4,8 @@ import { Effect, Either } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { make } from "../src/index.js"
-import { folder, openDriver, versionOf } from "./support.js"
+import { openDriver } from "@memfold/harness/sqlite"
+import { folder, versionOf } from "./support.js"
 
 const record: EventLog.NewRecord = {
   time: 0,

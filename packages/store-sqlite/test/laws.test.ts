@@ -1,7 +1,7 @@
 /** The laws of stores over SQLite files. */
 import { join } from "node:path"
-import { often } from "../../core/test/depth.js"
-import { eventLogLaws } from "../../testing/src/vitest.js"
+import { often } from "@memfold/harness/depth"
+import { eventLogLaws } from "@memfold/testing/vitest"
 import { layer, type Options } from "../src/index.js"
 import { folder } from "./support.js"
 

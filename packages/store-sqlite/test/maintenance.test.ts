@@ -6,13 +6,13 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it, describe, onTestFinished } from "vitest"
 import { backup, size, vacuum } from "../src/index.js"
-import { start } from "../../core/test/children.js"
+import { start } from "@memfold/harness/children"
+import { openDriver } from "@memfold/harness/sqlite"
 import {
   bundled,
   findings,
   folder,
   integrity,
-  openDriver,
   records,
   summary,
   summaryRows,

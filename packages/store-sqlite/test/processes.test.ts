@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { type Child, start } from "../../core/test/children.js"
-import { often } from "../../core/test/depth.js"
-import { random } from "../../core/test/random.js"
+import { type Child, start } from "@memfold/harness/children"
+import { often } from "@memfold/harness/depth"
+import { random } from "@memfold/harness/random"
 import {
   bundled,
   countsOf,

@@ -3,17 +3,16 @@ import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { openDriver, withDriver } from "@memfold/harness/sqlite"
 import {
   folder,
   integrity,
-  openDriver,
   records,
   summariesOf,
   type Summary,
   summary,
   summaryRows,
   versionOf,
-  withDriver,
   withLog,
 } from "./support.js"
 

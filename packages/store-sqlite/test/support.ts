@@ -1,15 +1,15 @@
-/** What the tests of this package share: folders that go away, the driver itself, and scripts for second processes. */
+/** What the tests of this package share: folders that go away, and scripts for second processes. */
 import { EventCodec, EventLog, Message, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as nextLook } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { onTestFinished } from "vitest"
-import { bundled as bundledFrom } from "../../core/test/children.js"
+import { bundled as bundledFrom } from "@memfold/harness/children"
+import { driverPath, withDriver } from "@memfold/harness/sqlite"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
 
@@ -20,43 +20,11 @@ export const folder = (): string => {
   return path
 }
 
-/** As much of better-sqlite3 as the tests use. */
-interface Driver {
-  readonly prepare: (sql: string) => {
-    readonly all: (...parameters: ReadonlyArray<unknown>) => ReadonlyArray<Readonly<Record<string, unknown>>>
-  }
-  readonly exec: (sql: string) => void
-  readonly pragma: (sql: string, options?: { readonly simple: boolean }) => unknown
-  readonly close: () => void
-}
-
-const fromHere = createRequire(import.meta.url)
-/** The driver is a dependency of the client, so it is looked up from there. */
-export const driverPath = createRequire(fromHere.resolve("@effect/sql-sqlite-node")).resolve("better-sqlite3")
-const Sqlite = fromHere(driverPath) as new (file: string) => Driver
-
 /** Bundles scripts of `children/` for the tests of a file; answers with the path of each. */
 export const bundled = <Name extends string>(...names: ReadonlyArray<Name>): ((name: Name) => string) =>
   bundledFrom(new URL("children/", import.meta.url), names, {
     "better-sqlite3": pathToFileURL(driverPath).href,
   })
-
-/** Opens a file as any program with SQLite would, until the test ends. */
-export const openDriver = (file: string): Driver => {
-  const driver = new Sqlite(file)
-  onTestFinished(() => driver.close())
-  return driver
-}
-
-/** Uses a file as any program with SQLite would. */
-export const withDriver = <A>(file: string, use: (driver: Driver) => A): A => {
-  const driver = new Sqlite(file)
-  try {
-    return use(driver)
-  } finally {
-    driver.close()
-  }
-}
 
 /** Opens a log, uses it, and closes it. */
 export const withLog = <A, E>(

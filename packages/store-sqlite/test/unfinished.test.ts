@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { expect, it } from "vitest"
 import { make, type Options } from "../src/index.js"
-import { eventually, folder, integrity, openDriver, withDriver } from "./support.js"
+import { openDriver, withDriver } from "@memfold/harness/sqlite"
+import { eventually, folder, integrity } from "./support.js"
 
 const secret = "the number is 555-0199-SECRET"
 

@@ -1,6 +1,7 @@
 /**
  * `@memfold/testing`: the laws of memfold as properties, to test a strategy or a store of your own. Nothing here needs a
- * test runner; `@memfold/testing/vitest` registers the laws in Vitest.
+ * test runner; `@memfold/testing/vitest` registers the laws in Vitest. Generated input is in `@memfold/testing/arbitrary`,
+ * fakes are in `@memfold/testing/fakes`, and the models that the laws compare with are in `@memfold/testing/oracle`.
  */
 export { check, examine, LawBroken, title } from "./law/check.js"
 export type { CheckOptions, Verdict } from "./law/check.js"
@@ -8,7 +9,7 @@ export type { Law } from "./law/Law.js"
 
 export { strategyProperties } from "./strategy/strategyProperties.js"
 export type { TurnsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
-export { rehearse } from "./strategy/rehearse.js"
+export { decisions, ofTokens, oneByOne, rehearse, summaryTokens } from "./strategy/rehearse.js"
 export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
 
 export { eventLogProperties } from "./log/eventLogProperties.js"
@@ -24,10 +25,20 @@ export { ExpectedMemory } from "./memory/ExpectedMemory.js"
 export { inWorld } from "./memory/world.js"
 export type { MemoryPropertiesOptions } from "./memory/input.js"
 export type { Opening, World } from "./memory/world.js"
+export { compactions, runOf, runSession } from "./memory/run.js"
+export type { Run, RunMoment } from "./memory/run.js"
 
 export { decides, given } from "./given/given.js"
 export type { Given, Happened, Then } from "./given/given.js"
-export { appended, cleared, committed, failed, invalidated, pruned, started } from "./given/events.js"
-
-export * as Arbitrary from "./arbitrary/index.js"
-export * as Fakes from "./fakes/index.js"
+export {
+  after,
+  appended,
+  cleared,
+  committed,
+  failed,
+  invalidated,
+  pruned,
+  started,
+  stateOf,
+  unmarked,
+} from "./given/events.js"

@@ -5,12 +5,13 @@
  */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { deep, often } from "../../core/test/depth.js"
-import { Arbitrary, eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
+import { deep, often } from "@memfold/harness/depth"
+import * as Arbitrary from "../src/arbitrary/index.js"
+import { eventLogProperties, memoryProperties, strategyProperties } from "../src/index.js"
 import { lawSuite } from "../src/vitest.js"
 import { chosen } from "./shipped/chosen.js"
 import { stores } from "./shipped/stores.js"
-import { strategies } from "./shipped/strategies.js"
+import { strategies } from "@memfold/harness/shippedStrategies"
 
 const ofStrategies = chosen("strategy", strategies, process.env["MEMFOLD_STRATEGIES"])
 const ofStores = chosen("store", stores, process.env["MEMFOLD_STORES"])

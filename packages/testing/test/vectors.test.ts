@@ -1,6 +1,6 @@
 import { Recall, VectorIndex } from "@memfold/core"
 import { Layer } from "effect"
-import { often } from "../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { memoryProperties } from "../src/index.js"
 import { lawSuite, vectorIndexLaws } from "../src/vitest.js"
 

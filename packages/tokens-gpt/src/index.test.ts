@@ -1,7 +1,7 @@
 import { TokenCounter } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { prose } from "../test/prose.js"
 import { gpt, layer } from "./index.js"
 

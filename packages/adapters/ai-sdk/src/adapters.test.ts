@@ -3,8 +3,8 @@ import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "
 import { generateText } from "ai"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
-import { search, versions } from "../test/versions.js"
+import { createMemory } from "memfold"
+import { search, versions } from "@memfold/harness/aiSdkVersions"
 import { aiSdk } from "./index.js"
 
 const [, , seven] = versions

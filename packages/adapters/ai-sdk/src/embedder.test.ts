@@ -4,7 +4,7 @@ import { MockEmbeddingModelV2 } from "ai5/test"
 import { MockEmbeddingModelV3 } from "ai6/test"
 import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { embedder, type EmbedderOptions } from "./index.js"
 
 /** A model that knows two meanings: going by car, and everything else. */

@@ -1,6 +1,6 @@
 /** Contexts for the AI SDK: its own schema, in each version; what is left out, and named. */
 import { Message } from "@memfold/core"
-import { Arbitrary } from "@memfold/testing"
+import * as Arbitrary from "@memfold/testing/arbitrary"
 import { modelMessageSchema as seven, type ModelMessage } from "ai"
 import { modelMessageSchema as five } from "ai5"
 import { modelMessageSchema as six } from "ai6"

@@ -2,8 +2,8 @@
 import type { Message } from "@memfold/core"
 import type { LanguageModel, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
-import { createMemory, Keep, Strategy as S, SummaryMode, Trigger } from "../../../memfold/src/index.js"
-import { type Answer, search, versions } from "../test/versions.js"
+import { createMemory, Keep, Strategy as S, SummaryMode, Trigger } from "memfold"
+import { type Answer, search, versions } from "@memfold/harness/aiSdkVersions"
 import { aiSdk, type AiSdkSession, type MessagesOptions } from "./index.js"
 
 const plain = { store: "memory:", compaction: "off" } as const

@@ -1,16 +1,9 @@
 /** Sessions with the real AI SDK 5, 6 and 7. */
 import { Message } from "@memfold/core"
 import type { UIMessage } from "ai"
-import {
-  createMemory,
-  type Strategy,
-  Keep,
-  Strategy as S,
-  SummaryMode,
-  Trigger,
-} from "../../../memfold/src/index.js"
+import { createMemory, type Strategy, Keep, Strategy as S, SummaryMode, Trigger } from "memfold"
 import { describe, expect, it } from "vitest"
-import { type Answer, search, versions } from "../test/versions.js"
+import { type Answer, search, versions } from "@memfold/harness/aiSdkVersions"
 import { aiSdk } from "./index.js"
 
 /** Compacts inline, after a few messages. */

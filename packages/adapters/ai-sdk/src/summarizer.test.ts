@@ -2,8 +2,8 @@ import { Message, type Summarizer } from "@memfold/core"
 import { APICallError } from "ai"
 import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
-import { versions } from "../test/versions.js"
+import { createMemory } from "memfold"
+import { versions } from "@memfold/harness/aiSdkVersions"
 import { aiSdk, summarizer } from "./index.js"
 
 const request: Summarizer.Request = {

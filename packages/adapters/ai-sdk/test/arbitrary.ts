@@ -1,6 +1,6 @@
 /** Arbitraries of the messages of the AI SDK. */
 import * as fc from "fast-check"
-import { json, objectsWith, text } from "../../codec/test/arbitrary.js"
+import { json, objectsWith, wireText as text } from "@memfold/testing/arbitrary"
 
 const object = objectsWith("cache", "trace", "__proto__")
 

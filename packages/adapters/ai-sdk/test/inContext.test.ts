@@ -1,11 +1,11 @@
 /** Summaries asked for in the context of a session: what a provider's prompt cache has of the questions. */
 import { createAnthropic } from "@ai-sdk/anthropic"
-import { type Answering, providerServer } from "@memfold/testing/provider"
+import { type Answering, providerServer } from "@memfold/strict-providers"
 import { generateText, stepCountIs, streamText, tool } from "ai"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { conversing, missesOf, ownPrompts } from "../../../testing/src/fakes/inContext.js"
-import { createMemory } from "../../../memfold/src/index.js"
+import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
+import { createMemory } from "memfold"
 import { aiSdk, type AskInContext, summarizer } from "../src/index.js"
 
 const lookUp = (run: () => void = () => {}) =>

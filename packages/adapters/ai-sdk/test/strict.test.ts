@@ -1,10 +1,10 @@
 /** Sessions with the real provider of Anthropic, against a server that checks signatures of reasoning (law L17). */
 import { createAnthropic } from "@ai-sdk/anthropic"
-import { type Answering, providerServer, seeded } from "@memfold/testing/provider"
+import { type Answering, providerServer, seeded } from "@memfold/strict-providers"
 import { stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { aiSdk } from "../src/index.js"
 
 const lookUp = tool({

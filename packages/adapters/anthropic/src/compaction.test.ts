@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { Message, type Summarizer } from "@memfold/core"
 import { Effect, Exit, Fiber } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { CompactionServer } from "../test/CompactionServer.js"
+import { CompactionServer } from "@memfold/harness/CompactionServer"
 import { type CompactionClient, compactionBeta, encodeMessages, nativeCompaction } from "./index.js"
 
 const conversation = (count: number): ReadonlyArray<Message.Message> =>

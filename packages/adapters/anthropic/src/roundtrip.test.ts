@@ -3,8 +3,8 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { json, objectsWith, text } from "../../codec/test/arbitrary.js"
+import { often } from "@memfold/harness/depth"
+import { json, objectsWith, wireText as text } from "@memfold/testing/arbitrary"
 import { decodeMessages, encodeMessages } from "./index.js"
 
 const id = fc.constantFrom("toolu_1", "toolu_2", "toolu_2", "")

@@ -17,7 +17,7 @@ import {
 import { Effect, Either, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { compactionBeta, decodeMessage, encodeMessages, nativeCompaction } from "../src/index.js"
-import { CompactionServer } from "./CompactionServer.js"
+import { CompactionServer } from "@memfold/harness/CompactionServer"
 
 const model = "claude-sonnet-5-5"
 const tools = [{ name: "look", description: "Looks.", input_schema: { type: "object" as const } }]

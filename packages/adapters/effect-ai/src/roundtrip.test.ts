@@ -4,7 +4,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { prompt, response, toolkit } from "../test/arbitrary.js"
 import { decodePrompt, decodeResponse, encodePrompt, encodeResponse, type WriteParams } from "./index.js"
 

@@ -2,7 +2,7 @@
 import { Prompt, type Response, Tool, Toolkit } from "@effect/ai"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { json, text } from "../../codec/test/arbitrary.js"
+import { json, wireText as text } from "@memfold/testing/arbitrary"
 
 const id = fc.constantFrom("call_1", "call_2", "call_3", "", "with space")
 const name = fc.constantFrom("lookUp", "AnthropicWebSearch", "OpenAiWebSearch", "half \ud83d")

@@ -1,10 +1,10 @@
 /** What becomes of a session when calls fail, are interrupted or tried again; with the real providers. */
 import { Chat, Prompt } from "@effect/ai"
 import { Memory, Message } from "@memfold/core"
-import { type Answer, type ProviderServer, scripted, type ServerOptions } from "@memfold/testing/provider"
+import { type Answer, type ProviderServer, scripted, type ServerOptions } from "@memfold/strict-providers"
 import { Deferred, Effect, Layer, Ref, Schedule, Schema, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { decodePrompt, MemfoldChat } from "../src/index.js"
 import { handlers, memoryOf, models, served, toolkit } from "./models.js"
 

@@ -2,7 +2,7 @@
 import { Chat, Prompt } from "@effect/ai"
 import { BackingPersistence, layerMemory } from "@effect/experimental/Persistence"
 import { Memory, Message } from "@memfold/core"
-import { type Answer, scripted } from "@memfold/testing/provider"
+import { type Answer, scripted } from "@memfold/strict-providers"
 import { Effect, Layer, Ref } from "effect"
 import { describe, expect, it } from "vitest"
 import { MemfoldChat } from "../src/index.js"

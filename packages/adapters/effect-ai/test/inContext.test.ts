@@ -2,7 +2,7 @@
 import { InMemoryEventLog, Memory } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { conversing, missesOf, ownPrompts } from "../../../testing/src/fakes/inContext.js"
+import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
 import { askInContext, MemfoldChat, summarizerLayer } from "../src/index.js"
 import { handlers, models, rounds, served, toolkit } from "./models.js"
 

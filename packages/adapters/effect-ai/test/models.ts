@@ -4,9 +4,9 @@ import { OpenAiClient, OpenAiLanguageModel } from "@effect/ai-openai"
 import { type LanguageModel, type Model, Tool, Toolkit } from "@effect/ai"
 import { FetchHttpClient } from "@effect/platform"
 import { InMemoryEventLog, Memory } from "@memfold/core"
-import { type ProviderServer, providerServer, type ServerOptions } from "@memfold/testing/provider"
+import { type ProviderServer, providerServer, type ServerOptions } from "@memfold/strict-providers"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { Rounds } from "../../../strategies/rounds/src/index.js"
+import { Rounds } from "@memfold/strategy-rounds"
 
 const apiKey = Redacted.make("local")
 

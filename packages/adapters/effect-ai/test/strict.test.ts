@@ -1,9 +1,9 @@
 /** Chats with the real providers of Effect AI, against a server that is as strict as their APIs (law L17). */
 import { Memory } from "@memfold/core"
-import { seeded } from "@memfold/testing/provider"
+import { seeded } from "@memfold/strict-providers"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { MemfoldChat } from "../src/index.js"
 import { handlers, memoryOf, models, served, toolkit } from "./models.js"
 

@@ -3,9 +3,9 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages"
 import { generateText } from "ai"
 import { createAgent, fakeModel } from "langchain"
 import { describe, expect, it } from "vitest"
-import { aiSdk } from "../../ai-sdk/src/index.js"
-import { search, versions } from "../../ai-sdk/test/versions.js"
-import { createMemory } from "../../../memfold/src/index.js"
+import { aiSdk } from "@memfold/ai-sdk"
+import { search, versions } from "@memfold/harness/aiSdkVersions"
+import { createMemory } from "memfold"
 import { memfold, MemfoldChatMessageHistory } from "./index.js"
 
 describe("a session", () => {

@@ -3,7 +3,7 @@ import { ChatPromptTemplate, MessagesPlaceholder } from "@langchain/core/prompts
 import { RunnableWithMessageHistory } from "@langchain/core/runnables"
 import { AIMessage, type BaseMessage, fakeModel, HumanMessage, SystemMessage } from "langchain"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { LangChainDecodeError, MemfoldChatMessageHistory } from "./index.js"
 
 const told = (messages: ReadonlyArray<BaseMessage>) => messages.map((one) => `${one.type}: ${one.text}`)

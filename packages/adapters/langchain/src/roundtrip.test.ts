@@ -11,7 +11,7 @@ import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { message } from "../test/arbitrary.js"
 import { decodeMessages, encodeMessages } from "./index.js"
 

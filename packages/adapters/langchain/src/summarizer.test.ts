@@ -1,7 +1,7 @@
 import { ChatAnthropic } from "@langchain/anthropic"
 import { ChatOpenAI } from "@langchain/openai"
 import { Message, type Summarizer } from "@memfold/core"
-import { providerServer } from "@memfold/testing/provider"
+import { providerServer } from "@memfold/strict-providers"
 import { Effect, Either } from "effect"
 import { AIMessage, fakeModel } from "langchain"
 import { describe, expect, it } from "vitest"

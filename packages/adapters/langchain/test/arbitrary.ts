@@ -8,7 +8,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages"
 import * as fc from "fast-check"
-import { json, objectsWith, text } from "../../codec/test/arbitrary.js"
+import { json, objectsWith, wireText as text } from "@memfold/testing/arbitrary"
 
 const object = objectsWith("cache_control", "index", "__proto__")
 

@@ -16,7 +16,7 @@ import {
 } from "langchain"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { loose } from "./loose.js"
 import { memfold, MemfoldChatMessageHistory, summarizer } from "../src/index.js"
 

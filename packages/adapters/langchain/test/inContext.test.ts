@@ -1,12 +1,12 @@
 /** Summaries asked for in the context of an agent: what a provider's prompt cache has of the questions. */
 import { ChatAnthropic } from "@langchain/anthropic"
 import { ChatOpenAI } from "@langchain/openai"
-import { type ProviderServer, providerServer } from "@memfold/testing/provider"
+import { type ProviderServer, providerServer } from "@memfold/strict-providers"
 import { createAgent, HumanMessage, tool } from "langchain"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { conversing, missesOf, ownPrompts } from "../../../testing/src/fakes/inContext.js"
-import { createMemory } from "../../../memfold/src/index.js"
+import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
+import { createMemory } from "memfold"
 import { memfold, summarizer } from "../src/index.js"
 
 const lookUp = tool(async ({ request }) => request, {

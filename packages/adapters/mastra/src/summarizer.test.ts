@@ -1,6 +1,6 @@
 import { Agent } from "@mastra/core/agent"
 import { Message, type Summarizer } from "@memfold/core"
-import { providerServer } from "@memfold/testing/provider"
+import { providerServer } from "@memfold/strict-providers"
 import { Effect, Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { summarizer } from "./index.js"

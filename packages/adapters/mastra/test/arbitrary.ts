@@ -1,7 +1,7 @@
 /** Arbitraries of the messages of Mastra, also as older versions of it wrote them. */
 import type { MastraDBMessage } from "@mastra/core/agent"
 import * as fc from "fast-check"
-import { json, objectsWith, text } from "../../codec/test/arbitrary.js"
+import { json, objectsWith, wireText as text } from "@memfold/testing/arbitrary"
 
 const object = objectsWith("later", "mastra", "__proto__")
 

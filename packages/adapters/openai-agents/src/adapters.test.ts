@@ -2,9 +2,9 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client"
 import { run } from "@openai/agents"
 import { expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
-import { aiSdk } from "../../ai-sdk/src/index.js"
-import { memoryServer } from "../../mcp/src/index.js"
+import { createMemory } from "memfold"
+import { aiSdk } from "@memfold/ai-sdk"
+import { memoryServer } from "@memfold/mcp"
 import { callsThenSays, clerk, serving, textOf } from "../test/agents.js"
 import { MemfoldSession } from "./index.js"
 

@@ -12,10 +12,10 @@ import {
   type Session,
   user,
 } from "@openai/agents"
-import { providerServer } from "@memfold/testing/provider"
+import { providerServer } from "@memfold/strict-providers"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { createMemory } from "../../../memfold/src/index.js"
+import { createMemory } from "memfold"
 import { callsThenSays, clerk, clientOf, readAll, serving, textOf } from "../test/agents.js"
 import { MemfoldSession } from "./index.js"
 

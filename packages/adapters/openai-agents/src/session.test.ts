@@ -9,8 +9,8 @@ import {
   Trigger,
   Verify,
 } from "@memfold/core"
-import { Fakes } from "@memfold/testing"
-import { seeded } from "@memfold/testing/provider"
+import * as Fakes from "@memfold/testing/fakes"
+import { seeded } from "@memfold/strict-providers"
 import {
   type AgentInputItem,
   type OpenAIResponsesCompactionAwareSession,
@@ -29,9 +29,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, expectTypeOf, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { createMemory } from "../../../memfold/src/index.js"
-import * as SqliteEventLog from "../../../store-sqlite/src/index.js"
+import { often } from "@memfold/harness/depth"
+import { createMemory } from "memfold"
+import * as SqliteEventLog from "@memfold/store-sqlite"
 import { apis, callsThenSays, clerk, readAll, serving, textOf } from "../test/agents.js"
 import { HistoryChanged, MemfoldSession } from "./index.js"
 

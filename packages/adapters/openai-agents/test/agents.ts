@@ -1,6 +1,6 @@
 /** Agents of the real library, whose model is the strict local server behind the official client. */
-import type { Answering, ProviderServer } from "@memfold/testing/provider"
-import { providerServer } from "@memfold/testing/provider"
+import type { Answering, ProviderServer } from "@memfold/strict-providers"
+import { providerServer } from "@memfold/strict-providers"
 import {
   Agent,
   type AgentInputItem,

@@ -3,7 +3,7 @@ import { Message, Summarizer } from "@memfold/core"
 import { Effect, Exit, Fiber } from "effect"
 import OpenAI from "openai"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { CompactServer } from "../test/CompactServer.js"
+import { CompactServer } from "@memfold/harness/CompactServer"
 import { type CompactionClient, encodeMessages, nativeCompaction, Responses } from "./index.js"
 
 const conversation: ReadonlyArray<Message.Message> = [

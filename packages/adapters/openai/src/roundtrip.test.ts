@@ -3,8 +3,8 @@ import { Either, Schema } from "effect"
 import { Message } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { json, text } from "../../codec/test/arbitrary.js"
+import { often } from "@memfold/harness/depth"
+import { json, wireText as text } from "@memfold/testing/arbitrary"
 import { decodeMessages, encodeMessages } from "./index.js"
 
 const id = fc.constantFrom("call_1", "call_2", "call_2", "")

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { byTag, event } from "../../../testing/src/arbitrary/event.js"
+import { byTag, event } from "@memfold/testing/arbitrary"
 import type { EventLog } from "../index.js"
 import { Event, EventCodec, Message } from "../index.js"
 
@@ -70,6 +70,15 @@ describe("what is encoded", () => {
     expect(decoded(record("MessageAppended", 1, first)).event).toEqual(event)
     const turned = '{"tokens":5,"text":"Hello","role":"user","index":8}'
     expect(decoded(record("MessageAppended", 2, turned)).event).toEqual(event)
+  })
+
+  it("has the type of its record, whatever tag its data has", () => {
+    const event = { _tag: "CompactionReleased", compaction: "k1" }
+    const released = JSON.stringify(event)
+    expect(decoded(record("CompactionReleased", 1, released)).event).toEqual(event)
+    expect(damage(record("SummarySuperseded", 1, released)).detail).toBe(
+      "SummarySuperseded does not fit its schema at summary",
+    )
   })
 
   it("keeps what only a provider understands, and the exact text of arguments", () => {

@@ -4,9 +4,9 @@
  */
 import { Array, Either, ParseResult, Schema } from "effect"
 import type { LogRecord, NewRecord, RewrittenRecord } from "../log/EventLog.js"
+import { exactCheck } from "../message/exactCheck.js"
 import { checksumOf } from "./checksum.js"
 import { Event, schemaVersions } from "./Event.js"
-import { isExactData } from "./exactData.js"
 import { ofData, toData, toSchema } from "./messageData.js"
 
 export { checksumOf } from "./checksum.js"
@@ -96,17 +96,15 @@ const upcasters: Upcasters = {
 // The schema is compiled when it is first needed: most processes need it for nothing, and all of them import this.
 const encodeEvent = (event: Event) => Schema.encodeSync(Event)(event)
 const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
+const isExactEvent = exactCheck(Event)
 
 /** The data of an event for the log. */
 const dataOf = (event: Event): object => {
   if (event._tag === "MessageAppended") {
     const data = toData(event)
     if (data !== null) return data
-  } else {
-    const { _tag, ...data } = event
-    if (isExactData(_tag, data)) return data
   }
-  const { _tag, ...data } = encodeEvent(event)
+  const { _tag, ...data } = isExactEvent(event) ? event : encodeEvent(event)
   return data
 }
 
@@ -219,7 +217,8 @@ export const decodeWith =
     const isMessage = record.type === "MessageAppended"
     const message = isMessage ? ofData(data) : null
     if (message !== null) return recorded(message)
-    if (isExactData(record.type, data)) return recorded({ _tag: record.type, ...data } as Event)
+    const event = { _tag: record.type, ...data }
+    if (event._tag === record.type && isExactEvent(event)) return recorded(event)
     return Either.match(decodeEvent({ ...(isMessage ? toSchema(data) : data), _tag: record.type }), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
       onRight: recorded,

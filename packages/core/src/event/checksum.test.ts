@@ -3,7 +3,7 @@ import { crc32 as zlibCrc32 } from "node:zlib"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { event } from "../../../testing/src/arbitrary/event.js"
+import { event } from "@memfold/testing/arbitrary"
 import { EventCodec } from "../index.js"
 import { checksumOf, crc32, crc32InJavaScript } from "./checksum.js"
 

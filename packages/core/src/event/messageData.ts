@@ -2,31 +2,25 @@
  * The data of an appended message in the log. Most messages are one text of a role: these are stored as
  * `{"index":8,"role":"user","text":"Hello","tokens":5}`. The parts of any other message are written out, in `message`.
  *
- * Nearly every event is a message, and nearly every message needs no schema (see `message/exact.ts`).
+ * Nearly every event is a message, and nearly every message needs no schema (see `exactCheck`).
  */
-import { count, exactly, isExactBound, isExactMessage, isRole, text } from "../message/exact.js"
-import type { Message } from "../message/Message.js"
-import type { MessageAppended } from "./Event.js"
+import { Schema } from "effect"
+import { exactCheck } from "../message/exactCheck.js"
+import { Role } from "../message/Message.js"
+import { MessageAppended } from "./Event.js"
 
 /** An event without its tag. */
-type Appended = Omit<MessageAppended, "_tag">
+const Appended = MessageAppended.omit("_tag")
+type Appended = typeof Appended.Type
+
+const { index, tokens } = MessageAppended.fields
 
 /** The short form: a message that is one text. */
-type OneText = Pick<Appended, "index" | "tokens"> & Pick<Message, "role"> & { readonly text: string }
+const OneText = Schema.Struct({ index, role: Role, text: Schema.String, tokens })
+type OneText = typeof OneText.Type
 
-const isExactAppended = exactly([
-  ["index", count, "required"],
-  ["message", isExactMessage, "required"],
-  ["tokens", count, "required"],
-  ["bound", isExactBound],
-])
-
-const isExactOneText = exactly([
-  ["index", count, "required"],
-  ["role", isRole, "required"],
-  ["text", text, "required"],
-  ["tokens", count, "required"],
-])
+const isExactAppended = exactCheck(Appended)
+const isExactOneText = exactCheck(OneText)
 
 /** The short form of a message that is nothing but one text; `null` for any other. */
 const toOneText = ({ index, message, tokens }: Appended): OneText | null => {
@@ -55,9 +49,9 @@ const expanded = ({ index, role, text, tokens }: OneText): Appended => ({
 
 /** The event in stored data; `null` if only the schema can say whether it is valid, see {@link toSchema}. */
 export const ofData = (data: unknown): MessageAppended | null => {
-  if (isExactOneText(data)) return { _tag: "MessageAppended", ...expanded(data as OneText) }
+  if (isExactOneText(data)) return { _tag: "MessageAppended", ...expanded(data) }
   if (!isExactAppended(data)) return null
-  const { index, message, tokens, bound } = data as Appended
+  const { index, message, tokens, bound } = data
   const unbound = { _tag: "MessageAppended", index, message, tokens } as const
   return bound === undefined ? unbound : { ...unbound, bound }
 }

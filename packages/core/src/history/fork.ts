@@ -1,11 +1,17 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
-import type { CompactionReleased } from "../event/Event.js"
-import { after, breather } from "../event/breathe.js"
+import { releaseRunning } from "../engine/compaction.js"
+import { after, breather } from "../shell/breathe.js"
 import { type DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
+import {
+  type LogError,
+  type LogRecord,
+  type NewRecord,
+  records,
+  type Service as EventLog,
+} from "../log/EventLog.js"
 import { describe } from "../session/description.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import { summaryRows } from "../session/summaries.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { projectionsOf } from "../shell/replay.js"
 
 /** A session cannot be forked: it has no events to copy, or the target session exists already. */
 export class CannotFork extends Schema.TaggedError<CannotFork>()("CannotFork", {
@@ -71,7 +77,7 @@ const decoded = (
 const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>
   Effect.suspend(() => {
     const breathe = breather()
-    return log.read(session).pipe(
+    return records(log, session).pipe(
       Stream.mapEffect((record) => after(breathe(), Effect.succeed(record))),
       Stream.runCollect,
       Effect.map((records) => [...records]),
@@ -80,7 +86,7 @@ const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<Lo
 
 /** Whether a session was redacted after a version. What was read since then may be old in one part and new in another. */
 const redactedAfter = (log: EventLog, session: string, version: number): Effect.Effect<boolean, LogError> =>
-  log.read(session, { fromVersion: version + 1 }).pipe(
+  records(log, session, { fromVersion: version + 1 }).pipe(
     Stream.filter(({ type }) => type === "MessageRedacted"),
     Stream.runHead,
     Effect.map(Option.isSome),
@@ -98,10 +104,10 @@ export const fork = (
   { to, atVersion }: { readonly to: string; readonly atVersion: number | undefined },
 ): Effect.Effect<number, SessionError | CannotFork> =>
   Effect.gen(function* () {
-    const before = yield* log.version(session)
+    const before = (yield* log.head(session))?.version ?? 0
     const all = yield* readAll(log, session)
-    const records = upTo(all, atVersion)
-    const last = records.at(-1)
+    const copied = upTo(all, atVersion)
+    const last = copied.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })
     const { running, ...then } = yield* sessions.stateAt(session, last.version)
     // The copy belongs to the owner of now: what the session was called at a version is history.
@@ -109,24 +115,22 @@ export const fork = (
     const described = describe(then.description, description)
     const now = yield* Clock.currentTimeMillis
     const batchId = `fork-${last.batchId}-${last.version}`
-    const copies = yield* copiesOf([...records, ...laterInvalidations(all, last.version)], to, batchId)
-    const released: ReadonlyArray<CompactionReleased> =
-      running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+    const copies = yield* copiesOf([...copied, ...laterInvalidations(all, last.version)], to, batchId)
+    const released = releaseRunning({ running })
     const added = [...released, ...described].map((event) => ({ time: now, event }))
     const [first, ...rest] = [
       ...copies,
       ...encodeBatch({ session: to, version: copies.length }, batchId, added),
     ]
     if (first === undefined) return 0
-    const summaries = yield* summaryRows(to, decoded(to, [first, ...rest], batchId))
+    const projections = yield* projectionsOf(to, decoded(to, [first, ...rest], batchId))
     if (yield* redactedAfter(log, session, before))
       return yield* fork(log, sessions, session, { to, atVersion })
     const { version } = yield* log
       .append(to, [first, ...rest], {
         expectedVersion: 0,
         batchId,
-        summaries,
-        description,
+        projections,
       })
       .pipe(
         Effect.catchTag("VersionConflict", () =>

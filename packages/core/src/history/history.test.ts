@@ -1,7 +1,7 @@
 /** Going back, going another way, and forgetting. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
-import { echo, gated, pairs, said, withMemory } from "../../test/engine.js"
+import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
   EventCodec,
   EventLog,
@@ -221,7 +221,7 @@ describe("redact (L15)", () => {
   /** Everything a store has of a session, as one text. */
   const everything = Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    const records = yield* Stream.runCollect(log.read("s"))
+    const records = yield* Stream.runCollect(EventLog.records(log, "s"))
     return JSON.stringify([[...records], yield* log.loadSnapshot("s")])
   })
 

@@ -11,8 +11,9 @@ import {
   type SummaryCommitted,
   type SummaryInvalidated,
 } from "../event/Event.js"
-import { after, breather } from "../event/breathe.js"
-import { makeId } from "../event/id.js"
+import { releaseRunning } from "../engine/compaction.js"
+import { after, breather } from "../shell/breathe.js"
+import { makeId } from "../shell/id.js"
 import {
   batchIdOf,
   encodeBatch,
@@ -24,9 +25,9 @@ import type { RewrittenRecord, Service as EventLog } from "../log/EventLog.js"
 import type { Message, Part } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
-import { retryTransient } from "../session/retry.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import { summaryRows } from "../session/summaries.js"
+import { retryTransient } from "../shell/retry.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { projectionsOf } from "../shell/replay.js"
 import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */
@@ -280,19 +281,18 @@ export const redact = (
         rewritten: changes.rewritten.map((one) => one.version),
       }
       // A summarizer that runs now has read the text.
-      const released: ReadonlyArray<Event> =
-        running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+      const released = releaseRunning({ running })
       const list: Array.NonEmptyReadonlyArray<Event> = [redaction, ...released, ...invalidated]
       const timed = Array.map(list, (event) => ({ time, event }))
       const added = recordedAfter({ session, version }, batchId, timed)
-      const summaries = yield* summaryRows(session, breathing([...changes.events, ...added]))
+      const projections = yield* projectionsOf(session, breathing([...changes.events, ...added]))
       const records = encodeBatch({ session, version }, batchId, timed)
       const done = yield* retryTransient(
         log.rewrite(session, changes.rewritten, records, {
           expectedVersion: changes.version,
           lastBatchId: changes.lastBatchId,
           batchId,
-          summaries,
+          projections,
         }),
       ).pipe(
         Effect.as(true),

@@ -1,7 +1,8 @@
 import { Effect, Schema } from "effect"
+import { releaseRunning } from "../engine/compaction.js"
 import type { Event, SummaryInvalidated } from "../event/Event.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
-import type { Commit } from "../session/summaries.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
+import type { Commit } from "../projection/summaries.js"
 
 /** The session has no summary with this id to go back to: it does not exist, or it is invalid. */
 export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("UnknownSummary", {
@@ -57,8 +58,7 @@ export const revert = (
             ? []
             : [{ _tag: "CompactionPaused", until: pauseFor === 0 ? 0 : total + pauseFor }]
         // A running compaction continues the summary that becomes invalid.
-        const released: ReadonlyArray<Event> =
-          running === null ? [] : [{ _tag: "CompactionReleased", compaction: running.compaction }]
+        const released = releaseRunning({ running })
         return { events: [...released, ...invalidations(gone, reason), ...paused], answer: true }
       })
       if (answer) return gone.length

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../../testing/src/arbitrary/index.js"
-import { after, appended, committed, started, stateOf } from "../../../testing/src/given/events.js"
+import { conversation } from "@memfold/testing/arbitrary"
+import { after, appended, committed, started, stateOf } from "@memfold/testing"
 import { type Event, Message } from "../index.js"
 import { turnsToLearn } from "./MemoryLayers.js"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { after, appended, committed, started, stateOf } from "../../../testing/src/given/events.js"
+import { after, appended, committed, started, stateOf } from "@memfold/testing"
 import { Message, Render, type Session, TokenCounter } from "../index.js"
 import { LayersError, type Query, type Question, type Recalled, type Service } from "./MemoryLayers.js"
 import { recallFacts } from "./recallFacts.js"

@@ -10,7 +10,7 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { ProjectionChange, Projections } from "./Projections.js"
 
 export type { ProjectionChange, ProjectionRow, Projections, RowFilter } from "./Projections.js"
-export { records, sessions } from "./pages.js"
+export { records, sessions, versionOf } from "./pages.js"
 
 /** One stored event. `data` is JSON text and is stored verbatim. */
 export interface LogRecord {

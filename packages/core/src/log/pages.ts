@@ -53,7 +53,7 @@ export const records = (
     Effect.map(readPage(log, session, range), (page) => {
       const next = rest(page, range)
       return [
-        Chunk.unsafeFromArray(page),
+        Chunk.fromIterable(page),
         Option.map(Option.fromNullable(next), (more) => ({ ...range, ...more })),
       ]
     }),
@@ -84,6 +84,24 @@ export const foldRecords = <A, E>(
   })
 
 /**
+ * The version of a session; 0 if it does not exist.
+ *
+ * @param log - the store
+ * @param session - the id of the session
+ *
+ * @example
+ * ```ts
+ * import { EventLog } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * export const isNew = (log: EventLog.Service, session: string) =>
+ *   Effect.map(EventLog.versionOf(log, session), (version) => version === 0)
+ * ```
+ */
+export const versionOf = (log: Pick<Service, "head">, session: string): Effect.Effect<number, LogError> =>
+  Effect.map(log.head(session), (head) => head?.version ?? 0)
+
+/**
  * All sessions of a store in the order of `compareSessionIds`, or the sessions of an owner, the newest activity first, read page
  * by page. A session that becomes active while an owner's list is read moves to the front, and may be missed.
  *
@@ -101,7 +119,7 @@ export const foldRecords = <A, E>(
 export const sessions = (log: Pick<Service, "list">, owner?: string): Stream.Stream<SessionInfo, LogError> =>
   Stream.paginateChunkEffect(undefined as SessionPosition | undefined, (after) =>
     Effect.map(log.list({ owner, after, limit: pageSize }), (page) => [
-      Chunk.unsafeFromArray(page),
+      Chunk.fromIterable(page),
       page.length < pageSize ? Option.none() : Option.fromNullable(page.at(-1)),
     ]),
   )

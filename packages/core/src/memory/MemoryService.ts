@@ -1,22 +1,22 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Duration, type Effect, type Stream } from "effect"
-import type { Budget, BudgetOutcome } from "../compact/waitForBudget.js"
-import type { CompactionOutcome, RunOptions, Settings } from "../compact/Compaction.js"
-import type { Hooks } from "../compact/Hooks.js"
+import type { Budget, BudgetOutcome } from "../shell/waitForBudget.js"
+import type { CompactionOutcome, CompactionRequest, Settings } from "../shell/runCompaction.js"
+import type { Hooks } from "../shell/Hooks.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
-import type { SubscribeOptions } from "../observe/subscribe.js"
+import type { SubscribeOptions } from "../shell/subscribe.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { Mode } from "../schedule/CompactionSchedule.js"
+import type { Mode } from "../shell/CompactionSchedule.js"
 import type { BoundReasoning, Context as RenderedContext } from "../render/Render.js"
 import type { Wording } from "../summary/Wording.js"
 import type { Prefix } from "../session/prefix.js"
 import type { DescriptionChange } from "../session/description.js"
-import type { SessionError } from "../session/Sessions.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
-import type { SummaryRecord } from "../session/summaries.js"
+import type { SummaryRecord } from "../projection/summaries.js"
 import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
@@ -242,7 +242,7 @@ export interface Service {
    */
   readonly compact: (
     session: string,
-    options?: StrategyOptions & Pick<RunOptions, "instructions" | "takeOver">,
+    options?: StrategyOptions & Pick<CompactionRequest, "instructions" | "takeOver">,
   ) => Effect.Effect<CompactionOutcome, MemoryError>
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is

@@ -1,6 +1,6 @@
 /** What adapters use of a memory: its own messages, with Promises. */
 import { Effect } from "effect"
-import type { BudgetOutcome } from "../compact/waitForBudget.js"
+import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import type { Message } from "../message/Message.js"
 import type { Context } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"

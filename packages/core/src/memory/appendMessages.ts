@@ -6,16 +6,15 @@ import { withoutText } from "../history/redact.js"
 import type { AppendResult } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageEvents } from "../policy/messageEvents.js"
+import { appended, type Counted } from "../engine/append.js"
+import { headOf } from "../render/Render.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { describe, type DescriptionChange } from "../session/description.js"
-import type { Origin, Prefix } from "../session/prefix.js"
-import type { SessionState } from "../session/SessionState.js"
-import type { Committed, SessionError, Sessions } from "../session/Sessions.js"
-import type { Restore } from "../session/Turns.js"
+import type { DescriptionChange } from "../session/description.js"
+import type { Prefix } from "../session/prefix.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import {
   checkDescription,
-  type CheckedMessages,
   checkIdempotencyKey,
   checkMessages,
   checkPrefix,
@@ -43,23 +42,12 @@ export interface AppendArguments extends DescriptionChange {
   readonly prefix?: Prefix | undefined
 }
 
-/** How messages are appended. */
-interface AppendRequest {
-  readonly strategy: Strategy
-  readonly idempotencyKey: string | undefined
-  readonly description: DescriptionChange
-  /** What is known about the request that produced the messages, by the state that they are appended to. */
-  readonly origin: (before: SessionState) => Origin
-  /** Makes the wait for other appends, and what is read, interruptible. */
-  readonly restore: Restore
-}
-
 /** Checks the arguments of an append. */
 export const checkAppend = (
   session: string,
   given: unknown,
   options: AppendArguments,
-): Exit.Exit<CheckedMessages, InvalidInput> => {
+): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
   const wrong = [
     checkSession(session),
     options.idempotencyKey === undefined ? Exit.void : checkIdempotencyKey(session, options.idempotencyKey),
@@ -69,53 +57,57 @@ export const checkAppend = (
   return wrong === undefined ? checkMessages(session, given) : Exit.failCause(wrong.cause)
 }
 
+/** A message with its tokens, and with those of its bound parts if it has any. */
+export const counted = (counter: TokenCounter, message: Message): Counted => ({
+  message,
+  tokens: ofMessage(counter, message),
+  boundTokens: ofBoundParts(counter, message),
+})
+
 /**
- * Counts messages and appends them, all or none, in an uninterruptible region. With an idempotency key that was used
- * before, nothing is written, and the answer is the range of the first append. It fails with {@link IdempotencyKeyReused}
- * if that append had other messages.
+ * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
+ * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
+ *
+ * What the messages answer comes from the caller, as the prefix of a context, or from the log: then it is the context without
+ * anything that was recalled.
  */
 export const appendMessages = (
-  { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
+  { sessions, counter, layers, styleOf }: Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">,
   session: string,
-  { messages, length }: CheckedMessages,
-  { strategy, idempotencyKey, description, origin, restore }: AppendRequest,
-): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> => {
-  const counted = messages.map((message) => ({
-    message,
-    tokens: ofMessage(counter, message),
-    boundTokens: ofBoundParts(counter, message),
-  }))
-  const appended = sessions.transact(
-    session,
-    (before) => ({
-      events: [
-        ...messageEvents(strategy, before, counted, () => origin(before)),
-        ...describe(before.description, description),
-      ],
-      answer: { from: before.total, to: before.total + counted.length },
-    }),
-    // A batch with a key of the caller's has a commit of its own, so its weight does not matter.
-    { restore, ...(idempotencyKey === undefined ? { sharedWeight: length } : { batchId: idempotencyKey }) },
-  )
-  const answered: Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> = Effect.flatMap(
-    appended,
-    (done) => {
-      const { appended } = done
-      if (appended?.duplicate !== true) return Effect.succeed(done)
+  messages: ReadonlyArray<Message>,
+  { strategy, idempotencyKey, prefix, ...description }: AppendArguments & { readonly strategy: Strategy },
+): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> =>
+  Effect.gen(function* () {
+    const added = messages.map((message) => counted(counter, message))
+    for (;;) {
+      const done = yield* sessions.transact(
+        session,
+        (before, now) => ({
+          events: appended(before, added, {
+            strategy,
+            description,
+            origin: () => ({
+              prefix,
+              // Which facts were recalled, only the context knows.
+              head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
+            }),
+          }),
+          answer: { from: before.total, to: before.total + added.length },
+        }),
+        idempotencyKey,
+      )
+      const { appended: stored } = done
+      if (stored?.duplicate !== true) return done
       // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
-      if (idempotencyKey === undefined)
-        return Effect.succeed({ ...done, appended: { ...appended, duplicate: false } })
-      return Effect.flatMap(restore(appendedBy(sessions, session, idempotencyKey, appended)), (stored) => {
-        // The session was deleted in between, and the first append with it: now this one is the first.
-        if (stored === null) return answered
-        if (!isStored(messages, stored)) return new IdempotencyKeyReused({ session })
-        const from = stored[0]?.index ?? 0
-        return Effect.succeed({ ...done, answer: { from, to: from + stored.length } })
-      })
-    },
-  )
-  return answered
-}
+      if (idempotencyKey === undefined) return { ...done, appended: { ...stored, duplicate: false } }
+      const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
+      // The session was deleted in between, and the first append with it: now this one is the first.
+      if (first === null) continue
+      if (!isStored(messages, first)) return yield* new IdempotencyKeyReused({ session })
+      const from = first[0]?.index ?? 0
+      return { ...done, answer: { from, to: from + first.length } }
+    }
+  })
 
 /** The answer to the caller. */
 export const describeAppend = ({ answer, appended, state }: Committed<Range>): AppendedMessages => {

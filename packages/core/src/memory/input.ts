@@ -1,9 +1,9 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
 import { Duration, Either, Exit, Option, ParseResult, Schema } from "effect"
 import type { ReadOptions } from "../log/EventLog.js"
-import { isExactMessage } from "../message/exact.js"
+import { exactCheck } from "../message/exactCheck.js"
 import { Message } from "../message/Message.js"
-import type { SubscribeOptions } from "../observe/subscribe.js"
+import type { SubscribeOptions } from "../shell/subscribe.js"
 
 /** An argument is invalid: a session id, a message, an index. Nothing was written. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
@@ -20,47 +20,39 @@ const Messages = Schema.Array(Message)
 // The schemas are compiled when they are first needed: messages of usual forms need none.
 const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
 const parseMessages = (given: unknown) => Schema.decodeUnknownEither(Messages)(given)
-
-/** Messages that were checked, and their length as JSON. */
-export interface CheckedMessages {
-  readonly messages: ReadonlyArray<Message>
-  readonly length: number
-}
+const isExactList = exactCheck(Messages)
 
 /**
  * One message or a list of them, as a checked copy: as they will be read back, in plain JSON. Otherwise the state could
  * differ from the log (law L6): by values that JSON cannot hold, or by a caller who changes a message after the append.
  */
-export const checkMessages = (session: string, given: unknown): Exit.Exit<CheckedMessages, InvalidInput> => {
+export const checkMessages = (
+  session: string,
+  given: unknown,
+): Exit.Exit<ReadonlyArray<Message>, InvalidInput> => {
   const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
   const list: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
-  let json: string
   let copy: unknown
   try {
     const texts = copyOfTexts(list)
     if (texts !== null) return Exit.succeed(texts)
-    json = JSON.stringify(list)
-    copy = JSON.parse(json)
+    copy = JSON.parse(JSON.stringify(list))
   } catch {
     return refuse("a message has a value that JSON cannot hold; nothing was appended")
   }
   return Either.match(parsed(copy), {
-    onRight: (messages) => Exit.succeed({ messages, length: json.length }),
+    onRight: Exit.succeed,
     onLeft: (path) =>
       refuse(`message ${path.map(String).join(".")} is not a valid message; nothing was appended`),
   })
 }
 
-/** What JSON has around the text of a message, about. */
-const jsonAround = 50
-
 /**
  * A checked copy of messages that are texts, as nearly all are; `null` if any is not, and JSON has to make the copy. That would
  * take ten times as long.
  */
-const copyOfTexts = (given: ReadonlyArray<unknown>): CheckedMessages | null => {
+const copyOfTexts = (given: ReadonlyArray<unknown>): ReadonlyArray<Message> | null => {
   const messages: Array<Message> = []
-  let length = 0
   for (const message of given) {
     const fields = fieldsOf(message, "role", "parts")
     const [role, parts] = fields ?? []
@@ -68,9 +60,8 @@ const copyOfTexts = (given: ReadonlyArray<unknown>): CheckedMessages | null => {
     const [type, text] = fieldsOf(parts[0], "type", "text") ?? []
     if (type !== "text" || typeof text !== "string") return null
     messages.push({ role, parts: [{ type, text }] })
-    length += text.length + jsonAround
   }
-  return { messages, length }
+  return messages
 }
 
 const isRole = (value: unknown): value is Message["role"] =>
@@ -88,7 +79,7 @@ const fieldsOf = (value: unknown, first: string, second: string): readonly [unkn
 
 /** The messages, or the path of the first mistake; only its message if the schema cannot even look at the value. */
 const parsed = (messages: unknown): Either.Either<ReadonlyArray<Message>, ReadonlyArray<PropertyKey>> => {
-  if (Array.isArray(messages) && messages.every(isExactMessage)) return Either.right(messages)
+  if (isExactList(messages)) return Either.right(messages)
   try {
     return Either.mapLeft(
       parseMessages(messages),

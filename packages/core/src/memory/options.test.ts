@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as fc from "fast-check"
-import { often } from "../../test/depth.js"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
+import { often } from "@memfold/harness/depth"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory, Message, TokenCounter } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 

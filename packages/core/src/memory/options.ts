@@ -1,7 +1,7 @@
 /** Checks the options of a memory, for programs whose types nobody checks. This is the only place that does. */
 import { Duration, Option, Schema } from "effect"
 import type { Strategy } from "../policy/Strategy.js"
-import { longestLease } from "../session/Leases.js"
+import { longestLease } from "../shell/Leases.js"
 import type { Service as Summarizer } from "../summarize/Summarizer.js"
 import { Wording } from "../summary/Wording.js"
 import { isCount } from "./input.js"

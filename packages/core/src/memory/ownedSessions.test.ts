@@ -1,7 +1,7 @@
 /** The owner and the title of sessions: where they are set, what keeps them, and the list of an owner's sessions. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
 const live = withMemory({ strategy: pairs, compaction: "manual" })
@@ -19,10 +19,10 @@ describe("the owner and the title of a session", () => {
       expect(yield* now()).toEqual(["ann", null])
       yield* memory.describe("s", { title: "Plans" })
       expect(yield* now()).toEqual(["ann", "Plans"])
-      const version = yield* log.version("s")
+      const version = yield* EventLog.versionOf(log, "s")
       yield* memory.describe("s", { title: "Plans", owner: "ann" })
       yield* memory.append("s", [], { owner: "ann" })
-      expect(yield* log.version("s")).toBe(version)
+      expect(yield* EventLog.versionOf(log, "s")).toBe(version)
       yield* memory.describe("s", { owner: null })
       expect(yield* now()).toEqual([null, "Plans"])
       expect((yield* memory.state("s", { atVersion: version })).description.owner).toBe("ann")

@@ -1,6 +1,12 @@
 /** The sessions of an owner, page by page, the one with the newest activity first. */
-import { Effect } from "effect"
-import type { LogError, OwnedPlace, Service as EventLog, SessionInfo } from "../log/EventLog.js"
+import { Effect, Stream } from "effect"
+import {
+  type LogError,
+  type Service as EventLog,
+  type SessionInfo,
+  type SessionPosition,
+  sessions,
+} from "../log/EventLog.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 
 /** Which page to read. */
@@ -21,9 +27,9 @@ export interface SessionPage {
   readonly earlier: string | null
 }
 
-const cursorOf = ({ updatedTime, session }: OwnedPlace): string => `${updatedTime}:${session}`
+const cursorOf = ({ updatedTime, session }: SessionPosition): string => `${updatedTime}:${session}`
 
-const parse = (cursor: unknown): OwnedPlace | null => {
+const parse = (cursor: unknown): SessionPosition | null => {
   const [, time, session] = /^([^:]+):(.+)$/s.exec(String(cursor)) ?? []
   return session === undefined || !Number.isFinite(Number(time))
     ? null
@@ -45,23 +51,14 @@ export const ownedSessions = (
       return yield* new InvalidInput({ session: "", detail })
     }
     // One more than asked for shows whether there are others.
-    const found = yield* log.owned(owner, { limit: limit + 1, after })
+    const found = yield* log.list({ owner, limit: limit + 1, after })
     const sessions = found.slice(0, limit)
     const last = sessions.at(-1)
     return { sessions, earlier: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
-/** How many sessions of an owner are listed at a time. */
-const listedAtOnce = 500
-
 /** The ids of all sessions of an owner, the one with the newest activity first. */
 export const namesOfOwned = (log: EventLog, owner: string): Effect.Effect<ReadonlyArray<string>, LogError> =>
-  Effect.gen(function* () {
-    const names = new Set<string>()
-    for (let after: OwnedPlace | undefined; ;) {
-      const page = yield* log.owned(owner, { limit: listedAtOnce, after })
-      for (const { session } of page) names.add(session)
-      if (page.length < listedAtOnce) return [...names]
-      after = page.at(-1)
-    }
-  })
+  Effect.map(Stream.runCollect(sessions(log, owner)), (all) => [
+    ...new Set([...all].map(({ session }) => session)),
+  ])

@@ -1,7 +1,7 @@
 /** Reading the conversation as it was said, page by page from its end. */
 import { Effect, Stream } from "effect"
 import type { Message } from "../message/Message.js"
-import type { Sessions } from "../session/Sessions.js"
+import type { Sessions } from "../shell/Sessions.js"
 import { checkCount, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryService.js"
 import { readState } from "./readState.js"

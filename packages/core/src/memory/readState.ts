@@ -1,6 +1,6 @@
 /** Reading a session as it is now, or as it was at a version. */
 import { Effect, Option, Stream } from "effect"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { checkCount, checkSession, InvalidInput } from "./input.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryService.js"

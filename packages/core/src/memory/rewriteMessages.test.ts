@@ -1,7 +1,7 @@
 import { Effect, Either, Layer, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../test/depth.js"
+import { often } from "@memfold/harness/depth"
 import {
   InMemoryEventLog,
   Keep,

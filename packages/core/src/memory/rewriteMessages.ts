@@ -5,15 +5,15 @@
 import { Effect, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
-import { makeId } from "../event/id.js"
+import { makeId } from "../shell/id.js"
 import type { Message } from "../message/Message.js"
-import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageEvents } from "../policy/messageEvents.js"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { messageEvents } from "../engine/append.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { retryTransient } from "../session/retry.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import { retryTransient } from "../shell/retry.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { empty, type SessionState } from "../session/SessionState.js"
-import { IdempotencyKeyReused, isStored } from "./appendMessages.js"
+import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { checkMessages, type InvalidInput } from "./input.js"
 
 /**
@@ -67,14 +67,10 @@ const eventsOf = (
   kept: number,
 ) => {
   const appends = kept === state.total
-  const counted = wanted.slice(appends ? kept : 0).map((message) => ({
-    message,
-    tokens: ofMessage(counter, message),
-    boundTokens: ofBoundParts(counter, message),
-  }))
+  const messages = wanted.slice(appends ? kept : 0).map((message) => counted(counter, message))
   const before = appends ? state : empty(state.session)
   // What a repeated message was produced behind may have been a summary that is gone.
-  const added = messageEvents(strategy, before, counted).map(({ bound, ...event }): MessageAppended =>
+  const added = messageEvents(strategy, before, messages).map(({ bound, ...event }): MessageAppended =>
     bound === undefined ? event : { ...event, bound: { tokens: bound.tokens } },
   )
   return appends ? added : [{ _tag: "SessionCleared" } as const, ...added]
@@ -98,10 +94,7 @@ export const rewriteMessages = (
     const wantedFrom = (messages: ReadonlyArray<Message>) =>
       Effect.flatMap(
         Effect.sync(() => rewrite(messages)),
-        (wanted) =>
-          wanted === null
-            ? Effect.succeed(null)
-            : Effect.map(checkMessages(session, wanted), ({ messages }) => messages),
+        (wanted) => (wanted === null ? Effect.succeed(null) : checkMessages(session, wanted)),
       )
     // A batch of this call is known again if only the answer of the store was lost.
     const batchId = idempotencyKey ?? (yield* makeId)
@@ -136,7 +129,7 @@ export const rewriteMessages = (
             now.version === events.length
               ? { events: eventsOf({ counter, strategy }, now, wanted, kept), answer: true }
               : { events: [], answer: false },
-          { batchId },
+          batchId,
         ),
       )
       // Another writer was first, or an earlier try was stored and only its answer was lost: look again.

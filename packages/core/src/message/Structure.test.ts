@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../../testing/src/arbitrary/index.js"
-import * as oracles from "../../../testing/src/oracle/groups.js"
+import { conversation } from "@memfold/testing/arbitrary"
+import * as oracles from "@memfold/testing/oracle"
 import { Message, Structure } from "../index.js"
 
 const { assistant, call, result, system, user } = Message

@@ -2,17 +2,7 @@
  * The engine's metrics, as Effect metrics: export them with a layer for OpenTelemetry or Prometheus, or listen to them with
  * {@link listen}. They cost next to nothing when nobody does. No metric carries a session id or any text of a conversation.
  */
-import {
-  Effect,
-  type Fiber,
-  FiberRef,
-  GlobalValue,
-  Layer,
-  Metric,
-  MetricBoundaries,
-  MetricLabel,
-} from "effect"
-import { nowOf } from "../event/clock.js"
+import { Effect, FiberRef, GlobalValue, Layer, Metric, MetricBoundaries } from "effect"
 
 /** One change of a metric. */
 export interface Update {
@@ -25,6 +15,7 @@ export interface Update {
 }
 
 const listener = GlobalValue.globalValue("@memfold/core/Metrics/listener", () =>
+  // oxlint-disable-next-line memfold/shell-only -- the reference is one for the whole program, and made when it is loaded
   FiberRef.unsafeMake<((update: Update) => void) | null>(null),
 )
 
@@ -110,41 +101,35 @@ export const shadowDecisions = counter("memfold_shadow_decisions", "Decisions of
 
 const noLabels: Update["labels"] = {}
 
-/** Updates a metric for a fiber: with the labels that its program has set, and for its listener. */
-export const update = (
-  fiber: Fiber.RuntimeFiber<unknown, unknown>,
-  metric: Counter | Histogram,
-  value: number,
-  labels = noLabels,
-): void => {
-  const plain = metric as Metric.Metric<Counter["keyType"] | Histogram["keyType"], number, unknown>
-  const pairs = Object.entries(labels).map(([name, label]) => MetricLabel.make(name, label))
-  const labelled = pairs.length === 0 ? plain : Metric.taggedWithLabels(plain, pairs)
-  labelled.unsafeUpdate(value, fiber.getFiberRef(FiberRef.currentMetricLabels))
-  try {
-    fiber.getFiberRef(listener)?.({ name: metric.metricName, value, labels })
-  } catch {
-    // A listener must not change how the engine works.
-  }
-}
-
-/** Adds to a counter, or records a value of a histogram. */
+/** Adds to a counter, or records a value of a histogram, and tells the listener of the program. */
 export const record = (metric: Counter | Histogram, value: number, labels = noLabels): Effect.Effect<void> =>
-  Effect.withFiberRuntime((fiber) => {
-    update(fiber, metric, value, labels)
-    return Effect.void
-  })
+  Effect.zipRight(
+    Metric.update(
+      Object.entries(labels).reduce(tagged, metric as Metric.Metric<unknown, number, unknown>),
+      value,
+    ),
+    Effect.flatMap(FiberRef.get(listener), (listen) =>
+      listen === null
+        ? Effect.void
+        : // A listener must not change how the engine works.
+          Effect.ignore(Effect.try(() => listen({ name: metric.metricName, value, labels }))),
+    ),
+  )
+
+const tagged = <M extends Metric.Metric<unknown, number, unknown>>(
+  metric: M,
+  [name, label]: [string, string],
+): M => Metric.tagged(metric, name, label) as M
 
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Counts an append of a fiber that began at a time, in milliseconds since the epoch. */
+/** Counts an append that took so many milliseconds. */
 export const recordAppend = (
-  fiber: Fiber.RuntimeFiber<unknown, unknown>,
-  began: number,
   { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
-): void => {
-  if (duplicate) update(fiber, duplicateAppends, 1)
-  else update(fiber, messagesAppended, to - from)
-  update(fiber, appendDuration, nowOf(fiber) - began)
-}
+  millis: number,
+): Effect.Effect<void> =>
+  Effect.zipRight(
+    duplicate ? count(duplicateAppends) : record(messagesAppended, to - from),
+    record(appendDuration, millis),
+  )

@@ -1,5 +1,5 @@
 /** Spans of the engine's operations. They are made only when somebody listens: a span costs as much as a small append. */
-import { Effect, type Fiber, type Tracer } from "effect"
+import { Effect, type Tracer } from "effect"
 
 /**
  * The tracer of programs that have set none: it keeps spans, and nobody sees them. It is asked for at run time, because where
@@ -7,16 +7,12 @@ import { Effect, type Fiber, type Tracer } from "effect"
  */
 let nobody: Tracer.Tracer | undefined
 
-/** Whether a fiber has a tracer that somebody has set. */
-export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
-  fiber.currentTracer !== (nobody ??= Effect.runSync(Effect.tracer))
-
 /** Makes a span around an effect if a tracer is set, with attributes such as the session. It takes no stack trace. */
 export const span =
   (name: string, attributes: Readonly<Record<string, string>> = {}) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-    Effect.withFiberRuntime((fiber) =>
-      isTraced(fiber)
-        ? Effect.withSpan(effect, name, { attributes, captureStackTrace: false })
-        : (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>),
+    Effect.tracerWith((tracer) =>
+      tracer === (nobody ??= Effect.runSync(Effect.tracer))
+        ? (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
+        : Effect.withSpan(effect, name, { attributes, captureStackTrace: false }),
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../testing/src/arbitrary/index.js"
-import { stateOf } from "../../../testing/src/given/events.js"
+import { chat } from "@memfold/testing/arbitrary"
+import { stateOf } from "@memfold/testing"
 import { Keep, Message } from "../index.js"
 import { make } from "./PolicyInput.js"
 

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, conversation } from "../../../testing/src/arbitrary/index.js"
-import * as oracles from "../../../testing/src/oracle/groups.js"
-import { after, appended, committed, started, stateOf } from "../../../testing/src/given/events.js"
+import { chat, conversation } from "@memfold/testing/arbitrary"
+import * as oracles from "@memfold/testing/oracle"
+import { after, appended, committed, started, stateOf } from "@memfold/testing"
 import { Message } from "../index.js"
 import { make } from "./PolicyInput.js"
 

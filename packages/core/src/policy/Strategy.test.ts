@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { stateOf } from "../../../testing/src/given/events.js"
+import { stateOf } from "@memfold/testing"
 import { SummaryMode, Keep, Strategy, BatchSize, Trigger, Wording } from "../index.js"
 import { make as viewOf } from "./PolicyInput.js"
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat, conversation, prune as anyPrune } from "../../../testing/src/arbitrary/index.js"
-import { after, appended, failed, pruned, started, stateOf } from "../../../testing/src/given/events.js"
+import { chat, conversation, prune as anyPrune } from "@memfold/testing/arbitrary"
+import { after, appended, failed, pruned, started, stateOf } from "@memfold/testing"
 import {
   type Event,
   SummaryMode,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../testing/src/arbitrary/index.js"
-import { stateOf } from "../../../testing/src/given/events.js"
+import { chat } from "@memfold/testing/arbitrary"
+import { stateOf } from "@memfold/testing"
 import { BatchSize, Keep, Message, Policy, Prune, Split, Strategy, SummaryMode, Trigger } from "../index.js"
 import { withMargin } from "./withMargin.js"
 

@@ -4,21 +4,23 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, ReadOptions } from "../log/EventLog.js"
-import type { Lookup, Postings } from "../log/FullText.js"
+import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
+import type { TermPostings } from "../search/postings.js"
 
-export type {
-  FoundPart,
-  FullTextStore,
-  Lookup,
-  NewPart,
-  PartPlace,
-  Posting,
-  Postings,
-  StoredIndex,
-  StoredPart,
-} from "../log/FullText.js"
+export type { Posting } from "../search/postings.js"
 
+/** The terms to look up. */
+export interface Lookup {
+  readonly terms: ReadonlyArray<string>
+  /** Only messages before this message index count. The answer does not depend on what came after them. */
+  readonly before: number
+}
+
+/** What an index knows of some terms in the messages of a session before a message index. */
+export interface Postings<E> extends TermPostings {
+  /** The versions of the events that appended the messages with these indexes; those that do not exist are left out. */
+  readonly versions: (indexes: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, number>, E>
+}
 /** The errors of an index: the store failed, or a stored event is damaged. */
 export type IndexError = LogError | DamagedEvent
 
@@ -27,8 +29,8 @@ export interface Source {
   readonly session: string
   /** How many times the session was cleared: message indexes count since the last clear. */
   readonly clears: number
-  /** The version of the session now. */
-  readonly version: Effect.Effect<number, IndexError>
+  /** The last record of the session now; `null` if it does not exist. */
+  readonly head: Effect.Effect<LogPosition | null, IndexError>
   readonly events: (options?: ReadOptions) => Stream.Stream<RecordedEvent, IndexError>
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, type Scope, Stream, TestClock } from "effect"
-import { embedder as computed } from "../../../testing/src/fakes/embedder.js"
+import { embedder as computed } from "@memfold/testing/fakes"
 import {
   Embedder,
   EventLog,

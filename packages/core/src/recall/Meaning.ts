@@ -2,13 +2,13 @@
  * Finds messages by their meaning, if there is an embedder. Nothing depends on it: when the embedder fails or takes too long,
  * words alone decide, and it is logged and counted (law L8).
  */
-import { Cause, Clock, Deferred, Duration, Effect, FiberId, Option, type Scope, Stream } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Option, type Scope, Stream } from "effect"
 import * as metrics from "../observe/metrics.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
 import type { Postings, Source } from "./FullTextIndex.js"
 import { spaceOf } from "./pieces.js"
-import type { NearMessage } from "./rank.js"
+import type { NearMessage } from "../search/rank.js"
 import { forgetErased, takeIn, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
@@ -196,7 +196,7 @@ export const make = ({
 
     /** Takes in what the index has not. It goes on when nobody waits for it any more, until the scope ends. */
     const takenIn = (source: Source): Effect.Effect<void, TakeInError> =>
-      Effect.suspend(() => {
+      Effect.flatMap(Deferred.make<void, TakeInError>(), (done) => {
         const { session } = source
         const other = underWay.get(session)
         // What that one reads may be older than what this search is for.
@@ -205,7 +205,6 @@ export const make = ({
             Effect.exit(Deferred.await(other)),
             Effect.suspend(() => takenIn(source)),
           )
-        const done = Deferred.unsafeMake<void, TakeInError>(FiberId.none)
         underWay.set(session, done)
         const work = takeIn(index, source, {
           embedder,

@@ -2,14 +2,8 @@
 import { Effect } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Lookup, Posting, Postings } from "./FullTextIndex.js"
+import { countTerms } from "../search/postings.js"
 import { messageTerms } from "./searchText.js"
-
-/** Counts how often each term occurs. */
-export const countTerms = (terms: ReadonlyArray<string>): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>()
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  return counts
-}
 
 /** The postings of messages that follow each other. */
 export interface Part {

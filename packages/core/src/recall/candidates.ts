@@ -1,8 +1,8 @@
 /** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
-import { type Candidate, fuse, rank } from "./rank.js"
-import type { SessionError } from "../session/Sessions.js"
+import { type Candidate, fuse, rank } from "../search/rank.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
 
 /**

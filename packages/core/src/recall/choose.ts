@@ -1,10 +1,10 @@
 /** Chooses among ranked messages those that fit into a budget of tokens, word for word or as excerpts. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import type { SessionError } from "../session/Sessions.js"
+import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"
-import type { Candidate } from "./rank.js"
+import type { Candidate } from "../search/rank.js"
 import { groupOf, inGroup, type Read, readAt, type Reader } from "./readLog.js"
 import { hasRecall, mostSearched, readableText } from "./searchText.js"
 import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"

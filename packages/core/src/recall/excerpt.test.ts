@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { ellipsis, excerpt } from "./excerpt.js"
-import { queryTermsOf } from "./terms.js"
+import { queryTermsOf } from "../search/terms.js"
 
 const size = (text: string): number => text.length
 

@@ -1,5 +1,5 @@
 /** Cuts a long text down to the part that fits a query best. */
-import { termsOf } from "./terms.js"
+import { termsOf } from "../search/terms.js"
 
 /** Marks where text is left out. */
 export const ellipsis = "…"

@@ -3,16 +3,16 @@
  * The indexes of all sessions together are bounded; the least recently searched ones are dropped and built again.
  */
 import { Effect, Stream } from "effect"
-import { after, breather } from "../event/breathe.js"
+import { after, breather } from "../shell/breathe.js"
 import type { IndexError, Service, Source } from "./FullTextIndex.js"
 import { Recent } from "./Recent.js"
 import { beginning, lookUp, nothing, SessionIndex } from "./SessionIndex.js"
 
 /** Builds the index of a session from its first event. */
-const build = ({ version, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
+const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
   Effect.gen(function* () {
     for (;;) {
-      const newest = yield* version
+      const newest = (yield* head)?.version ?? 0
       const index = new SessionIndex(beginning)
       const breathe = breather()
       let redaction = 0

@@ -1,6 +1,6 @@
 /**
- * The full-text index that a store keeps in parts. It is written when a session is searched, never by an append: the newest
- * messages are indexed in the process, until there are enough of them for a part of their own. Parts of about the same size
+ * The full-text index in a store, in parts. It is written when a session is searched, never by an append: the newest
+ * messages are indexed in the process, until there are enough of them for a part of their own. Parts of about one size
  * are merged, so a long session has few.
  *
  * Nothing depends on it. What does not belong to the log is dropped and built again, and if the store fails, the session
@@ -8,22 +8,24 @@
  */
 import { Effect, Stream } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
-import { after, breather } from "../event/breathe.js"
-import { LogError } from "../log/EventLog.js"
-import type {
-  FullTextStore,
-  IndexError,
-  Lookup,
-  Postings,
-  Service,
-  Source,
-  StoredIndex,
-  StoredPart,
-} from "./FullTextIndex.js"
+import { LogError, type LogPosition, type ProjectionRow, type Projections } from "../log/EventLog.js"
+import { after, breather } from "../shell/breathe.js"
+import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
 import { inProcess } from "./inProcess.js"
-import { decodeBucket, decodeHead, encodePart, hashOf, type Head } from "./partForm.js"
+import {
+  bucketKey,
+  decodeBucket,
+  decodeHead,
+  encodePart,
+  hashOf,
+  type Head,
+  headKey,
+  keysOf,
+  type StoredPart,
+} from "./partForm.js"
 import { Recent } from "./Recent.js"
 import { beginning, lookUp, nothing, type Part, SessionIndex, type Start } from "./SessionIndex.js"
+import { indexKind, partsIn, partsKey, partsRow } from "./storedIndex.js"
 
 /** How an index in a store is written. */
 export interface InStoreOptions {
@@ -42,7 +44,7 @@ const patience = "1 second"
 const mostAttempts = 8
 
 /** A stored part with the postings of the terms that are looked up. */
-interface KnownPart extends Head, Part {
+interface LoadedPart extends Head, Part {
   readonly stored: StoredPart
 }
 
@@ -50,8 +52,8 @@ interface KnownPart extends Head, Part {
 class Tail extends SessionIndex {
   constructor(
     start: Start,
-    /** How often the session had been rewritten before the events were read. */
-    readonly rewrites: number,
+    /** The version of the session before its events were read: a later redaction may have changed what was read. */
+    readonly readAt: number,
   ) {
     super(start)
   }
@@ -62,7 +64,7 @@ class Tail extends SessionIndex {
   }
 }
 
-const startAfter = (parts: ReadonlyArray<KnownPart>): Start => {
+const startAfter = (parts: ReadonlyArray<LoadedPart>): Start => {
   const last = parts.at(-1)
   return last === undefined
     ? beginning
@@ -80,65 +82,73 @@ const isSame = (one: Start, other: Start): boolean =>
   one.clears === other.clears &&
   one.messages === other.messages
 
-/** Reads what is stored; `null` if any of it is damaged, missing, or of another version of the terms. */
-const knownParts = (
+/** The rows of an index by their keys. */
+type RowData = ReadonlyMap<string, string>
+
+const byKey = (rows: ReadonlyArray<ProjectionRow>): RowData =>
+  new Map(rows.map(({ key, data }) => [key, data]))
+
+/** Reads stored parts; `null` if any is damaged, missing, or of another version of the terms. */
+const loadedParts = (
   session: string,
-  { parts }: StoredIndex,
+  parts: ReadonlyArray<StoredPart>,
+  rows: RowData,
   terms: ReadonlyArray<string>,
-): ReadonlyArray<KnownPart> | null => {
+): ReadonlyArray<LoadedPart> | null => {
   const wanted = new Set(terms)
-  const known: Array<KnownPart> = []
-  for (const { found, ...stored } of parts) {
-    const head = decodeHead(session, stored)
+  const loaded: Array<LoadedPart> = []
+  for (const stored of parts) {
+    const head = decodeHead(session, stored, rows.get(headKey(stored)))
     if (head === null) return null
-    const { clears, messages } = known.length === 0 ? { ...head, messages: 0 } : startAfter(known)
+    const { clears, messages } = loaded.length === 0 ? { ...head, messages: 0 } : startAfter(loaded)
     if (head.clears !== clears || head.from !== messages) return null
     const postings = new Map<string, Array<number>>()
-    const numbers = new Set(stored.buckets === 0 ? [] : terms.map((term) => hashOf(term) % stored.buckets))
-    for (const bucket of numbers) {
-      const bytes = found.get(bucket)
-      const at = { ...stored, session }
-      if (bytes === undefined || !decodeBucket(at, { bucket, bytes, from: head.from }, postings, wanted))
+    for (const bucket of bucketsOf(stored, terms)) {
+      const data = rows.get(bucketKey(stored, bucket))
+      if (!decodeBucket({ ...stored, session }, { bucket, data, from: head.from }, postings, wanted))
         return null
     }
-    known.push({ ...head, postings, stored })
+    loaded.push({ ...head, postings, stored })
   }
-  return known
+  return loaded
 }
 
+/** The buckets of a part that have these terms. */
+const bucketsOf = ({ buckets }: StoredPart, terms: ReadonlyArray<string>): ReadonlySet<number> =>
+  new Set(buckets === 0 ? [] : terms.map((term) => hashOf(term) % buckets))
+
 /** How reading on ended: at the end of the log, or with enough messages for a part; or why it has to begin again. */
-type Read = "all" | "part" | "redacted" | "another log"
+type ReadEnd = "all" | "part" | "redacted" | "another log"
+
+/** How a write ended; `moved`: the session or its index has changed since they were read. */
+type WriteEnd = "written" | "moved" | "failed"
 
 /** Reads the events behind a tail into it, until it has `most` messages. */
-const readOn = (
-  tail: Tail,
-  { events }: Source,
-  { newest, most }: { readonly newest: number; readonly most: number },
-): Effect.Effect<Read, IndexError> =>
+const readOn = (tail: Tail, { events }: Source, most: number): Effect.Effect<ReadEnd, IndexError> =>
   Effect.gen(function* () {
-    const { version, lastId } = tail
-    let read: Read = lastId === null ? "all" : "another log"
+    const { version, lastId, readAt } = tail
+    let end: ReadEnd = lastId === null ? "all" : "another log"
     const breathe = breather()
     yield* Stream.runForEachWhile(events({ fromVersion: Math.max(version, 1) }), (recorded) =>
       after(
         breathe(),
         Effect.sync(() => {
-          if (recorded.version === version) read = recorded.id === lastId ? "all" : "another log"
-          // One that was there before is done with what it rewrote.
-          else if (recorded.event._tag === "MessageRedacted" && recorded.version > newest) read = "redacted"
-          else if (tail.lengths.length >= most) read = "part"
-          if (read === "all") tail.add(recorded)
-          return read === "all"
+          if (recorded.version === version) end = recorded.id === lastId ? "all" : "another log"
+          // A redaction that was there before is done with what it rewrote.
+          else if (recorded.event._tag === "MessageRedacted" && recorded.version > readAt) end = "redacted"
+          else if (tail.lengths.length >= most) end = "part"
+          if (end === "all") tail.add(recorded)
+          return end === "all"
         }),
       ),
     )
-    return read
+    return end
   })
 
 /**
- * Makes an index that a store keeps. Memories over a store with `fullText` use it by default.
+ * Makes an index that a store keeps. Memories use it by default.
  *
- * @param store - the `fullText` of an event log
+ * @param store - the `projections` of an event log
  * @param options - how it is written
  *
  * @example
@@ -149,22 +159,36 @@ const readOn = (
  * // Writes seldom, and reads more of the log when a process searches a session for the first time.
  * export const seldom = Layer.effect(
  *   FullTextIndex.FullTextIndex,
- *   Effect.map(EventLog.EventLog, ({ fullText }) =>
- *     fullText === undefined ? null : Recall.inStore(fullText, { eventsPerPart: 500 }),
- *   ),
+ *   Effect.map(EventLog.EventLog, ({ projections }) => Recall.inStore(projections, { eventsPerPart: 500 })),
  * )
  * ```
  */
 export const inStore = (
-  store: FullTextStore<LogError>,
+  store: Projections,
   { capacity, eventsPerPart = 32, largestPart = 1_024 }: InStoreOptions = {},
 ): Service => {
   const bound = capacity === undefined ? {} : { capacity }
   const fallback = inProcess(bound)
   const recent = new Recent<Tail>(capacity ?? 4_000_000)
 
+  const rowsOf = (session: string, keys: ReadonlyArray<string>) =>
+    Effect.map(store.get(session, indexKind, { keys }), byKey)
+
+  /** The stored parts with the postings of some terms; `null` if they cannot be used. */
+  const load = (session: string, terms: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const [listed] = yield* store.get(session, indexKind, { keys: [partsKey] })
+      const parts = partsIn(listed)
+      if (parts.length === 0) return []
+      const keys = parts.flatMap((part) => [
+        headKey(part),
+        ...[...bucketsOf(part, terms)].map((bucket) => bucketKey(part, bucket)),
+      ])
+      return loadedParts(session, parts, yield* rowsOf(session, keys), terms)
+    })
+
   /** The parts at the end that are merged with a tail, because they are not larger than what comes behind them. */
-  const merging = (parts: ReadonlyArray<KnownPart>, tail: Tail): ReadonlyArray<KnownPart> => {
+  const merging = (parts: ReadonlyArray<LoadedPart>, tail: Tail): ReadonlyArray<LoadedPart> => {
     let count = tail.lengths.length
     let at = parts.length
     for (; at > 0; at--) {
@@ -176,55 +200,63 @@ export const inStore = (
   }
 
   /** A stored part with all of its postings; `null` if it is gone or damaged. */
-  const whole = (session: string, part: KnownPart): Effect.Effect<Part | null, LogError> =>
-    Effect.map(store.buckets(session, part.stored.version), (buckets) => {
+  const whole = (session: string, part: LoadedPart): Effect.Effect<Part | null, LogError> =>
+    Effect.map(rowsOf(session, keysOf(part.stored)), (rows) => {
       const postings = new Map<string, Array<number>>()
-      const at = { ...part.stored, session }
-      const isSound =
-        buckets?.length === part.stored.buckets &&
-        buckets.every((bytes, bucket) => decodeBucket(at, { bucket, bytes, from: part.from }, postings))
+      const isSound = Array.from({ length: part.stored.buckets }, (_, bucket) => bucket).every((bucket) =>
+        decodeBucket(
+          { ...part.stored, session },
+          { bucket, data: rows.get(bucketKey(part.stored, bucket)), from: part.from },
+          postings,
+        ),
+      )
       return isSound ? { ...part, postings } : null
     })
 
-  /** Stores a tail; `false` if somebody else has changed the index or the session meanwhile. */
+  /** Stores a tail. What was read before the session moved on may have been redacted since, and is not stored. */
   const write = (
     session: string,
-    parts: ReadonlyArray<KnownPart>,
+    parts: ReadonlyArray<LoadedPart>,
     tail: Tail,
-  ): Effect.Effect<boolean, LogError> =>
+    head: LogPosition,
+  ): Effect.Effect<WriteEnd, LogError> =>
     Effect.gen(function* () {
       const merged = tail.isCleared ? [] : merging(parts, tail)
-      const kept = tail.isCleared ? [] : parts.slice(0, parts.length - merged.length)
+      const others = tail.isCleared ? [] : parts.slice(0, parts.length - merged.length)
       const index = new SessionIndex({ ...tail.start, messages: merged[0]?.from ?? tail.from })
       for (const part of merged) {
         const all = yield* whole(session, part)
-        if (all === null) return false
+        if (all === null) return "moved"
         index.append(all)
       }
       index.append(tail)
       const { version, lastId, clears } = tail
       const batchId = batchIdOf({ id: lastId ?? "", version })
       const { from, versions, lengths, postings } = index
-      return yield* store.write(
-        session,
-        {
-          rewrites: tail.rewrites,
-          end: parts.at(-1)?.stored.version ?? 0,
-          after: kept.at(-1)?.stored.version ?? 0,
-        },
-        encodePart({ session, version, batchId }, { clears, from, versions, lengths, postings }),
+      const { part, rows } = encodePart(
+        { session, version, batchId },
+        { clears, from, versions, lengths, postings },
       )
-    })
+      yield* store.put(session, head, [
+        {
+          kind: indexKind,
+          replace: tail.isCleared,
+          drop: merged.flatMap(({ stored }) => keysOf(stored)),
+          rows: [partsRow([...others.map(({ stored }) => stored), part]), ...rows],
+        },
+      ])
+      return "written" as const
+    }).pipe(Effect.catchTag("VersionConflict", () => Effect.succeed("moved" as const)))
 
-  /** The same without a failure, and without a long wait: a write that takes longer goes on by itself. */
-  const tryToWrite = (...args: Parameters<typeof write>): Effect.Effect<boolean> =>
+  /** Stores a tail, without a failure, and without a long wait: a write that takes longer goes on by itself. */
+  const tryToWrite = (...args: Parameters<typeof write>): Effect.Effect<WriteEnd> =>
     write(...args).pipe(
       Effect.disconnect,
-      Effect.timeoutTo({ duration: patience, onSuccess: (done) => done, onTimeout: () => false }),
+      Effect.timeoutTo({ duration: patience, onSuccess: (end) => end, onTimeout: () => "failed" as const }),
       Effect.catchAll(({ reason }) =>
         Effect.logDebug("the full-text index was not written").pipe(
           Effect.annotateLogs({ session: args[0], reason }),
-          Effect.as(false),
+          Effect.as("failed" as const),
         ),
       ),
     )
@@ -232,44 +264,46 @@ export const inStore = (
   const lookUpStored = (source: Source, lookup: Lookup): Effect.Effect<Postings<IndexError>, IndexError> =>
     Effect.gen(function* () {
       const { session, clears } = source
-      const hashes = [...new Set(lookup.terms.map(hashOf))]
       const taken = recent.take(session)
       let tail = taken.index
       let writes = true
       for (let attempt = 0; attempt < mostAttempts;) {
-        const stored = (yield* store.load(session, hashes)) ?? { version: 0, rewrites: 0, parts: [] }
-        const parts = knownParts(session, stored, lookup.terms)
+        const head = yield* source.head
+        if (head === null) return nothing
+        const parts = yield* load(session, lookup.terms)
         if (parts === null) {
           attempt++
-          yield* store.drop(session)
+          yield* store.drop(indexKind, session)
           continue
         }
         const start = startAfter(parts)
-        const known =
-          tail !== null && tail.rewrites === stored.rewrites && isSame(tail.start, start)
-            ? tail
-            : new Tail(start, stored.rewrites)
-        const most = writes ? largestPart : Number.POSITIVE_INFINITY
-        const read = yield* readOn(known, source, { newest: stored.version, most })
+        const current: Tail =
+          tail !== null && isSame(tail.start, start) ? tail : new Tail(start, head.version)
+        const end = yield* readOn(current, source, writes ? largestPart : Number.POSITIVE_INFINITY)
         tail = null
-        if (read === "redacted" || read === "another log") {
+        if (end === "redacted" || end === "another log") {
           attempt++
-          if (read === "another log" && known.start === start && parts.length > 0) yield* store.drop(session)
+          if (end === "another log" && current.start === start && parts.length > 0)
+            yield* store.drop(indexKind, session)
           continue
         }
+        // A part of a tail that was begun earlier may have been redacted since: the redaction stands behind it.
+        if (end === "part" && current.readAt !== head.version) continue
         const isDue =
-          read === "part" ||
-          known.version - start.version >= eventsPerPart ||
-          (known.isCleared && parts.length > 0)
+          end === "part" ||
+          current.version - start.version >= eventsPerPart ||
+          (current.isCleared && parts.length > 0)
         if (isDue && writes) {
-          writes = yield* tryToWrite(session, parts, known)
-          // What was written is read from there. What was not is still at hand, unless another process has changed it.
-          if (!writes) tail = known
+          // What was written is read from the store. A tail that could not be written is still at hand.
+          const written = yield* tryToWrite(session, parts, current, head)
+          if (written === "moved") attempt++
+          writes = written === "written" || (written === "moved" && 2 * attempt < mostAttempts)
+          if (written === "failed") tail = current
           continue
         }
-        recent.keep(session, known, taken)
-        if (known.clears !== clears) return nothing
-        return lookUp(known.isCleared ? [known] : [...parts, known], lookup)
+        recent.keep(session, current, taken)
+        if (current.clears !== clears) return nothing
+        return lookUp(current.isCleared ? [current] : [...parts, current], lookup)
       }
       return yield* new LogError({
         operation: "recall",

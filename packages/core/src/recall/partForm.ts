@@ -1,15 +1,16 @@
 /**
- * The form in which a store keeps a part of an index. Each piece has a checksum with its place, so that a piece that is
- * damaged, or stands somewhere else, is never taken for what it was.
+ * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. Each piece has a checksum
+ * with its place, so that a piece that is damaged, or stands somewhere else, is never taken for what it was.
  *
  * A head has the version of the terms, the clears, the index of the first message, and for each message how many versions
  * it is behind the one before and how many terms it has. A bucket has terms in order, each with its postings: how many
  * messages each one is behind the one before, and the count. Numbers take seven bits in a byte, the lowest first.
  */
+import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
-import type { NewPart, StoredPart } from "./FullTextIndex.js"
+import type { ProjectionRow } from "../log/EventLog.js"
 import type { Part } from "./SessionIndex.js"
-import { termsVersion } from "./terms.js"
+import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
 const formVersion = 1
@@ -20,10 +21,39 @@ const bucketSize = 32
 /** A hash of a term, by which its bucket is found. */
 export const hashOf = (term: string): number => crc32(term)
 
+/**
+ * A part of the stored index of a session: the messages among the events after the part before it. The bucket of a term is
+ * the one that its hash modulo `buckets` names.
+ */
+export interface StoredPart {
+  /** The last event in it: its version, and its batch id. Together they identify the log. */
+  readonly version: number
+  readonly batchId: string
+  /** How many buckets it has. */
+  readonly buckets: number
+}
+
 /** Where a part is: the checksums of its pieces depend on it. */
-interface Place extends Pick<StoredPart, "version" | "batchId" | "buckets"> {
+interface Place extends StoredPart {
   readonly session: string
 }
+
+/** The key of the row with the head of a part. */
+export const headKey = ({ version }: Pick<StoredPart, "version">): string => `${version}`
+
+/** The key of the row with a bucket of a part. */
+export const bucketKey = ({ version }: Pick<StoredPart, "version">, bucket: number): string =>
+  `${version}.${bucket}`
+
+/** The keys of all rows of a part. */
+export const keysOf = (part: StoredPart): ReadonlyArray<string> => [
+  headKey(part),
+  ...Array.from({ length: part.buckets }, (_, bucket) => bucketKey(part, bucket)),
+]
+
+/** The bytes of a row; none if it is missing, or is not base 64. */
+const bytesOf = (data: string | undefined): Uint8Array =>
+  Either.getOrElse(Encoding.decodeBase64(data ?? ""), () => new Uint8Array())
 
 class Writer {
   private bytes = new Uint8Array(256)
@@ -51,11 +81,11 @@ class Writer {
     for (let at = 0; at < value.length; at++) this.number(value.charCodeAt(at))
   }
 
-  /** All of it behind its checksum, which begins with that of its place. */
-  done(place: number): Uint8Array {
+  /** All of it behind its checksum, which begins with that of its place, in base 64. */
+  done(place: number): string {
     const sum = crc32(this.bytes.subarray(4, this.length), place)
     for (let at = 0; at < 4; at++) this.bytes[at] = (sum >>> (8 * at)) & 0xff
-    return this.bytes.slice(0, this.length)
+    return Encoding.encodeBase64(this.bytes.subarray(0, this.length))
   }
 }
 
@@ -104,13 +134,14 @@ export interface Head extends Pick<Part, "from" | "versions" | "lengths"> {
   readonly clears: number
 }
 
-/** A part in its stored form. */
+/** A part, and its rows. */
 export const encodePart = (
-  place: Omit<Place, "buckets">,
+  { session, version, batchId }: Omit<Place, "buckets">,
   { clears, from, versions, lengths, postings }: Part & Pick<Head, "clears">,
-): NewPart => {
+): { readonly part: StoredPart; readonly rows: ReadonlyArray<ProjectionRow> } => {
   const buckets = Math.ceil(postings.size / bucketSize)
-  const at = { ...place, buckets }
+  const part = { version, batchId, buckets }
+  const at = { ...part, session }
   const head = new Writer()
   for (const value of [formVersion, termsVersion, clears, from, versions.length]) head.number(value)
   for (const [position, version] of versions.entries()) {
@@ -119,38 +150,34 @@ export const encodePart = (
   }
   const inBuckets = Array.from({ length: buckets }, (): Array<string> => [])
   for (const term of postings.keys()) inBuckets[hashOf(term) % buckets]!.push(term)
-  return {
-    version: place.version,
-    batchId: place.batchId,
-    head: head.done(placeOf(at, "head")),
-    buckets: inBuckets.map((terms, bucket) => {
-      const writer = new Writer()
-      for (const term of terms.toSorted()) {
-        writer.text(term)
-        const list = postings.get(term)!
-        writer.number(list.length / 2)
-        let before = from
-        for (let position = 0; position < list.length; position += 2) {
-          writer.number(list[position]! - before)
-          writer.number(list[position + 1]!)
-          before = list[position]!
-        }
+  const bucketRows = inBuckets.map((terms, bucket) => {
+    const writer = new Writer()
+    for (const term of terms.toSorted()) {
+      writer.text(term)
+      const list = postings.get(term)!
+      writer.number(list.length / 2)
+      let before = from
+      for (let position = 0; position < list.length; position += 2) {
+        writer.number(list[position]! - before)
+        writer.number(list[position + 1]!)
+        before = list[position]!
       }
-      return writer.done(placeOf(at, `${bucket}`))
-    }),
-  }
+    }
+    return { key: bucketKey(part, bucket), data: writer.done(placeOf(at, `${bucket}`)) }
+  })
+  return { part, rows: [{ key: headKey(part), data: head.done(placeOf(at, "head")) }, ...bucketRows] }
 }
 
 /** Whether a part is sound, but was made by other rules: then there is nothing that it can be compared with. */
-export const isOfOtherRules = (session: string, part: StoredPart): boolean => {
-  const reader = new Reader(part.head)
+export const isOfOtherRules = (session: string, part: StoredPart, head: string | undefined): boolean => {
+  const reader = new Reader(bytesOf(head))
   if (!reader.isSound(placeOf({ ...part, session }, "head"))) return false
   return reader.number() !== formVersion || reader.number() !== termsVersion
 }
 
 /** The head of a part; `null` if it is damaged, or of another version of the terms or the form. */
-export const decodeHead = (session: string, part: StoredPart): Head | null => {
-  const reader = new Reader(part.head)
+export const decodeHead = (session: string, part: StoredPart, head: string | undefined): Head | null => {
+  const reader = new Reader(bytesOf(head))
   if (!reader.isSound(placeOf({ ...part, session }, "head"))) return null
   if (reader.number() !== formVersion || reader.number() !== termsVersion) return null
   const [clears, from, count] = [reader.number(), reader.number(), reader.number()]
@@ -170,11 +197,15 @@ export const decodeHead = (session: string, part: StoredPart): Head | null => {
  */
 export const decodeBucket = (
   place: Place,
-  { bucket, bytes, from }: { readonly bucket: number; readonly bytes: Uint8Array; readonly from: number },
+  {
+    bucket,
+    data,
+    from,
+  }: { readonly bucket: number; readonly data: string | undefined; readonly from: number },
   into: Map<string, Array<number>>,
   wanted?: ReadonlySet<string>,
 ): boolean => {
-  const reader = new Reader(bytes)
+  const reader = new Reader(bytesOf(data))
   if (!reader.isSound(placeOf(place, `${bucket}`))) return false
   while (reader.hasMore) {
     const term = reader.text()

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import { calls, type Message, results } from "../message/Message.js"
 import * as Structure from "../message/Structure.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** How far around a message its group of tool calls is looked for, in events: mostly it is near. */

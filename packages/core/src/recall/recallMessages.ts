@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import type { SessionError, Sessions } from "../session/Sessions.js"
+import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
@@ -13,7 +13,7 @@ import type { Service as FullTextIndex, Source } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
 import { readAt, readerOf } from "./readLog.js"
 import { readableText } from "./searchText.js"
-import { queryTermsOf } from "./terms.js"
+import { queryTermsOf } from "../search/terms.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
 /** The messages that were found, in the order of the conversation. */
@@ -53,7 +53,7 @@ export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
 export const sourceOf = (sessions: Sessions, { session, clears }: SessionState): Source => ({
   session,
   clears,
-  version: sessions.version(session),
+  head: sessions.head(session),
   events: (range) => sessions.events(session, range),
 })
 

@@ -1,12 +1,12 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Effect } from "effect"
-import type { SessionError } from "../session/Sessions.js"
+import type { SessionError } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
 import { choose, fewestTokens } from "./choose.js"
 import { readerOf } from "./readLog.js"
 import { nothing, type Reading, type Recalled, type RecallRequest, sourceOf } from "./recallMessages.js"
-import { queryTermsOf } from "./terms.js"
+import { queryTermsOf } from "../search/terms.js"
 import type { RecalledMessage } from "./transcript.js"
 
 /** A message that was found in one of the sessions of an owner. */

@@ -1,7 +1,7 @@
 /** What of a message is searched, and how it reads when it is recalled. */
 import { type Message, type Part, partsFor } from "../message/Message.js"
 import { recalledHeading, toolNames } from "./heading.js"
-import { termsOf } from "./terms.js"
+import { termsOf } from "../search/terms.js"
 
 /** Of a longer message, only this many UTF-16 code units are searched: beyond them is data, not talk. */
 export const mostSearched = 100_000

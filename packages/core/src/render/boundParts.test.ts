@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { echo, pairs, said, withMemory } from "../../test/engine.js"
-import { often } from "../../test/depth.js"
-import { makeSigner } from "../../../testing/src/oracle/signing.js"
+import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
+import { often } from "@memfold/harness/depth"
+import { makeSigner } from "@memfold/testing/oracle"
 import {
   Keep,
   Memory,

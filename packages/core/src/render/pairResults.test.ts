@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation } from "../../../testing/src/arbitrary/index.js"
-import { stateOf } from "../../../testing/src/given/events.js"
+import { conversation } from "@memfold/testing/arbitrary"
+import { stateOf } from "@memfold/testing"
 import { Message, orphans } from "../index.js"
 import { noResult, pairResults } from "./pairResults.js"
 

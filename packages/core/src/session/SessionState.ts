@@ -5,7 +5,7 @@
  * active summary. Its size depends on tail and backlog, not on the length of the history.
  */
 import type { BoundParts, Fact } from "../event/Event.js"
-import type { Description } from "../log/EventLog.js"
+import type { Description } from "../log/Projections.js"
 import type { Message } from "../message/Message.js"
 import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "../message/Structure.js"

@@ -1,7 +1,6 @@
 /** The owner and the title of a session, from its events. Stores keep them beside the log, to list sessions by owner. */
-import { type Effect, Stream } from "effect"
-import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
-import type { Description } from "../log/EventLog.js"
+import type { AnyEvent } from "../event/EventCodec.js"
+import type { Description } from "../log/Projections.js"
 
 /** A session that nobody has described. */
 export const noDescription: Description = { owner: null, title: null }
@@ -37,22 +36,3 @@ export const describe = (
   }
   return Object.keys(change).length === 0 ? [] : [{ _tag: "SessionDescribed", ...change }]
 }
-
-/**
- * The description of a session at the end of its events, for events that the engine did not append, as in a copy. Append
- * it together with the last of them.
- *
- * @param events all events of the session, from the first one
- *
- * @example
- * ```ts
- * import { type EventLog, Session } from "@memfold/core"
- *
- * const descriptionAt = (log: EventLog.Service, session: string, version: number) =>
- *   Session.descriptionOf(Session.readEvents(log, session, { toVersion: version }))
- * ```
- */
-export const descriptionOf = <E, R>(
-  events: Stream.Stream<RecordedEvent, E, R>,
-): Effect.Effect<Description, E, R> =>
-  Stream.runFold(events, noDescription, (before, { event }) => describedBy(before, event))

@@ -1,19 +1,9 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../test/depth.js"
-import { chat, conversation } from "../../../testing/src/arbitrary/index.js"
-import { damaged, disorder } from "../../../testing/src/arbitrary/event.js"
-import * as oracles from "../../../testing/src/oracle/groups.js"
-import {
-  after,
-  appended,
-  cleared,
-  committed,
-  failed,
-  invalidated,
-  pruned,
-  started,
-} from "../../../testing/src/given/events.js"
+import { often } from "@memfold/harness/depth"
+import { chat, conversation, damaged, disorder } from "@memfold/testing/arbitrary"
+import * as oracles from "@memfold/testing/oracle"
+import { after, appended, cleared, committed, failed, invalidated, pruned, started } from "@memfold/testing"
 import { type Event, Message, Session, Structure } from "../index.js"
 
 const { empty, evolve, fold, requiresReplay } = Session

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { conversation, oneMessage } from "../../../testing/src/arbitrary/index.js"
-import { appended, after, cleared } from "../../../testing/src/given/events.js"
+import { conversation, oneMessage } from "@memfold/testing/arbitrary"
+import { appended, after, cleared } from "@memfold/testing"
 import { Message, type Session } from "../index.js"
 import { prune, prunedText } from "./prune.js"
 

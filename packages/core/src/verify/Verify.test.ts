@@ -1,18 +1,9 @@
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../test/depth.js"
-import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
-import { damaged, disorder, stored } from "../../../testing/src/arbitrary/event.js"
-import {
-  appended,
-  cleared,
-  committed,
-  failed,
-  invalidated,
-  pruned,
-  started,
-} from "../../../testing/src/given/events.js"
+import { often } from "@memfold/harness/depth"
+import { chat, startOfTime, damaged, disorder, stored } from "@memfold/testing/arbitrary"
+import { appended, cleared, committed, failed, invalidated, pruned, started } from "@memfold/testing"
 import {
   type Event,
   type EventCodec,

@@ -4,7 +4,7 @@
  *
  * It reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
-import { Clock, Effect, Either, Option, Stream } from "effect"
+import { Clock, Effect, Either, Stream } from "effect"
 import type {
   CompactionStarted,
   MessageAppended,
@@ -14,18 +14,21 @@ import type {
 } from "../event/Event.js"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import { decode } from "../event/EventCodec.js"
-import type { LogError, LogRecord, Service as EventLog, Snapshot } from "../log/EventLog.js"
+import { type LogError, type LogRecord, records, type Service as EventLog } from "../log/EventLog.js"
+import { description } from "../projection/description.js"
+import type { Projection } from "../projection/Projection.js"
+import { snapshot } from "../projection/Snapshot.js"
+import { summaries } from "../projection/summaries.js"
+import { storedIndex } from "../recall/storedIndex.js"
 import { render } from "../render/Render.js"
 import type { Service as VectorIndex } from "../recall/VectorIndex.js"
 import { evolve, fold, requiresReplay } from "../session/evolve.js"
-import { isFromWrongClock } from "../session/Leases.js"
-import { compareRows } from "../session/storedRows.js"
+import { isFromWrongClock } from "../shell/Leases.js"
+import { compare } from "../shell/projectionCheck.js"
 import { tiles } from "../summary/Summary.js"
-import { foldVersion, take } from "../session/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
 import { boundaryBefore, empty } from "../session/SessionState.js"
 import { orphans } from "./orphans.js"
-import { differingParts } from "./storedIndex.js"
 import { differingVectors } from "./storedVectors.js"
 
 /**
@@ -146,10 +149,7 @@ export const session = (
   { vectorIndex }: VerifyOptions = {},
 ): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
   Effect.gen(function* () {
-    const before = yield* log.version(name)
-    const snapshot = yield* log.loadSnapshot(name)
-    let atSnapshot = null as Progress | null
-    let compacted = false
+    const before = (yield* log.head(name))?.version ?? 0
     const start: Progress = {
       state: empty(name),
       version: 0,
@@ -161,30 +161,21 @@ export const session = (
       findings: [],
       invalidated: new Set(),
     }
-    const end = yield* log.read(name).pipe(
+    const end = yield* records(log, name).pipe(
       Stream.runFoldEffect(start, (progress, record) => {
         const decoded = decode(record)
-        compacted ||= record.type === "SummaryCommitted"
         const next = step(progress, record, decoded)
-        return Effect.tap(
-          Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
-            ? Effect.map(foldUpTo(log, name, record.version), (state) => ({ ...next, state }))
-            : Effect.succeed(next),
-          (reached) =>
-            Effect.sync(() => {
-              if (Option.isSome(snapshot) && snapshot.value.version === record.version) atSnapshot = reached
-            }),
-        )
+        return Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
+          ? Effect.map(foldUpTo(log, name, record.version), (state) => ({ ...next, state }))
+          : Effect.succeed(next)
       }),
     )
-    const after = yield* log.version(name)
-    // Rows of a log that is damaged itself are not compared: repairing the log writes them again.
+    const after = (yield* log.head(name))?.version ?? 0
+    // The rows of a log that is damaged itself are not compared: repairing the log writes them again.
     const comparable = end.whole && end.state.damaged.length === 0
     const rows = comparable
       ? [
-          ...(yield* rowFindings(log, name, compacted)),
-          ...(yield* descriptionFindings(log, end)),
-          ...(yield* indexFindings(log, name)),
+          ...(yield* Effect.forEach(projections, (one) => projectionFindings(log, name, one))).flat(),
           ...(vectorIndex === undefined ? [] : yield* vectorFindings(log, vectorIndex, end)),
         ]
       : []
@@ -196,35 +187,42 @@ export const session = (
         ...contextProblems(end.state),
         ...leaseProblems(end.state, yield* Clock.currentTimeMillis),
       ]),
-      // If events are missing or damaged, the folded state has placeholders, and the snapshot may be right.
-      ...(Option.isSome(snapshot) && (atSnapshot ?? end).whole
-        ? findings(end, snapshot.value.version, snapshotProblems(snapshot.value, atSnapshot?.state ?? null))
-        : []),
       ...rows,
     ]
   })
 
-/** The finding in the owner and the title by which the store lists a session, unless it is in use. */
-const descriptionFindings = (log: EventLog, end: Progress): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
-  Effect.gen(function* () {
-    const { session: name, description } = end.state
-    const stored = yield* log.description(name)
-    const same = stored === null || (stored.owner === description.owner && stored.title === description.title)
-    if (same || (yield* log.version(name)) !== end.version) return []
-    const detail =
-      "the store lists the session with another owner or title than the log has; memfold repair lists it as in the log"
-    return findings(end, end.version, [["description", detail]])
-  })
+/** A projection that is compared with the log: the rule that its rows break if they differ, and what a repair does. */
+interface CheckedProjection {
+  readonly rule: Rule
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a projection collects is its own affair
+  readonly projection: Projection<any>
+  readonly advice: string
+}
 
-/** The findings in the full-text index, if the store keeps one of the session. */
-const indexFindings = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
-  Effect.map(differingParts(log, session), (versions) =>
-    (versions ?? []).map((version): Finding => ({
+/** The projections that are compared with the log, and repaired from it. */
+export const projections: ReadonlyArray<CheckedProjection> = [
+  { rule: "snapshot", projection: snapshot, advice: "memfold repair replaces it" },
+  { rule: "summaries", projection: summaries, advice: "memfold repair writes the rows again" },
+  { rule: "description", projection: description, advice: "memfold repair lists it as in the log" },
+  {
+    rule: "index",
+    projection: storedIndex,
+    advice: "memfold repair drops the index, and the next search builds it again",
+  },
+]
+
+/** The findings in the stored rows of a projection. */
+const projectionFindings = (
+  log: EventLog,
+  session: string,
+  { rule, projection, advice }: CheckedProjection,
+): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
+  Effect.map(compare(log, session, projection), (compared) =>
+    (compared?.problems ?? []).map(({ version, detail }): Finding => ({
       session,
       version,
-      rule: "index",
-      detail:
-        "the part of the full-text index that ends here differs from the log; memfold repair drops the index, and the next search builds it again",
+      rule,
+      detail: `${detail}; ${advice}`,
     })),
   )
 
@@ -248,26 +246,6 @@ const vectorFindings = (
     ),
   )
 
-/** The findings in the summary rows. A session without a commit needs no second look at its log if it has no rows. */
-const rowFindings = (
-  log: EventLog,
-  name: string,
-  compacted: boolean,
-): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
-  Effect.gen(function* () {
-    if (!compacted) {
-      const rows = yield* Effect.either(log.summaries(name))
-      if (Either.isRight(rows) && rows.right.length === 0) return []
-    }
-    const compared = yield* compareRows(log, name)
-    return (compared?.problems ?? []).map(({ version, detail }): Finding => ({
-      session: name,
-      version,
-      rule: "summaries",
-      detail: `${detail}; memfold repair writes the rows again`,
-    }))
-  })
-
 /** A lease that ends more than an hour from now: the process that set it has a clock that is ahead. */
 const leaseProblems = ({ running }: SessionState, now: number): ReadonlyArray<Problem> => {
   if (running === null || !isFromWrongClock(running, now)) return none
@@ -285,14 +263,6 @@ const leaseProblems = ({ running }: SessionState, now: number): ReadonlyArray<Pr
 const dateOf = (time: Date | undefined): string =>
   time === undefined || Number.isNaN(time.getTime()) ? "a time that no calendar has" : time.toISOString()
 
-/** A snapshot of the current fold must equal the state that the log folds to at its version (law L6). */
-const snapshotProblems = (snapshot: Snapshot, state: SessionState | null): ReadonlyArray<Problem> => {
-  if (snapshot.foldVersion !== foldVersion) return none
-  return state !== null && take(state, snapshot.batchId).data === snapshot.data
-    ? none
-    : [["snapshot", "the snapshot differs from the folded state of the log; memfold repair replaces it"]]
-}
-
 /**
  * Whether a finding is resolved: its event was declared invalid later. A finding that follows from damaged summaries is
  * resolved together with them: their writer had them in memory, and continued from them.
@@ -305,7 +275,7 @@ const resolved = ({ finding, damaged }: Found, { invalidated }: Progress): boole
 
 /** The state at an event that declares an earlier one invalid. The log is folded again without the invalid event. */
 const foldUpTo = (log: EventLog, name: string, to: number): Effect.Effect<SessionState, LogError> =>
-  log.read(name, { toVersion: to }).pipe(
+  records(log, name, { toVersion: to }).pipe(
     Stream.filterMap((record) => Either.getRight(decode(record))),
     Stream.runCollect,
     Effect.map((events) => fold(empty(name), [...events])),

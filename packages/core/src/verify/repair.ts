@@ -4,14 +4,14 @@
  * vectors are dropped, and expired locks are released. A damaged message cannot be repaired, because the log has the only copy
  * of its text.
  */
-import { Clock, Effect, Either, Option, Stream } from "effect"
+import { Clock, Effect, Either } from "effect"
 import type { Event } from "../event/Event.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
-import { isFromWrongClock } from "../session/Leases.js"
-import { make, type Sessions } from "../session/Sessions.js"
-import { foldVersion, take } from "../session/Snapshot.js"
-import { mendRows } from "../session/storedRows.js"
-import { type Finding, session as verify, type VerifyOptions } from "./Verify.js"
+import { isFromWrongClock } from "../shell/Leases.js"
+import { snapshot } from "../projection/Snapshot.js"
+import { make, type Sessions } from "../shell/Sessions.js"
+import { mend } from "../shell/projectionCheck.js"
+import { type Finding, projections, type Rule, session as verify, type VerifyOptions } from "./Verify.js"
 
 /** The result of a repair. */
 export interface Repair {
@@ -52,35 +52,34 @@ const repairLog = (sessions: Sessions, session: string) =>
     return answer
   })
 
-/** Replaces the snapshot if it differs from the folded state of the log. */
-const repairSnapshot = (
-  log: EventLog,
-  sessions: Sessions,
-  session: string,
-  findings: ReadonlyArray<Finding>,
-) =>
-  Effect.gen(function* () {
-    const stored = yield* log.loadSnapshot(session)
-    const wrong = findings.some(({ rule }) => rule === "snapshot")
-    if (Option.isNone(stored) || (!wrong && stored.value.foldVersion === foldVersion)) return []
-    const state = yield* sessions.load(session)
-    const last = yield* log
-      .read(session, { fromVersion: state.version, toVersion: state.version })
-      .pipe(Stream.runHead)
-    if (Option.isNone(last)) return []
-    yield* log.saveSnapshot(session, take(state, last.value.batchId))
-    return ["replaced the snapshot"]
-  })
+/** The log without its snapshots: a snapshot that was taken before damage would hide it. */
+const withoutSnapshots = (log: EventLog): EventLog => ({
+  ...log,
+  projections: {
+    ...log.projections,
+    get: (session, kind, filter) =>
+      kind === snapshot.kind ? Effect.succeed([]) : log.projections.get(session, kind, filter),
+  },
+})
 
-/** Lists the session by the owner and the title that its log has. A session in use may move on: then nothing is done. */
-const repairDescription = (log: EventLog, sessions: Sessions, session: string) =>
-  Effect.gen(function* () {
-    const { version, description } = yield* sessions.load(session)
-    const last = yield* log.read(session, { fromVersion: version, toVersion: version }).pipe(Stream.runHead)
-    if (Option.isNone(last)) return false
-    yield* log.replaceDescription(session, description, { version, batchId: last.value.batchId })
-    return true
-  }).pipe(Effect.catchTag("VersionConflict", () => Effect.succeed(false)))
+/** What a repair of the rows of each rule says. */
+const mendedRows: Readonly<Partial<Record<Rule, string>>> = {
+  snapshot: "replaced the snapshot",
+  summaries: "wrote the summary rows again",
+  description: "listed the session with its owner and title again",
+  index: "dropped the full-text index; the next search builds it again",
+}
+
+/** Writes the projection rows again that differ from the log. Returns the repairs in words. */
+const repairRows = (log: EventLog, session: string, findings: ReadonlyArray<Finding>) =>
+  Effect.map(
+    Effect.forEach(
+      projections.filter(({ rule }) => findings.some((finding) => finding.rule === rule)),
+      ({ rule, projection }) =>
+        Effect.map(mend(log, session, projection), (done) => (done ? [mendedRows[rule] ?? rule] : [])),
+    ),
+    (lists) => lists.flat(),
+  )
 
 /**
  * Repairs a session, and verifies it afterwards. It appends events and never changes stored ones. If the session cannot
@@ -111,31 +110,20 @@ export const repair = (
 ): Effect.Effect<Repair, LogError> =>
   Effect.gen(function* () {
     const found = yield* verify(log, session, options)
-    // Snapshots are not used here: one that was taken before the damage would hide it.
-    const sessions = make({ ...log, loadSnapshot: () => Effect.succeed(Option.none()) })
     const mended = yield* Effect.either(
       Effect.gen(function* () {
         // First of all: rows that are damaged can stand in the way of an append.
-        const rows = found.some(({ rule }) => rule === "summaries") && (yield* mendRows(log, session))
-        const indexed = found.some(({ rule }) => rule === "index")
-        if (indexed) yield* log.fullText?.drop(session) ?? Effect.void
+        const rows = yield* repairRows(log, session, found)
         const { vectorIndex } = options
         const forgotten =
           vectorIndex !== undefined &&
           found.some(({ rule }) => rule === "vectors") &&
           // An index that cannot be written is among the findings that are left.
           (yield* Effect.isSuccess(vectorIndex.forget(session)))
-        const inLog = yield* repairLog(sessions, session)
-        const described =
-          found.some(({ rule }) => rule === "description") &&
-          (yield* repairDescription(log, sessions, session))
         return [
-          ...(described ? ["listed the session with its owner and title again"] : []),
-          ...(indexed ? ["dropped the full-text index; the next search builds it again"] : []),
+          ...rows,
           ...(forgotten ? ["dropped the vectors; the next search makes them again"] : []),
-          ...(rows ? ["wrote the summary rows again"] : []),
-          ...inLog,
-          ...(yield* repairSnapshot(log, sessions, session, found)),
+          ...(yield* repairLog(make(withoutSnapshots(log)), session)),
         ]
       }),
     )

@@ -1,7 +1,7 @@
 /** Summary rows that another program has changed: found, mended, and written again when they are read. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { pairs, said, withMemory } from "../../test/engine.js"
+import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
 const manual = { strategy: pairs, compaction: "manual" } as const
@@ -23,8 +23,8 @@ type Rows = ReadonlyArray<EventLog.SummaryRow>
 
 const damageOf = (log: EventLog.Service) => (rows: Rows) =>
   Effect.gen(function* () {
-    const version = yield* log.version("s")
-    const [last] = yield* Stream.runCollect(log.read("s", { fromVersion: version }))
+    const version = yield* EventLog.versionOf(log, "s")
+    const [last] = yield* Stream.runCollect(EventLog.records(log, "s", { fromVersion: version }))
     yield* log.replaceSummaries("s", rows, { version, batchId: last?.batchId ?? "" })
   })
 

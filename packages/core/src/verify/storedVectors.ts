@@ -1,7 +1,7 @@
 /** The vectors of a session, compared with the log that they are made from. */
 import { Effect, Either, Stream } from "effect"
 import { decode } from "../event/EventCodec.js"
-import type { LogError, Service as EventLog } from "../log/EventLog.js"
+import { type LogError, records, type Service as EventLog } from "../log/EventLog.js"
 import { embeddedText } from "../recall/pieces.js"
 import type { EntryPlace, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
 
@@ -27,7 +27,7 @@ export const differingVectors = (
     const expected = new Map<number, Omit<EntryPlace, "version">>()
     const erased = new Set<number>()
     let [isSame, isCleared] = [false, false]
-    yield* Stream.runForEach(log.read(session), (record) =>
+    yield* Stream.runForEach(records(log, session), (record) =>
       Effect.sync(() => {
         const decoded = decode(record)
         if (Either.isLeft(decoded)) return

@@ -14,7 +14,7 @@ import {
   Scope,
 } from "effect"
 import { CurrentSummarizer, EventLog, Memory, Summarizer, TokenCounter } from "../../src/index.js"
-import { quarter } from "../../../testing/src/fakes/counter.js"
+import { quarter } from "@memfold/testing/fakes"
 import { faultyLog } from "./faultyLog.js"
 import { faultySummarizer } from "./faultySummarizer.js"
 import type { History } from "./history.js"

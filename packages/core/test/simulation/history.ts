@@ -5,10 +5,15 @@
 import { Effect, Either, Option, Stream } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { EventCodec, type EventLog, type Message, Render, Session, type Strategy } from "../../src/index.js"
-import * as Snapshot from "../../src/session/Snapshot.js"
-import { compactionFindings } from "../../../testing/src/oracle/compaction.js"
-import { contextFinding, prefixFinding } from "../../../testing/src/oracle/context.js"
-import { type NaiveSession, readSession, stateFinding } from "../../../testing/src/oracle/session.js"
+import * as Snapshot from "../../src/projection/Snapshot.js"
+import {
+  compactionFindings,
+  contextFinding,
+  prefixFinding,
+  type NaiveSession,
+  readSession,
+  stateFinding,
+} from "@memfold/testing/oracle"
 import { checkSegments } from "./segments.js"
 import { marksIn, marksOf } from "./talk.js"
 import { failOn, must, Violation } from "./violation.js"
@@ -230,7 +235,7 @@ export class History {
 
   /** The whole log of a session, as it is stored. */
   private read(session: string): ReadonlyArray<EventLog.LogRecord> {
-    return [...Effect.runSync(Stream.runCollect(this.log.read(session)))].map(tidy)
+    return [...Effect.runSync(Stream.runCollect(this.EventLog.records(log, session)))].map(tidy)
   }
 
   /** What was stored before is what is stored now (law L10). */

@@ -1,10 +1,10 @@
 /** What a run is made of, drawn from its seed: engines and their settings, faults and how often they come. */
 import * as fc from "fast-check"
-import { BreakEven } from "../../../strategies/break-even/src/index.js"
-import { RollingBuffer } from "../../../strategies/rolling-buffer/src/index.js"
-import { Rounds } from "../../../strategies/rounds/src/index.js"
-import { SlidingWindow } from "../../../strategies/sliding-window/src/index.js"
-import { SplitTurn } from "../../../strategies/split-turn/src/index.js"
+import { BreakEven } from "@memfold/strategy-break-even"
+import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { Rounds } from "@memfold/strategy-rounds"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { SplitTurn } from "@memfold/strategy-split-turn"
 import {
   SummaryMode,
   Keep,
@@ -15,7 +15,7 @@ import {
   BatchSize,
   Trigger,
 } from "../../src/index.js"
-import { strategy as anyStrategy } from "../../../testing/src/arbitrary/index.js"
+import { strategy as anyStrategy } from "@memfold/testing/arbitrary"
 import type { Draw } from "./draw.js"
 
 /** How a log misbehaves: shares from 0 to 1, and how many records it gives out at a time. */

@@ -1,5 +1,5 @@
 /** What the texts of summaries must have in them: the summarizer of the simulation writes down what it has read. */
-import { alwaysShown, type NaiveSession } from "../../../testing/src/oracle/session.js"
+import { alwaysShown, type NaiveSession } from "@memfold/testing/oracle"
 import { marksIn, marksOf } from "./talk.js"
 import { must } from "./violation.js"
 

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { InMemoryEventLog, Policy, Render, Session, Verify } from "../../src/index.js"
-import * as Snapshot from "../../src/session/Snapshot.js"
+import * as Snapshot from "../../src/projection/Snapshot.js"
 import { Clients } from "./clients.js"
 import { Draw } from "./draw.js"
 import { Engine } from "./engine.js"

@@ -1,4 +1,4 @@
-import type { Finding } from "../../../testing/src/oracle/session.js"
+import type { Finding } from "@memfold/testing/oracle"
 
 /** The end of a run that broke a law. */
 export class Violation extends Error {

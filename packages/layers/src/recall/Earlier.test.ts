@@ -1,7 +1,7 @@
 import { Message, type MemoryLayers, type Session } from "@memfold/core"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { known, sessionOf } from "../../test/facts.js"
 import { factId } from "../identity.js"
 import type { Places } from "../places.js"

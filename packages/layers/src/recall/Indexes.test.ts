@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { known } from "../../test/facts.js"
 import { makeIndexes } from "./Indexes.js"
 

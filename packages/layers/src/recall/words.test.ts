@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { words } from "./words.js"
 
 const shares = (one: string, other: string): boolean => {

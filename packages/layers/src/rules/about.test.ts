@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { about } from "./about.js"
 
 const found = (text: string): ReadonlyArray<string> => about(text).map((fact) => fact.text)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { cpuTime } from "../../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { Message } from "@memfold/core"
 import { Effect } from "effect"
 import * as fc from "fast-check"

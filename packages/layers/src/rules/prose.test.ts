@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../../core/test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { most, prose } from "./prose.js"
 
 const texts = (text: string) => prose(text).map((line) => line.text)

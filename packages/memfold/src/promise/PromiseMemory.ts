@@ -21,18 +21,18 @@ import type {
 } from "@memfold/core"
 import type * as Layers from "@memfold/layers"
 import type { Layer } from "effect"
-import type { StrategyName } from "../parts.js"
-import type { StoreUrl } from "../store.js"
-import type { GivenLogger } from "./logging.js"
 import type {
   ContextMessages,
   FormatOptions,
   Formats,
+  GivenSummarizer,
+  StoreUrl,
+  StrategyName,
   SystemMessages,
   UnsupportedSection,
-} from "./formats.js"
+} from "@memfold/catalog"
+import type { GivenLogger } from "./logging.js"
 import type { AsyncEmbedder } from "./embedder.js"
-import type { GivenSummarizer } from "./models.js"
 import type { MemoryTools } from "./tools.js"
 
 /**

@@ -1,5 +1,5 @@
 /** Where contexts set Anthropic's prompt cache. */
-import { anthropicViolations } from "@memfold/testing/provider"
+import { anthropicViolations } from "@memfold/strict-providers"
 import { describe, expect, it } from "vitest"
 import { createMemory, SlidingWindow } from "../index.js"
 

@@ -1,7 +1,7 @@
 /** Turns the option `embedder` into an embedder. */
 import { Embedder } from "@memfold/core"
 import { Effect } from "effect"
-import { thrown } from "./models.js"
+import { nameOfThrown } from "@memfold/catalog"
 
 /**
  * An embedder with Promises. If `embed` throws, words alone decide the search. The signal is aborted when nobody waits for
@@ -48,7 +48,7 @@ export const embedderOf = (given: AsyncEmbedder | Embedder.Service): Embedder.Se
         new Embedder.EmbedderError({
           embedder: given.name,
           reason: "unavailable",
-          detail: `the function embed threw ${thrown(error)}`,
+          detail: `the function embed threw ${nameOfThrown(error)}`,
         }),
     }).pipe(Effect.flatten),
 })

@@ -1,9 +1,8 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
 import { Effect, Either, Layer, Schema } from "effect"
-import { strategyNamed, unknownSettings } from "../parts.js"
+import { codecs, type Formats, strategyNamed, type SystemMessages, unknownSettings } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
-import { codecs, type Formats, type SystemMessages } from "./formats.js"
 import type { AsyncHooks, CreateOptions } from "./PromiseMemory.js"
 
 /**

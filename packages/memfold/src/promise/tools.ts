@@ -1,6 +1,6 @@
 /** The tools of recall in the formats of providers and of the AI SDK. */
 import { Message, Recall } from "@memfold/core"
-import type { Formats } from "./formats.js"
+import type { Formats } from "@memfold/catalog"
 
 type Parameters = Recall.ToolDefinition["parameters"]
 

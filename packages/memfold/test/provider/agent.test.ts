@@ -2,12 +2,12 @@
  * An agent with thinking and tools through the official client of Anthropic, against a local server that checks every
  * request and every signature as the provider's documentation describes it (laws L5, L17).
  */
-import { providerServer, type ProviderServer, seeded } from "@memfold/testing/provider"
+import { providerServer, type ProviderServer, seeded } from "@memfold/strict-providers"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
+import { often } from "@memfold/harness/depth"
 import { createMemory } from "../../src/index.js"
 import { claude, gpt, gptResponses } from "./agents.js"
 

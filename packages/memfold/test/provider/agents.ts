@@ -1,6 +1,6 @@
 /** Small agents on the official clients: each plays one turn of a session, with all the tool calls it takes. */
 import Anthropic from "@anthropic-ai/sdk"
-import type { ProviderServer } from "@memfold/testing/provider"
+import type { ProviderServer } from "@memfold/strict-providers"
 import OpenAI from "openai"
 import type { PromiseMemory } from "../../src/index.js"
 

@@ -3,12 +3,12 @@
  * rules of its provider, signatures of reasoning included.
  */
 import { InMemoryEventLog } from "@memfold/core"
-import { Arbitrary } from "@memfold/testing"
+import * as Arbitrary from "@memfold/testing/arbitrary"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { strategies } from "../../src/parts.js"
+import { often } from "@memfold/harness/depth"
+import { strategies } from "@memfold/catalog"
 import { byRule, type Change, play } from "./acting.js"
 
 /** Settings small enough for conversations of a few messages. */

@@ -19,10 +19,10 @@ import {
   responsesViolations,
   signer,
   type Violation,
-} from "@memfold/testing/provider"
+} from "@memfold/strict-providers"
 import { modelMessageSchema } from "ai"
 import { Effect, Layer } from "effect"
-import { codecs } from "../../src/promise/formats.js"
+import { codecs } from "@memfold/catalog"
 
 /** The account that all signatures of these tests are made for. */
 export const account = signer("an account")

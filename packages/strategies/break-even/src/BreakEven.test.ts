@@ -1,10 +1,9 @@
 import { Cost, Message, Prices, TokenCounter } from "@memfold/core"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { startOfTime } from "../../../testing/src/arbitrary/index.js"
-import { quarter } from "../../../testing/src/fakes/counter.js"
-import { runOf } from "../../../testing/src/memory/run.js"
-import { decisions, oneByOne, rehearse } from "../../../testing/src/strategy/rehearse.js"
+import { startOfTime } from "@memfold/testing/arbitrary"
+import { quarter } from "@memfold/testing/fakes"
+import { runOf, decisions, oneByOne, rehearse } from "@memfold/testing"
 import { BreakEven, type BreakEvenSettings } from "./index.js"
 
 const minute = 60_000

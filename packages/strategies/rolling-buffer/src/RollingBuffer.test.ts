@@ -2,10 +2,8 @@ import { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chat } from "../../../testing/src/arbitrary/index.js"
-import { decisions, oneByOne, ofTokens } from "../../../testing/src/strategy/rehearse.js"
-import { runOf } from "../../../testing/src/memory/run.js"
-import { unmarked } from "../../../testing/src/given/events.js"
+import { chat } from "@memfold/testing/arbitrary"
+import { decisions, oneByOne, ofTokens, runOf, unmarked } from "@memfold/testing"
 import { RollingBuffer, SummaryBuffer, TokenBuffer, Window } from "./index.js"
 
 interface Compaction {

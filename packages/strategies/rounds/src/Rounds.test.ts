@@ -2,10 +2,9 @@ import { Message, type Strategy } from "@memfold/core"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { chat } from "../../../testing/src/arbitrary/index.js"
-import { decisions, oneByOne } from "../../../testing/src/strategy/rehearse.js"
-import { runOf } from "../../../testing/src/memory/run.js"
+import { often } from "@memfold/harness/depth"
+import { chat } from "@memfold/testing/arbitrary"
+import { decisions, oneByOne, runOf } from "@memfold/testing"
 import { Rounds, type RoundsSettings } from "./index.js"
 
 const { assistant, call, result, user } = Message

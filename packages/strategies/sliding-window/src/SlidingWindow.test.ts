@@ -2,10 +2,9 @@ import { Message, type Render, Strategy } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { chat, startOfTime } from "../../../testing/src/arbitrary/index.js"
-import { decisions, oneByOne, rehearse } from "../../../testing/src/strategy/rehearse.js"
-import { runOf } from "../../../testing/src/memory/run.js"
+import { often } from "@memfold/harness/depth"
+import { chat, startOfTime } from "@memfold/testing/arbitrary"
+import { decisions, oneByOne, rehearse, runOf } from "@memfold/testing"
 import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
 
 /** So many messages that arrive together, at a time. */

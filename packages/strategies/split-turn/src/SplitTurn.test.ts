@@ -2,9 +2,8 @@ import { Message, ToolNotes } from "@memfold/core"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../core/test/depth.js"
-import { decisions, oneByOne, ofTokens, summaryTokens } from "../../../testing/src/strategy/rehearse.js"
-import { runOf } from "../../../testing/src/memory/run.js"
+import { often } from "@memfold/harness/depth"
+import { decisions, oneByOne, ofTokens, summaryTokens, runOf } from "@memfold/testing"
 import { SplitTurn } from "./index.js"
 
 /** A window of 1,000 tokens: compact above 700, keep the newest 100, split above 600. */

@@ -1,7 +1,12 @@
-/** Arbitraries of conversations, batches, events, records, strategies, faults and interleavings. */
+/**
+ * `@memfold/testing/arbitrary`: conversations, batches, events, records, strategies, faults, interleavings, and what
+ * providers send.
+ */
 export { chat, conversation, oneMessage, startOfTime, text } from "./conversation.js"
-export { disorder, event } from "./event.js"
+export { byTag, damaged, disorder, event, recorded, stored } from "./event.js"
 export { faultScript } from "./fault.js"
 export { batched, batchSizes, inBatches, interleaving } from "./interleaving.js"
 export { batch, oddSessions, record, sessions } from "./record.js"
+export type { Batch } from "./record.js"
 export { keep, prune, pruningStrategy, strategy } from "./strategy.js"
+export { json, objectsWith, wireText } from "./wire.js"

@@ -33,7 +33,7 @@ const pause = (millis = 0) => (millis > 0 ? Effect.sleep(Duration.millis(millis)
  * @example
  * ```ts
  * import { InMemoryEventLog } from "@memfold/core"
- * import { Fakes } from "@memfold/testing"
+ * import * as Fakes from "@memfold/testing/fakes"
  * import { Effect } from "effect"
  *
  * const program = Effect.gen(function* () {

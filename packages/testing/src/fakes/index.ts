@@ -1,4 +1,4 @@
-/** Fakes: summarizers and logs that fail in the ways real ones do, and an embedder that computes. */
+/** `@memfold/testing/fakes`: summarizers and logs that fail in the ways real ones do, and an embedder and a token counter that compute. */
 export { quarter } from "./counter.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
 export { faultyLog, faultyLogLayer } from "./faultyLog.js"

@@ -10,7 +10,7 @@ export const echo = EchoSummarizer.make
  *
  * @example
  * ```ts
- * import { Fakes } from "@memfold/testing"
+ * import * as Fakes from "@memfold/testing/fakes"
  *
  * const recovering = Fakes.failing({ times: 2, reason: "timeout" })
  * ```

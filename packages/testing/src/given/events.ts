@@ -95,7 +95,21 @@ export const invalidated = (
 export const after = (...events: ReadonlyArray<EventCodec.AnyEvent>): Session.SessionState =>
   Session.fold(Session.empty("s"), recorded(events))
 
-/** The state after these messages of ten tokens each; those before `coveredTo` are covered by a summary. */
+/**
+ * The state after these messages of ten tokens each; a summary covers the messages before `coveredTo`.
+ *
+ * @param messages the messages of the session
+ * @param coveredTo a message index, at most the number of messages; 0, the default, for no summary
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { stateOf } from "@memfold/testing"
+ *
+ * const { uncovered } = stateOf([Message.user("one"), Message.user("two"), Message.user("three")], 1)
+ * console.log(uncovered.length) // 2
+ * ```
+ */
 export const stateOf = (messages: ReadonlyArray<Message.Message>, coveredTo = 0): Session.SessionState =>
   after(...appended(messages), ...(coveredTo === 0 ? [] : [started(coveredTo), committed(coveredTo)]))
 

@@ -113,7 +113,7 @@ const others = [
   ),
   session.map((session) =>
     command(`delete ${session}`, session, async (model, { world, memory }) => {
-      const existed = (await world.run(world.log.version(session))) > 0
+      const existed = (await world.run(world.log.head(session))) !== null
       same(await world.run(memory.delete(session)), existed, () => `deleting ${session}`)
       model.delete(session)
     }),

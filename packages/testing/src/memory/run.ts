@@ -22,7 +22,7 @@ import { quarter } from "../fakes/counter.js"
 import { VirtualClock } from "./VirtualClock.js"
 
 /** The state after an append, or after the compactions that followed it. */
-export interface Moment {
+export interface RunMoment {
   readonly settled: boolean
   readonly state: Session.SessionState
   readonly context: Render.Context
@@ -35,7 +35,7 @@ export interface Run {
   readonly strategy: Strategy.Strategy
   readonly messages: ReadonlyArray<Message.Message>
   readonly events: ReadonlyArray<EventCodec.RecordedEvent>
-  readonly moments: ReadonlyArray<Moment>
+  readonly moments: ReadonlyArray<RunMoment>
   readonly log: EventLog.Service
   /** The state as the memory had it in the end. */
   readonly state: Session.SessionState
@@ -44,10 +44,27 @@ export interface Run {
 }
 
 /** The session that runs take place in. */
-export const session = "s"
+export const runSession = "s"
 
 /**
- * Runs a conversation: each batch is appended at the time of its last message, then everything due is compacted.
+ * Runs a conversation: each batch is appended at the time of its last message, then everything due is compacted. The log is
+ * in memory, the time is virtual, and four characters count as a token.
+ *
+ * @param strategy the strategy of the memory
+ * @param batches the messages, batch after batch
+ * @param options `summarizer` writes the summaries; by default, a summary names the range that it covers
+ * @returns the run; the promise is rejected with the error of an append, a compaction or a context
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { oneByOne, runOf } from "@memfold/testing"
+ * import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+ *
+ * const said = ["one", "two", "three"].map((text) => Message.user(text))
+ * const { moments, state } = await runOf(RollingBuffer({ bufferSize: 1 }), oneByOne(said))
+ * console.log(moments.length, state.coveredTo) // 6 2
+ * ```
  */
 export const runOf = (
   strategy: Strategy.Strategy,
@@ -59,23 +76,23 @@ export const runOf = (
   const program = Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     const memory = yield* open
-    const seen: Array<Omit<Moment, "state"> & { readonly version: number }> = []
+    const seen: Array<Omit<RunMoment, "state"> & { readonly version: number }> = []
     const look = (settled: boolean, outcomes: ReadonlyArray<Outcome>) =>
       Effect.gen(function* () {
-        const context = yield* memory.context(session)
-        seen.push({ settled, outcomes, context, version: yield* log.version(session) })
+        const context = yield* memory.context(runSession)
+        seen.push({ settled, outcomes, context, version: (yield* log.head(runSession))?.version ?? 0 })
       })
     for (const batch of batches) {
       time.now = Math.max(time.now, batch.at(-1)?.time ?? time.now)
-      yield* memory.append(session, batch)
+      yield* memory.append(runSession, batch)
       yield* look(false, [])
-      yield* look(true, yield* memory.compactDue(session))
+      yield* look(true, yield* memory.compactDue(runSession))
     }
-    const events = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(session)))
-    const states = [Session.empty(session)]
+    const events = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(runSession)))
+    const states = [Session.empty(runSession)]
     for (const event of events) states.push(Session.evolve(states[states.length - 1]!, event))
-    const moments = seen.map((moment): Moment => ({ ...moment, state: states[moment.version]! }))
-    const state = yield* memory.state(session)
+    const moments = seen.map((moment): RunMoment => ({ ...moment, state: states[moment.version]! }))
+    const state = yield* memory.state(runSession)
     const surroundings = yield* Effect.context<EventLog.EventLog>()
     const reopened: Run["reopened"] = (ask) =>
       Effect.flatMap(open, ask).pipe(

@@ -11,7 +11,7 @@ import {
   TokenCounter,
   VectorIndex,
 } from "@memfold/core"
-import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope, Stream } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Random, Scope } from "effect"
 import { quarter } from "../fakes/counter.js"
 import type { MemoryPropertiesOptions } from "./input.js"
 import { VirtualClock } from "./VirtualClock.js"
@@ -51,33 +51,22 @@ const live = Clock.make()
 /** A log in the time of its disk or network: its own timeouts are none of this world's, which waits for it. */
 const inItsOwnTime = (log: EventLog.Service, time: VirtualClock): EventLog.Service => {
   const own = <A, E>(effect: Effect.Effect<A, E>) => time.during(Effect.withClock(effect, live))
-  const whole = <A, E>(stream: Stream.Stream<A, E>) =>
-    Stream.unwrap(Effect.map(own(Stream.runCollect(stream)), Stream.fromChunk))
   return {
     ...log,
     append: (...args) => own(log.append(...args)),
     rewrite: (...args) => own(log.rewrite(...args)),
     finishRewrites: (session) => own(log.finishRewrites?.(session) ?? Effect.void),
-    read: (...args) => whole(log.read(...args)),
-    version: (session) => own(log.version(session)),
-    saveSnapshot: (...args) => own(log.saveSnapshot(...args)),
-    loadSnapshot: (session) => own(log.loadSnapshot(session)),
-    sessions: whole(log.sessions),
-    owned: (...args) => own(log.owned(...args)),
+    read: (...args) => own(log.read(...args)),
+    head: (session) => own(log.head(session)),
+    list: (...args) => own(log.list(...args)),
     delete: (session) => own(log.delete(session)),
-    ...(log.fullText === undefined ? {} : { fullText: fullTextInItsOwnTime(log.fullText, own) }),
+    projections: {
+      get: (...args) => own(log.projections.get(...args)),
+      put: (...args) => own(log.projections.put(...args)),
+      drop: (...args) => own(log.projections.drop(...args)),
+    },
   }
 }
-
-const fullTextInItsOwnTime = (
-  { load, buckets, write, drop }: FullTextIndex.FullTextStore<EventLog.LogError>,
-  own: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
-): FullTextIndex.FullTextStore<EventLog.LogError> => ({
-  load: (...args) => own(load(...args)),
-  buckets: (...args) => own(buckets(...args)),
-  write: (...args) => own(write(...args)),
-  drop: (...args) => own(drop(...args)),
-})
 
 /** Runs a test in a new world, and closes the world afterwards. */
 export const inWorld = async <A>(

@@ -45,7 +45,17 @@ const spans = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Span> =>
   return found
 }
 
-/** The positions, `0` to the number of messages, at which nothing is cut. */
+/**
+ * The positions, `0` to the number of messages, at which no group of tool calls is cut.
+ *
+ * @example
+ * ```ts
+ * import { Message } from "@memfold/core"
+ * import { boundaries } from "@memfold/testing/oracle"
+ *
+ * console.log(boundaries([Message.user("How are you?"), Message.assistant("Fine.")])) // [0, 1, 2]
+ * ```
+ */
 export const boundaries = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<number> => {
   const cut = spans(messages)
   return Array.from({ length: messages.length + 1 }, (_, position) => position).filter((position) =>

@@ -28,7 +28,7 @@ export type Subject<Settings> =
  * - `options`: an arbitrary of settings for a definition, small enough that conversations of some twenty messages are
  *   compacted; by default only its defaults
  * - `turns`: for a strategy that counts turns, how many it keeps and takes; a number is how many it keeps
- * - `conversations`: the conversations to use instead of `Arbitrary.conversation`
+ * - `conversations`: the conversations to use instead of `conversation` of `@memfold/testing/arbitrary`
  * - `numRuns` (100): how many inputs each law is checked with
  * - `decide`, `render`: functions of your own engine, to check them instead of memfold's
  */

@@ -12,7 +12,7 @@ import { type Caught, catchMutant, type Mutant } from "./Mutant.js"
 import { rendererMutants } from "./renderers.js"
 import { storeMutants } from "./stores.js"
 import { strategyMutants } from "./strategies.js"
-import { deep } from "../../../core/test/depth.js"
+import { deep } from "@memfold/harness/depth"
 import { page, type Row } from "./table.js"
 
 const runs = 200

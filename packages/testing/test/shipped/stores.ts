@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { layer as sqlite } from "../../../store-sqlite/src/index.js"
+import { layer as sqlite } from "@memfold/store-sqlite"
 import type { EventLogPropertiesOptions } from "../../src/index.js"
 
 let folder = ""

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { often } from "../../../test/depth.js"
+import { often } from "@memfold/harness/depth"
 import * as Message from "../../message/Message.js"
 import { read, write } from "./digest.js"
 import { ofMessages } from "./sources.js"

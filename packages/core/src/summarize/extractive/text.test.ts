@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { cpuTime } from "../../../test/cpuTime.js"
+import { cpuTime } from "@memfold/harness/cpuTime"
 import { clip, collapse, sentences, slice, terms } from "./text.js"
 
 const texts = (text: string) => sentences(text).map((sentence) => sentence.text)

@@ -74,14 +74,10 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
             sessions.delete(one.session)
           }
         }
-        const { fullText } = world.log
         const indexed = await world.open({
           strategy,
           compaction: "manual",
-          index:
-            fullText === undefined
-              ? undefined
-              : Recall.inStore(fullText, { eventsPerPart: 3, largestPart: 6 }),
+          index: Recall.inStore(world.log.projections, { eventsPerPart: 3, largestPart: 6 }),
         })
         const fresh = await world.open({ strategy, compaction: "manual", fullTextIndex: "process" })
         for (const who of ["ann", "bob", "nobody"]) {

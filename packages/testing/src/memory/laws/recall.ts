@@ -80,10 +80,8 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             if (position % 3 === 0) await world.run(kept.recall(session, query, { tokens }))
           }
         }
-        const { fullText } = world.log
         // Parts of a few messages, so that short conversations have several.
-        const inStore =
-          fullText === undefined ? undefined : Recall.inStore(fullText, { eventsPerPart: 4, largestPart: 10 })
+        const inStore = Recall.inStore(world.log.projections, { eventsPerPart: 4, largestPart: 10 })
         const checkAll = async () => {
           const indexed = await world.open({ strategy, compaction: "manual", index: inStore })
           const fresh = await world.open({ strategy, compaction: "manual", fullTextIndex: "process" })

@@ -1,4 +1,5 @@
 /** Redacted text is gone everywhere (L15). */
+import { EventLog } from "@memfold/core"
 import { Chunk, Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { conversation } from "../../arbitrary/conversation.js"
@@ -49,11 +50,15 @@ export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =
         if (next === 0) return
         await world.run(memory.redact(session, index))
         await world.run(memory.compactDue(session))
-        const records = Chunk.toReadonlyArray(await world.run(Stream.runCollect(world.log.read(session))))
+        const records = Chunk.toReadonlyArray(
+          await world.run(Stream.runCollect(EventLog.records(world.log, session))),
+        )
         const having = records.find((record) => canonical(record).includes(secret))
         must(having === undefined, () => `event ${having?.version} (${having?.type}) still has it`)
-        const snapshot = await world.run(world.log.loadSnapshot(session))
-        must(!canonical(snapshot).includes(secret), () => "the snapshot still has it")
+        for (const kind of ["snapshot", "summary", "index"]) {
+          const rows = await world.run(world.log.projections.get(session, kind))
+          must(!canonical(rows).includes(secret), () => `the ${kind} rows still have it`)
+        }
         const context = await world.run(memory.context(session))
         must(!canonical(context).includes(secret), () => "the context still has it")
         await checkSession(world, memory, session)

@@ -1,7 +1,7 @@
 /** A restart changes neither the state (L6) nor what is due (L9), checked on a whole memory. */
 import { Effect } from "effect"
 import { type Law, must, same } from "../../law/Law.js"
-import { runOf, session } from "../../memory/run.js"
+import { runOf, runSession } from "../../memory/run.js"
 import type { Kit } from "../input.js"
 
 export const restartLaws = ({ law, numRuns }: Kit): ReadonlyArray<Law> => [
@@ -16,7 +16,7 @@ export const restartLaws = ({ law, numRuns }: Kit): ReadonlyArray<Law> => [
     holds: async ({ strategy, batches }) => {
       const { state, moments, reopened } = await runOf(strategy, batches)
       const [again, after, context] = await reopened((memory) =>
-        Effect.all([memory.state(session), memory.compactDue(session), memory.context(session)]),
+        Effect.all([memory.state(runSession), memory.compactDue(runSession), memory.context(runSession)]),
       )
       same(again, state, () => "the state is another one")
       must(after.length === 0, () => `${after.length} compactions are due after the restart`)

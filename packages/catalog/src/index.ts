@@ -1,0 +1,42 @@
+/**
+ * `@memfold/catalog`: the shipped stores, strategies, summarizers and message formats, by their names.
+ *
+ * @packageDocumentation
+ */
+export {
+  codecs,
+  type ContextMessages,
+  encodeIn,
+  formatContext,
+  type FormatOptions,
+  type Formats,
+  type SystemMessages,
+  type UnsupportedSection,
+  wrongCacheControl,
+} from "./formats.js"
+export { byName, UnknownName } from "./names.js"
+export {
+  sqliteFile,
+  storeLayer,
+  storeOf,
+  type StoreOptions,
+  type StoreUrl,
+  withoutSecrets,
+} from "./stores.js"
+export {
+  type AnyStrategy,
+  strategies,
+  strategyNamed,
+  type StrategyName,
+  unknownSettings,
+} from "./strategies.js"
+export {
+  askInContext,
+  type AskInContextOptions,
+  type AskModel,
+  type GivenSummarizer,
+  type SummarizerName,
+  summarizerOf,
+  summarizers,
+  nameOfThrown,
+} from "./summarizers.js"

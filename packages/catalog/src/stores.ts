@@ -1,0 +1,85 @@
+/** Stores by URL: `memory:`, `sqlite:PATH`, and `redis://HOST` (`rediss://HOST` for TLS). */
+import { EventLog, InMemoryEventLog } from "@memfold/core"
+import type * as SqliteEventLog from "@memfold/store-sqlite"
+import { type Duration, Effect, Either, Layer, type Scope } from "effect"
+import { UnknownName } from "./names.js"
+
+/** The URL of a store. A type checker accepts any text, and an editor suggests these forms. */
+export type StoreUrl =
+  | "memory:"
+  | `sqlite:${string}`
+  | `redis://${string}`
+  | `rediss://${string}`
+  | (string & {})
+
+/** How a store is opened. */
+export interface StoreOptions extends Pick<SqliteEventLog.Options, "create" | "readonly"> {
+  /** How long to wait for a server that does not answer; 15 seconds by default. */
+  readonly retryFor?: Duration.DurationInput
+}
+
+/** Opens a store, which is closed with the scope. */
+type OpenStore = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
+
+type Open = (path: string, options: StoreOptions, url: string) => OpenStore
+
+/** Loads a store only when a URL needs it, so that programs without it start faster. */
+const lazy = <Store>(load: () => Promise<Store>, open: (store: Store) => OpenStore): OpenStore =>
+  Effect.flatMap(Effect.promise(load), open)
+
+const sqlite: Open = (filename, { retryFor: _retryFor, ...options }) =>
+  lazy(
+    () => import("@memfold/store-sqlite"),
+    ({ make }) => make({ filename, ...options }),
+  )
+
+const redis: Open = (_path, { retryFor }, url) =>
+  lazy(
+    () => import("@memfold/store-redis"),
+    ({ make }) => make({ url, ...(retryFor === undefined ? {} : { retryFor }) }),
+  )
+
+/** How to open the store of each URL scheme. */
+const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
+  ["memory", () => InMemoryEventLog.make],
+  ["sqlite", sqlite],
+  ["redis", redis],
+  ["rediss", redis],
+])
+
+const allowed = ["memory:", "sqlite:PATH", "redis://HOST"]
+
+/** A URL without its user name and password, for messages. A file name may have an `@`. */
+export const withoutSecrets = (url: string): string =>
+  url.startsWith("sqlite:") ? url : url.replace(/^([^:/@]*:)?(\/*).*@/s, "$1$2…@")
+
+/** A URL of an unknown kind, for messages: its query may hold a password as well. */
+const unknownUrl = (url: string): string => withoutSecrets(url).replace(/[?#;].*$/s, "…")
+
+/**
+ * The part of a URL after its scheme and slashes. `sqlite:///a.db` is `/a.db`, and `sqlite://a.db` is the file `a.db` in
+ * the working directory.
+ */
+const behind = (url: string): string => url.slice(url.indexOf(":") + 1).replace(/^\/\//, "")
+
+/** The file that a URL names; `null` where it names another kind of store. */
+export const sqliteFile = (url: string): string | null => (url.startsWith("sqlite:") ? behind(url) : null)
+
+/** How to open the store that a URL names. */
+export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<OpenStore, UnknownName> => {
+  const [scheme = "", path] = url.includes(":")
+    ? [url.slice(0, url.indexOf(":")), behind(url)]
+    : [url, undefined]
+  const open = schemes.get(scheme)
+  const complete = path !== undefined && (scheme === "memory") === (path === "")
+  return open === undefined || !complete
+    ? Either.left(new UnknownName({ kind: "store", name: unknownUrl(url), allowed }))
+    : Either.right(open(path, options, url))
+}
+
+/** The layer of the store that a URL names. The store is opened when the layer is built. */
+export const storeLayer = (
+  url: string,
+  options: StoreOptions = {},
+): Either.Either<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
+  Either.map(storeOf(url, options), (open) => Layer.scoped(EventLog.EventLog, open))

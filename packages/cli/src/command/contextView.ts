@@ -1,0 +1,60 @@
+/** Prints a context: the layout, then the messages. */
+import { Message, type Render } from "@memfold/core"
+import { messageLine } from "./timeline.js"
+import { clean, color, columns, count, table } from "../terminal/terminal.js"
+
+/** The meaning of each section of a layout. */
+export const meaning: Readonly<Record<Render.SectionName, string>> = {
+  pinned: "always shown verbatim",
+  "user-memory": "facts about the user",
+  "scope-memory": "facts about the scope",
+  summary: "the active summary",
+  uncovered: "uncovered messages, verbatim",
+  recalled: "earlier messages that fit the message to answer",
+  current: "the message to answer",
+  gap: "left out by the strategy's cap",
+  "left-out": "reasoning that the provider would refuse here; left out",
+  open: "tool calls that wait for results, and what follows; left out until then",
+}
+
+/** The layout as a table. */
+export const layoutTable = ({ layout, tokens }: Render.Context): string =>
+  [
+    table(
+      ["section", "messages", "tokens", ""],
+      layout.map(({ section, from, to, tokens: taken }) => [
+        section,
+        `[${from},${to})`,
+        count(taken),
+        { text: meaning[section], paint: color.dim },
+      ]),
+      ["left", "left", "right", "left"],
+    ),
+    `${count(tokens)} tokens in total`,
+  ].join("\n")
+
+/** The lines of a summary, indented. Long summaries are cut after 40 lines. */
+const summaryLines = (message: Message.Message): ReadonlyArray<string> => {
+  const lines = Message.text(message).split("\n")
+  const shown = lines.slice(0, 40).map((line) => color.cyan(`       ${clean(line.slice(0, columns() * 2))}`))
+  return lines.length > 40 ? [...shown, color.dim(`       … ${lines.length - 40} more lines`)] : shown
+}
+
+const aroundGap = 4
+
+/** The messages of a context, one per line, without the middle of a long run. The summary keeps its lines. */
+export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArray<string> => {
+  const pinned = layout
+    .filter((one) => one.section === "pinned")
+    .reduce((sum, one) => sum + one.to - one.from, 0)
+  const summary = layout.some((one) => one.section === "summary" && one.tokens > 0) ? 1 : 0
+  const head = messages.slice(0, pinned).map((message) => messageLine("pin", message))
+  const said = messages.slice(pinned, pinned + summary).flatMap(summaryLines)
+  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message))
+  const hidden = rest.length - 2 * aroundGap
+  const run =
+    hidden <= 1
+      ? rest
+      : [...rest.slice(0, aroundGap), color.dim(`    ⋮  ${hidden} messages`), ...rest.slice(-aroundGap)]
+  return [...head, ...said, ...run]
+}

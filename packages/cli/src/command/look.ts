@@ -1,0 +1,171 @@
+/** The commands that read a store: `memfold sessions`, `events`, `context`. */
+import { Args, Command, Options } from "@effect/cli"
+import { EventLog, Memory, type Strategy } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Chunk, Console, Effect, Layer, Option, Stream } from "effect"
+import { contextLines, layoutTable } from "./contextView.js"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { type UnknownName, withoutSecrets } from "@memfold/catalog"
+import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
+import {
+  clean,
+  color,
+  columns,
+  count,
+  heading,
+  oneLine,
+  several,
+  shownId,
+  table,
+  json as toJson,
+} from "../terminal/terminal.js"
+
+const session = Args.text({ name: "SESSION" })
+
+const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
+
+/** The store of a command that only reads. It must exist, and is not changed. */
+const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
+
+export const sessions = Command.make(
+  "sessions",
+  {
+    store: options.store,
+    owner: Options.text("owner").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Only the sessions of this owner, the newest activity first."),
+    ),
+    json: options.json,
+  },
+  ({ store, owner, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const found = EventLog.sessions(log, Option.getOrUndefined(owner))
+      if (json) {
+        return yield* Stream.runForEach(found, ({ createdTime: createdAt, updatedTime, ...info }) =>
+          Console.log(
+            toJson({
+              type: "session",
+              ...info,
+              createdTime: new Date(createdAt).toISOString(),
+              updatedTime: new Date(updatedTime).toISOString(),
+            }),
+          ),
+        )
+      }
+      const all = [...(yield* Stream.runCollect(found))]
+      if (all.length === 0) {
+        const whose = Option.match(owner, { onNone: () => "", onSome: (name) => ` of "${name}"` })
+        return yield* Console.log(clean(`${withoutSecrets(store)} has no sessions${whose}`))
+      }
+      // Columns that nobody uses would only take room.
+      const described = all.some((info) => info.owner !== undefined || info.title !== undefined)
+      yield* Console.log(
+        table(
+          ["session", "events", "first", "last", ...(described ? ["owner", "title"] : [])],
+          all.map((info) => [
+            shownId(info.session),
+            count(info.version),
+            date(info.createdTime),
+            date(info.updatedTime),
+            ...(described ? [shownId(info.owner ?? ""), oneLine(info.title ?? "", 60)] : []),
+          ]),
+          ["left", "right", "left", "left", "left", "left"],
+        ),
+      )
+    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+).pipe(Command.withDescription("List the sessions of a store."))
+
+export const events = Command.make(
+  "events",
+  { session, store: options.store, json: options.json },
+  ({ session, store, json }) =>
+    Effect.gen(function* () {
+      yield* options.requireSession(session, store)
+      const log = yield* EventLog.EventLog
+      yield* Stream.runForEach(EventLog.records(log, session), (record) =>
+        Console.log(
+          json
+            ? toJson(eventRecord(record))
+            : `${String(record.version).padStart(6)}  ${color.dim(date(record.time))}  ${shownId(record.type).padEnd(17)}  ` +
+                color.dim(oneLine(record.data, columns() - 48)),
+        ),
+      )
+    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+).pipe(Command.withDescription("Print the log of a session, one event per line."))
+
+/**
+ * The log has everything that a context needs, its wording included, except the strategy's cap on uncovered messages.
+ * The cap applies if the strategy is named.
+ */
+const styleOf = ({
+  strategy,
+  ...given
+}: {
+  readonly strategy: Option.Option<string>
+  readonly set: ReadonlyArray<string>
+  readonly settings: Option.Option<string>
+  readonly environmentPrefix: string
+}): Effect.Effect<
+  Layer.Layer<Memory.Memory, never, EventLog.EventLog>,
+  UsageError | UnknownName | Strategy.SettingsError
+> =>
+  Effect.gen(function* () {
+    const uncapped = SlidingWindow({ contextSize: Number.MAX_SAFE_INTEGER })
+    if (Option.isNone(strategy) && (given.set.length > 0 || Option.isSome(given.settings))) {
+      return yield* new UsageError({ problem: "--set and --settings need --strategy NAME" })
+    }
+    const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
+    return Memory.layer({ strategy: chosen, compaction: "manual" })
+  })
+
+export const context = Command.make(
+  "context",
+  {
+    session,
+    store: options.store,
+    time: Options.integer("at").pipe(
+      Options.withPseudoName("VERSION"),
+      Options.optional,
+      Options.withDescription("The context as it was at this version of the session."),
+    ),
+    format: Options.choice("format", contextFormats).pipe(
+      Options.optional,
+      Options.withDescription("Print the messages as this provider takes them."),
+    ),
+    strategy: options.strategy.pipe(Options.optional),
+    set: options.set,
+    settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
+    json: options.json,
+  },
+  (given) =>
+    Effect.gen(function* () {
+      yield* options.requireSession(given.session, given.store)
+      const memory = yield* Memory.Memory
+      const at = Option.getOrUndefined(given.time)
+      const log = yield* EventLog.EventLog
+      const newest = yield* EventLog.versionOf(log, given.session)
+      if (at !== undefined && (at < 1 || at > newest)) {
+        return yield* new UsageError({
+          problem: `--at ${at}: session "${given.session}" has events 1 to ${newest}`,
+        })
+      }
+      const context = yield* memory.context(given.session, at === undefined ? {} : { atVersion: at })
+      const format = Option.getOrElse(given.format, () => "openai" as const)
+      if (given.json) return yield* Console.log(toJson(contextRecord(format, context)))
+      if (Option.isSome(given.format)) return yield* Console.log(toJson(payload(format, context), 2))
+      yield* Console.log(heading(`Session "${given.session}"${at === undefined ? "" : ` at event ${at}`}`))
+      yield* Console.log(layoutTable(context))
+      yield* Effect.forEach(["", ...contextLines(context)], (line) => Console.log(line), { discard: true })
+      yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
+    }).pipe(
+      Effect.provide(
+        Layer.unwrapEffect(styleOf(given)).pipe(
+          Layer.provideMerge(Layer.unwrapEffect(existing(given.store))),
+        ),
+      ),
+    ),
+).pipe(Command.withDescription("Show what the model gets now, or what it got at an earlier event."))

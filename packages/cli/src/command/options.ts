@@ -1,0 +1,165 @@
+/**
+ * Options that several commands share.
+ */
+import { Options } from "@effect/cli"
+import { EventLog, Strategy, type Summarizer } from "@memfold/core"
+import { Console, Effect, type Layer, Option, Stream } from "effect"
+import { readFile } from "node:fs/promises"
+import {
+  byName,
+  storeLayer,
+  type StoreOptions,
+  strategies,
+  strategyNamed,
+  summarizers,
+  type UnknownName,
+  unknownSettings,
+  withoutSecrets,
+} from "@memfold/catalog"
+import { withoutMark } from "../transcript/source.js"
+import { formats } from "../transcript/Transcript.js"
+import { UsageError } from "./failure.js"
+import { clean, shownId } from "../terminal/terminal.js"
+
+export const json = Options.boolean("json").pipe(Options.withDescription("Print JSON Lines instead of text."))
+
+export const store = Options.text("store").pipe(
+  Options.withPseudoName("URL"),
+  Options.withDescription("The store: memory:, sqlite:PATH, or redis://HOST."),
+)
+
+export const set = Options.text("set").pipe(
+  Options.withPseudoName("key=value"),
+  Options.repeated,
+  Options.withDescription("A setting of the strategy, in snake_case or camelCase; may be repeated."),
+)
+
+export const settings = Options.text("settings").pipe(
+  Options.withPseudoName("FILE"),
+  Options.optional,
+  Options.withDescription("A settings file (JSON); --set takes precedence."),
+)
+
+export const environmentPrefix = Options.text("env-prefix").pipe(
+  Options.withPseudoName("PREFIX"),
+  Options.withDefault(Strategy.ownPrefix),
+  Options.withDescription("What the environment variables with settings begin with, such as PRIZM_."),
+)
+
+export const format = Options.text("format").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDefault("auto"),
+  Options.withDescription(`The transcript's format: ${formats.join(", ")}.`),
+)
+
+export const pick = Options.integer("pick").pipe(
+  Options.withPseudoName("N"),
+  Options.optional,
+  Options.withDescription("Which conversation of a file with several, counted from 0."),
+)
+
+export const strategy = Options.text("strategy").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDescription(`The strategy: ${[...strategies.keys()].join(", ")}.`),
+)
+
+export const summarizer = Options.text("summarizer").pipe(
+  Options.withPseudoName("NAME"),
+  Options.withDefault("extractive"),
+  Options.withDescription(`The summarizer: ${[...summarizers.keys()].join(", ")}.`),
+)
+
+/**
+ * Parses `key=value` settings. Values that are numbers or booleans become such, everything else is text. `where` is what
+ * stands before them on the command line, for errors.
+ */
+export const parseSettings = (
+  given: ReadonlyArray<string>,
+  where = "--set ",
+): Effect.Effect<Readonly<Record<string, unknown>>, UsageError> =>
+  Effect.reduce(given, {} as Record<string, unknown>, (settings, one) => {
+    const split = one.indexOf("=")
+    if (split < 1) return new UsageError({ problem: `${where}${one} is not of the form key=value` })
+    const value = one.slice(split + 1).trim()
+    return Effect.succeed({ ...settings, [one.slice(0, split).trim()]: settingValue(value) })
+  })
+
+const settingValue = (value: string): unknown => {
+  if (value === "true" || value === "false") return value === "true"
+  return value !== "" && Number.isFinite(Number(value)) ? Number(value) : value
+}
+
+/** The parsed settings file; empty without one. What no strategy knows in it is named in a warning. */
+export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown, UsageError> =>
+  Option.match(file, {
+    onNone: () => Effect.succeed({}),
+    onSome: (path) =>
+      Effect.tap(parsedFile(path), (settings) => {
+        const unknown = unknownSettings(settings)
+        const named = `no strategy has a setting ${unknown.map((name) => JSON.stringify(name)).join(", ")}; ignored`
+        return unknown.length === 0
+          ? Effect.void
+          : Console.error(clean(`memfold: --settings ${path}: ${named}`))
+      }),
+  })
+
+const parsedFile = (path: string): Effect.Effect<unknown, UsageError> =>
+  Effect.tryPromise({
+    try: async () => JSON.parse(withoutMark(await readFile(path, "utf8"))) as unknown,
+    catch: (error) =>
+      new UsageError({
+        problem:
+          error instanceof SyntaxError
+            ? `--settings ${path}: the file is not JSON`
+            : `--settings ${path}: the file cannot be read`,
+      }),
+  })
+
+/** The named strategy, with its settings from all sources. */
+export const chosenStrategy = (
+  name: string,
+  given: {
+    readonly set: ReadonlyArray<string>
+    readonly settings: Option.Option<string>
+    readonly environmentPrefix: string
+  },
+): Effect.Effect<Strategy.Strategy, UsageError | UnknownName | Strategy.SettingsError> =>
+  Effect.gen(function* () {
+    const request = yield* parseSettings(given.set)
+    const { environmentPrefix } = given
+    return yield* strategyNamed(name, {
+      request,
+      file: yield* readSettings(given.settings),
+      environmentPrefix,
+    })
+  })
+
+/** The named summarizer. */
+export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
+  byName("summarizer", summarizers, name)
+
+/**
+ * The layer of a store. Commands that only read pass `create: false`: a wrong path is an error then. The wait for a
+ * server is shorter than in an application, because a person is waiting.
+ */
+export const openStore = (
+  url: string,
+  options?: StoreOptions,
+): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
+  storeLayer(url, { retryFor: "3 seconds", ...options })
+
+/** Fails unless the store has this session. The error lists sessions that it has. */
+export const requireSession = (session: string, url: string) =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    if ((yield* log.head(session)) !== null) return
+    const some = yield* EventLog.sessions(log).pipe(Stream.take(6), Stream.runCollect)
+    const names = [...some].map((info) => shownId(info.session))
+    const has =
+      names.length === 0
+        ? "it has none"
+        : `it has: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}`
+    return yield* new UsageError({
+      problem: `there is no session "${session}" in ${withoutSecrets(url)}; ${has}`,
+    })
+  })

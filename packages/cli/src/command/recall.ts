@@ -1,0 +1,91 @@
+/** `memfold recall`: searches a session, or all sessions of an owner. */
+import { Args, Command, Options } from "@effect/cli"
+import { Memory } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Console, Effect, Layer, Option } from "effect"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import { clean, color, json as toJson } from "../terminal/terminal.js"
+
+/** The result of both searches. */
+type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
+
+export const command = Command.make(
+  "recall",
+  {
+    query: Args.text({ name: "QUERY" }).pipe(Args.withDescription("A question, or the words to search for.")),
+    store: options.store,
+    session: Options.text("session").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Search this session."),
+    ),
+    owner: Options.text("owner").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Search all sessions of this owner."),
+    ),
+    tokens: Options.integer("tokens").pipe(
+      Options.withPseudoName("N"),
+      Options.withDefault(1_000),
+      Options.withDescription("The most tokens of the result; 1000 by default."),
+    ),
+    json: options.json,
+  },
+  ({ query, store, session, owner, tokens, json }) =>
+    Effect.gen(function* () {
+      if (Option.isSome(session) === Option.isSome(owner))
+        return yield* new UsageError({ problem: "recall needs --session ID or --owner ID, one of them" })
+      if (tokens < 0) return yield* new UsageError({ problem: `--tokens ${tokens}: it must be 0 or more` })
+      const memory = yield* Memory.Memory
+      const found: RecallResult = Option.isSome(owner)
+        ? yield* memory.recallOf(owner.value, query, { tokens })
+        : yield* searched(
+            memory,
+            Option.getOrElse(session, () => ""),
+            { store, query, tokens },
+          )
+      const { messages, unreadable } = found
+      if (json) {
+        return yield* Effect.forEach(
+          [
+            ...messages.map(({ time, ...one }) => ({
+              type: "recalled",
+              ...one,
+              time: new Date(time).toISOString(),
+            })),
+            { type: "recall", messages: messages.length, tokens: found.tokens, unreadable },
+          ],
+          (line) => Console.log(toJson(line)),
+          { discard: true },
+        )
+      }
+      yield* Console.log(
+        messages.length === 0 ? color.dim("nothing was found") : found.text.split("\n").map(clean).join("\n"),
+      )
+      for (const name of unreadable)
+        yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
+    }).pipe(
+      Effect.provide(
+        Memory.layer({ strategy: SlidingWindow(), compaction: "off" }).pipe(
+          Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
+        ),
+      ),
+    ),
+).pipe(Command.withDescription("Search what was said in a session, or in all sessions of an owner."))
+
+/** A search in one session, whose messages name it as those of an owner's sessions do. */
+const searched = (
+  memory: Memory.Service,
+  session: string,
+  { store, query, tokens }: { readonly store: string; readonly query: string; readonly tokens: number },
+) =>
+  Effect.gen(function* () {
+    yield* options.requireSession(session, store)
+    const { messages, ...rest } = yield* memory.recall(session, query, { tokens })
+    return {
+      ...rest,
+      messages: messages.map((one) => ({ session, ...one })),
+      unreadable: [],
+    } satisfies RecallResult
+  })

@@ -1,0 +1,76 @@
+/** `memfold repair` */
+import { Command, Options } from "@effect/cli"
+import { EventLog, Repair } from "@memfold/core"
+import { Console, Effect, Layer, Option, Stream } from "effect"
+import { Findings } from "./failure.js"
+import { type Finding, place, unreadable } from "./finding.js"
+import * as options from "./options.js"
+import { clean, color, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+
+/** The result for one session. A log that cannot be read is left unchanged. */
+interface Repaired {
+  readonly session: string
+  readonly mended: ReadonlyArray<string>
+  readonly left: ReadonlyArray<Finding>
+}
+
+const repaired = (log: EventLog.Service, session: string): Effect.Effect<Repaired, EventLog.LogError> =>
+  Effect.catchTag(Repair.repair(log, session), "LogError", (error) =>
+    Effect.map(unreadable(log, session, error), (finding) => ({ session, mended: [], left: [finding] })),
+  )
+
+const lines = ({ session, mended, left }: Repaired): ReadonlyArray<string> => [
+  ...mended.map((done) => `${color.green("mended")}  ${clean(`session "${session}": ${done}`)}`),
+  ...left.map(
+    (finding) =>
+      `${color.red("left")}    ${clean(`${place(finding)}: ${finding.detail}`)}` +
+      (finding.rule === "decodable"
+        ? "; no copy of its text exists in the log: restore the store from a backup"
+        : ""),
+  ),
+]
+
+export const command = Command.make(
+  "repair",
+  {
+    store: options.store,
+    session: Options.text("session").pipe(
+      Options.withPseudoName("ID"),
+      Options.optional,
+      Options.withDescription("Only this session; all sessions by default."),
+    ),
+    json: options.json,
+  },
+  ({ store, session, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      if (Option.isSome(session)) yield* options.requireSession(session.value, store)
+      const names = Option.match(session, {
+        onNone: () => Stream.map(EventLog.sessions(log), (info) => info.session),
+        onSome: (name) => Stream.make(name),
+      })
+      const sums = { sessions: 0, mended: 0, left: 0 }
+      yield* Stream.runForEach(names, (name) =>
+        Effect.gen(function* () {
+          sums.sessions++
+          progress(`session ${sums.sessions}: "${name}"`)
+          const done = yield* repaired(log, name)
+          progressDone()
+          sums.mended += done.mended.length
+          sums.left += done.left.length
+          const printed = json ? [toJson({ type: "repaired", ...done })] : lines(done)
+          yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+        }),
+      )
+      yield* Console.log(
+        json
+          ? toJson({ type: "repair", ...sums })
+          : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
+      )
+      if (sums.left > 0) return yield* new Findings()
+    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false })))),
+).pipe(
+  Command.withDescription(
+    "Repair what can be repaired in stored logs, and list what cannot; exit code 1 if anything is left.",
+  ),
+)

@@ -1,0 +1,129 @@
+/** `memfold store size|vacuum|backup|drop-index`: maintains a SQLite file. */
+import { Command, Options } from "@effect/cli"
+import type { EventLog } from "@memfold/core"
+import * as SqliteEventLog from "@memfold/store-sqlite"
+import { Console, Effect } from "effect"
+import { sqliteFile } from "@memfold/catalog"
+import { UsageError } from "./failure.js"
+import * as options from "./options.js"
+import {
+  clean,
+  count,
+  heading,
+  percent,
+  progress,
+  progressDone,
+  several,
+  table,
+  json as toJson,
+} from "../terminal/terminal.js"
+
+/** The file of a `sqlite:` URL. These commands apply to no other store. */
+const fileOf = (url: string): Effect.Effect<string, UsageError> => {
+  const file = sqliteFile(url)
+  return file === null
+    ? new UsageError({ problem: "this command needs a file: --store sqlite:PATH" })
+    : Effect.succeed(file)
+}
+
+/** The work of a command on a SQLite file. */
+type Maintenance = Effect.Effect<void, EventLog.LogError | UsageError>
+
+/** A size in MiB, or in KiB if it is below 0.05 MiB. */
+const mebibytes = (bytes: number): string =>
+  bytes > 0 && bytes < 0.05 * 2 ** 20
+    ? `${(bytes / 2 ** 10).toFixed(1)} KiB`
+    : `${(bytes / 2 ** 20).toFixed(1)} MiB`
+
+const amounts = (title: string, list: ReadonlyArray<SqliteEventLog.Amount>): string =>
+  table(
+    [title, "number", "bytes"],
+    list.map(({ name, count: number, bytes }) => [name, count(number), count(bytes)]),
+    ["left", "right", "right"],
+  )
+
+const size = Command.make(
+  "size",
+  { store: options.store, json: options.json },
+  ({ store, json }): Maintenance =>
+    Effect.gen(function* () {
+      const report = yield* SqliteEventLog.size({ filename: yield* fileOf(store) })
+      const { file, wal, free, sessions, events, summaries, types } = report
+      const messages = types.find(({ name }) => name === "MessageAppended")?.count ?? 0
+      if (json) return yield* Console.log(toJson({ type: "size", messages, ...report }))
+      yield* Console.log(
+        `${mebibytes(file)} in the file, ${mebibytes(wal)} in its write-ahead log` +
+          (free === 0 ? "" : `; ${mebibytes(free)} are free, and vacuum gives them back`),
+      )
+      yield* Console.log(
+        `${count(sessions)} sessions, ${count(messages)} messages, ${count(events)} events, ${count(summaries)} summaries` +
+          (messages === 0 ? "" : `; ${count(Math.round(file / messages))} bytes for each message`),
+      )
+      yield* Console.log(heading("What takes the space"))
+      yield* Console.log(amounts("table or index", report.tables))
+      yield* Console.log(`\n${amounts("events", report.types)}`)
+    }),
+).pipe(Command.withDescription("Show how large the file is and what takes the space."))
+
+const vacuum = Command.make(
+  "vacuum",
+  { store: options.store, json: options.json },
+  ({ store, json }): Maintenance =>
+    Effect.gen(function* () {
+      const { before, after } = yield* SqliteEventLog.vacuum({ filename: yield* fileOf(store) })
+      yield* Console.log(
+        json
+          ? toJson({ type: "vacuumed", before, after })
+          : `${mebibytes(before)} before, ${mebibytes(after)} now`,
+      )
+    }),
+).pipe(Command.withDescription("Give the file's free space back to the disk. Writers wait meanwhile."))
+
+const backup = Command.make(
+  "backup",
+  {
+    store: options.store,
+    to: Options.text("to").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription("The file to create; it must not exist yet."),
+    ),
+    json: options.json,
+  },
+  ({ store, to, json }): Maintenance =>
+    Effect.gen(function* () {
+      const filename = yield* fileOf(store)
+      const { total } = yield* SqliteEventLog.backup({
+        filename,
+        to,
+        onProgress: (so) =>
+          progress(`${percent(so.copied / Math.max(so.total, 1))} of ${mebibytes(so.total)}`),
+      })
+      progressDone()
+      yield* Console.log(
+        json ? toJson({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
+      )
+    }),
+).pipe(Command.withDescription("Copy the file as it is now, while others keep writing."))
+
+const dropIndex = Command.make(
+  "drop-index",
+  { store: options.store, json: options.json },
+  ({ store, json }): Maintenance =>
+    Effect.gen(function* () {
+      const { sessions } = yield* SqliteEventLog.dropFullTextIndex({ filename: yield* fileOf(store) })
+      yield* Console.log(
+        json
+          ? toJson({ type: "dropped-index", sessions })
+          : `dropped the full-text index of ${several(sessions, "session")}; vacuum gives the space back`,
+      )
+    }),
+).pipe(
+  Command.withDescription(
+    "Drop the full-text index of recall. The next search of a session builds its index again.",
+  ),
+)
+
+export const command = Command.make("store").pipe(
+  Command.withDescription("Maintain a SQLite file."),
+  Command.withSubcommands([size, vacuum, backup, dropIndex]),
+)

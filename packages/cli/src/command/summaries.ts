@@ -1,0 +1,81 @@
+/** `memfold summaries SESSION` */
+import { Args, Command } from "@effect/cli"
+import { Memory, type Session } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { Console, Effect, Layer } from "effect"
+import * as options from "./options.js"
+import { type Cell, clean, color, count, shownId, table, json as toJson } from "../terminal/terminal.js"
+import { short } from "./timeline.js"
+
+const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
+  segments.some(({ kind }) => kind === "turn-prefix")
+
+const record = (summary: Session.SummaryRecord) => ({
+  type: "summary",
+  summary: summary.id,
+  version: summary.version,
+  status: summary.status,
+  supersededBy: summary.supersededBy,
+  coveredTo: summary.coveredTo,
+  messages: summary.total,
+  time: new Date(summary.time).toISOString(),
+  tokens: summary.tokens,
+  splitTurn: isSplit(summary),
+  segments: summary.segments.map(({ kind, from, to }) => ({ kind, from, to })),
+  text: summary.text,
+})
+
+const statusColor: Readonly<Record<Session.SummaryStatus, (text: string) => string>> = {
+  active: color.green,
+  superseded: color.dim,
+  invalid: color.red,
+}
+
+const named = (id: string | null): string => (id === null ? "" : id.length > 6 ? `…${short(id)}` : id)
+
+const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
+  shownId(summary.id),
+  { text: summary.status, paint: statusColor[summary.status] },
+  `[0,${summary.coveredTo})`,
+  count(summary.total),
+  new Date(summary.time).toISOString().slice(0, 19).replace("T", " "),
+  count(summary.tokens),
+  isSplit(summary) ? "Split Turn" : "",
+  named(summary.supersededBy),
+]
+
+export const command = Command.make(
+  "summaries",
+  { session: Args.text({ name: "SESSION" }), store: options.store, json: options.json },
+  ({ session, store, json }) =>
+    Effect.gen(function* () {
+      yield* options.requireSession(session, store)
+      const memory = yield* Memory.Memory
+      const all = yield* memory.summaries(session)
+      if (json) {
+        return yield* Effect.forEach(all, (one) => Console.log(toJson(record(one))), {
+          discard: true,
+        })
+      }
+      if (all.length === 0) return yield* Console.log(clean(`session "${session}" has no summaries`))
+      yield* Console.log(
+        table(["summary", "status", "covers", "of", "made", "tokens", "", "superseded by"], all.map(row), [
+          "left",
+          "left",
+          "left",
+          "right",
+          "left",
+          "right",
+          "left",
+          "left",
+        ]),
+      )
+    }).pipe(
+      Effect.provide(
+        // The strategy does not matter: the summaries come from the log.
+        Memory.layer({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+          Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
+        ),
+      ),
+    ),
+).pipe(Command.withDescription("List every summary a session ever had, with its status."))

@@ -1,0 +1,142 @@
+/**
+ * Prints a replay: the messages, and each compaction with its reason.
+ */
+import { type Event, Message, type Outcome } from "@memfold/core"
+import type { MessageStep } from "../replay/replay.js"
+import { color, columns, count, oneLine, several } from "../terminal/terminal.js"
+
+const roleColor = {
+  system: color.magenta,
+  user: color.green,
+  assistant: color.blue,
+  tool: color.yellow,
+} as const
+
+/** Of longer tool outputs, only the length is shown, in characters. */
+const foldedAbove = 400
+
+/** The number of characters in the long tool outputs of a message. */
+const folded = (message: Message.Message): string => {
+  const hidden = Message.results(message)
+    .map(({ output }) => output.length)
+    .filter((length) => length > foldedAbove)
+    .reduce((sum, length) => sum + length, 0)
+  return hidden === 0 ? "" : `  ▸ ${several(hidden, "character")}`
+}
+
+/** A message in short: its text, calls and results. */
+const gist = (message: Message.Message): string => {
+  const calls = Message.calls(message).map((call) => `→ ${call.name}(${call.arguments})`)
+  const results = Message.results(message).map(
+    (result) => `${result.isError === true ? "✗" : "←"} ${result.name ?? ""} `,
+  )
+  return [...results, Message.text(message), ...calls].filter((part) => part !== "").join(" ")
+}
+
+/** One message on one line. */
+export const messageLine = (index: number | string, message: Message.Message): string => {
+  const time =
+    message.time === undefined ? "" : new Date(message.time).toISOString().slice(5, 16).replace("T", " ")
+  const left = `${String(index).padStart(5)}  ${time}${time === "" ? "" : "  "}`
+  const role = message.role.padEnd(9)
+  const more = folded(message)
+  const room = columns() - left.length - role.length - 2 - more.length
+  return `${color.dim(left)}${roleColor[message.role](role)}  ${oneLine(gist(message), room)}${color.dim(more)}`
+}
+
+const range = ({ from, to }: { readonly from: number; readonly to: number }): string => `[${from},${to})`
+
+/** The last characters of an id, which are the ones that differ. */
+export const short = (id: string): string => id.slice(-6)
+
+/** A badge for shortened outputs: `Pruned 3 outputs`. */
+const prunedBadge = (pruned: Event.ToolOutputsPruned): string =>
+  `Pruned ${several(pruned.outputs.length, "output")}`
+
+/** The range of the messages whose outputs were shortened. */
+const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
+  const indices = outputs.map(({ index }) => index)
+  return range({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
+}
+
+/** The badges of a compaction: `Compressed`, `Split Turn`, `Pruned …`. */
+const badges = ({
+  started,
+  pruned,
+}: Extract<Outcome, { readonly _tag: "Committed" }>): ReadonlyArray<string> => [
+  "Compressed",
+  ...(started.parts.some((part) => part.kind === "turn-prefix") ? ["Split Turn"] : []),
+  ...(pruned === null ? [] : [prunedBadge(pruned)]),
+]
+
+/** One compaction, on one or two lines. */
+export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
+  switch (outcome._tag) {
+    case "Committed": {
+      const { started, committed, supersedes } = outcome
+      const parts = started.parts.map((part) => `${part.kind} ${range(part)}`).join(" + ")
+      const replaced = supersedes === null ? "" : `, supersedes …${short(supersedes)}`
+      return [
+        color.bold(
+          `    ◆  ${badges(outcome).join(" · ")}: ${parts}, reason ${started.reason}, ` +
+            `${count(committed.tokensBefore)} → ${count(committed.tokensAfter)} tokens`,
+        ),
+        color.dim(
+          `       summary …${short(committed.summary)} by ${committed.summarizer}, ` +
+            `${several(committed.calls, "call")}${replaced}`,
+        ),
+      ]
+    }
+    case "Pruned": {
+      const { started, pruned } = outcome
+      const where = prunedRange(pruned)
+      return [color.bold(`    ◆  ${prunedBadge(pruned)}: tools in ${where}, reason ${started.reason}`)]
+    }
+    case "Failed":
+      return [
+        color.red(
+          `    ✗  compaction of ${range(outcome.started)} failed (${outcome.error.reason}); the messages stay verbatim`,
+        ),
+      ]
+    case "Lost":
+      return [
+        color.yellow(
+          `    ◇  compaction of ${range(outcome.started)} was overtaken by another one; its result is discarded`,
+        ),
+      ]
+    case "Idle":
+      return []
+  }
+}
+
+/** How many messages are shown before and after a compaction; the others are only counted. */
+const shownAround = 3
+
+/**
+ * The lines of a replay, step by step. Of a long stretch without compactions, only the first and the last messages are
+ * shown.
+ */
+export class Timeline {
+  private quiet: Array<MessageStep> = []
+
+  /** Adds a step. Returns the lines that can be printed now. */
+  add(step: MessageStep): ReadonlyArray<string> {
+    this.quiet.push(step)
+    if (step.outcomes.length === 0) return []
+    return [...this.flush(), ...step.outcomes.flatMap(outcomeLines)]
+  }
+
+  /** The lines of the messages since the last compaction. */
+  flush(): ReadonlyArray<string> {
+    const steps = this.quiet
+    this.quiet = []
+    const line = ({ index, message }: MessageStep) => messageLine(index, message)
+    const hidden = steps.length - 2 * shownAround
+    if (hidden <= 1) return steps.map(line)
+    return [
+      ...steps.slice(0, shownAround).map(line),
+      color.dim(`    ⋮  ${several(hidden, "message")}`),
+      ...steps.slice(-shownAround).map(line),
+    ]
+  }
+}

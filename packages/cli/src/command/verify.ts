@@ -1,0 +1,53 @@
+/** `memfold verify` */
+import { Command } from "@effect/cli"
+import { EventLog, Verify } from "@memfold/core"
+import { Console, Effect, Layer, Stream } from "effect"
+import { Findings } from "./failure.js"
+import { type Finding, integrity, place, unreadable } from "./finding.js"
+import * as options from "./options.js"
+import { clean, color, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+
+export const command = Command.make(
+  "verify",
+  { store: options.store, json: options.json },
+  ({ store, json }) =>
+    Effect.gen(function* () {
+      const log = yield* EventLog.EventLog
+      const sums = { sessions: 0, events: 0, findings: 0 }
+      const report = (found: ReadonlyArray<Finding>) => {
+        sums.findings += found.length
+        return Effect.forEach(found, (finding) =>
+          Console.log(
+            json
+              ? toJson({ type: "finding", ...finding })
+              : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
+          ),
+        )
+      }
+      yield* Stream.runForEach(EventLog.sessions(log), (info) =>
+        Effect.gen(function* () {
+          sums.sessions++
+          progress(`session ${sums.sessions}: "${info.session}", ${several(info.version, "event")}`)
+          sums.events += info.version
+          const found: ReadonlyArray<Finding> = yield* Effect.catchTag(
+            Verify.session(log, info.session),
+            "LogError",
+            (error) => Effect.map(unreadable(log, info.session, error), (finding) => [finding]),
+          )
+          progressDone()
+          yield* report(found)
+        }),
+      )
+      progress("the files of the store")
+      const damage = yield* integrity(log)
+      progressDone()
+      yield* report(damage)
+      yield* Console.log(
+        json
+          ? toJson({ type: "verified", ...sums })
+          : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}: ` +
+              (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
+      )
+      if (sums.findings > 0) return yield* new Findings()
+    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true })))),
+).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 if there are findings."))

@@ -1,0 +1,214 @@
+/**
+ * The older programs by name, and the readers of their files. Nothing is written here.
+ */
+import { Effect, Either } from "effect"
+import { basename, extname } from "node:path"
+import type { TranscriptError } from "../transcript/Transcript.js"
+import { nameIn } from "./fields.js"
+import { isSqlite, readJson, readText, readTranscript } from "./files.js"
+import { ImportError, inFile } from "./ImportError.js"
+import { messageNames, type OldMessage, readMessages, timeOf } from "./messages.js"
+import type { OldState } from "./OldState.js"
+import * as rolling from "./rolling.js"
+import * as slidingWindow from "./slidingWindow.js"
+import * as splitTurn from "./splitTurn.js"
+import { chatColumn, requireColumns, type Tables, withTables } from "./sqlite.js"
+import { inOrderOfTime } from "./time.js"
+
+/** What is to be imported, and what goes with it. */
+export interface Sources {
+  readonly file: string
+  /** The conversation to read from a file with several. */
+  readonly thread?: string | undefined
+  /** The id of the new session. If it is the name of a conversation in the file, it selects that one. */
+  readonly session?: string | undefined
+  /** A transcript with the messages, if the file has none. */
+  readonly messages?: { readonly file: string; readonly format: string; readonly pick?: number } | undefined
+  /** A file with the text of the summary, if the state has none. */
+  readonly summary?: string | undefined
+}
+
+/** The conversation that was read, and the default id of its session. */
+export interface OldSession {
+  readonly session: string
+  /** A state with its summaries, or a sliding-window state without the text of its summary. */
+  readonly state: OldState | Consolidated
+}
+
+/** A sliding-window state, and the text of its summary if one was given. */
+export interface Consolidated extends slidingWindow.Consolidated {
+  readonly text: string | null
+}
+
+type Reader = (sources: Sources) => Effect.Effect<OldSession, ImportError | TranscriptError>
+
+const nameOf = (file: string): string => basename(file, extname(file))
+
+/** Fails if an option was given that does not apply to this program. */
+const refuse = (
+  program: string,
+  { file, ...sources }: Sources,
+  unused: ReadonlyArray<"messages" | "summary" | "thread">,
+): Effect.Effect<void, ImportError> => {
+  const given = unused.find((name) => sources[name] !== undefined)
+  return given === undefined
+    ? Effect.void
+    : Effect.fail(new ImportError({ file, problem: `--${given} does not go with --from ${program}` }))
+}
+
+const fromSlidingWindow: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, summary } = sources
+    yield* refuse("sliding-window", sources, ["messages", "thread"])
+    if (yield* isSqlite(file)) {
+      const problem = "it is a SQLite file; those are read with --from split-turn or --from rolling"
+      return yield* new ImportError({ file, problem })
+    }
+    const read = yield* Either.mapLeft(slidingWindow.read(yield* readJson(file)), inFile(file))
+    const text = summary === undefined ? null : (yield* readText(summary)).trim()
+    if (summary !== undefined && text === "") {
+      return yield* new ImportError({ file: summary, problem: "the summary has no text" })
+    }
+    return { session: nameOf(file), state: { ...read, text } }
+  })
+
+const several = (threads: ReadonlyArray<string>): string =>
+  threads.slice(0, 5).join(", ") + (threads.length > 5 ? ", …" : "")
+
+/** The conversation to read. Fails if several are possible. */
+const pick = (
+  threads: ReadonlyArray<string>,
+  { file, thread, session }: Sources,
+): Effect.Effect<string, ImportError> => {
+  const wrong = (problem: string) => Effect.fail(new ImportError({ file, problem }))
+  const [only] = threads
+  if (only === undefined) return wrong("there is no conversation in it")
+  if (thread !== undefined) {
+    return threads.includes(thread)
+      ? Effect.succeed(thread)
+      : wrong(`there is no conversation "${thread}"; it has ${several(threads)}`)
+  }
+  if (session !== undefined && threads.includes(session)) return Effect.succeed(session)
+  return threads.length === 1
+    ? Effect.succeed(only)
+    : wrong(`there are ${threads.length} conversations; name one with --thread: ${several(threads)}`)
+}
+
+const fromSplitTurn: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, messages } = sources
+    yield* refuse("split-turn", sources, ["summary"])
+    if (!(yield* isSqlite(file))) {
+      return yield* new ImportError({ file, problem: "it is not a SQLite database" })
+    }
+    const found = yield* withTables(file, (tables) =>
+      Effect.gen(function* () {
+        const required = splitTurn.required.map((name) => [name])
+        yield* requireColumns(file, tables, splitTurn.table, required)
+        const thread = yield* pick(yield* tables.values(splitTurn.table, splitTurn.thread), sources)
+        return { thread, rows: yield* tables.rows(splitTurn.table, splitTurn.thread, thread) }
+      }),
+    )
+    if (messages === undefined) {
+      const problem =
+        "the messages of this state were in a checkpointer; give their transcript with --messages"
+      return yield* new ImportError({ file, problem })
+    }
+    const said = (yield* readTranscript(messages.file, messages)).map(({ message }) => message)
+    const state = yield* Either.mapLeft(splitTurn.read(found.rows, said), inFile(file))
+    return { session: found.thread, state }
+  })
+
+/** The messages of a chat from their table; `null` if there is no such table. */
+const tableMessages = (file: string, tables: Tables, chat: string) =>
+  Effect.gen(function* () {
+    if (!tables.names.includes(rolling.messagesTable)) return null
+    const { id, role, content } = messageNames
+    const columns = yield* requireColumns(file, tables, rolling.messagesTable, [
+      id,
+      messageNames.chat,
+      role,
+      content,
+    ])
+    const rows = yield* tables.rows(rolling.messagesTable, chatColumn(columns), chat)
+    const inOrder = inOrderOfTime(rows, (row) => Either.getOrElse(timeOf(row), () => null))
+    return yield* Either.mapLeft(readMessages(inOrder.map((value) => ({ value }))), inFile(file))
+  })
+
+const fromTables = (sources: Sources): Effect.Effect<OldSession, ImportError | TranscriptError> => {
+  const { file, messages } = sources
+  return withTables(file, (tables) =>
+    Effect.gen(function* () {
+      const { id, chat, text, status, ids } = rolling.summaryNames
+      const columns = yield* requireColumns(file, tables, rolling.table, [id, chat, text, status, ids])
+      const column = chatColumn(columns)
+      const session = yield* pick(yield* chatsIn(tables, column, messages === undefined), sources)
+      const rows = yield* tables.rows(rolling.table, column, session)
+      const said =
+        messages === undefined
+          ? yield* tableMessages(file, tables, session)
+          : yield* readTranscript(messages.file, messages)
+      if (said === null) {
+        const problem = `there is no table "${rolling.messagesTable}"; give the messages with --messages`
+        return yield* new ImportError({ file, problem })
+      }
+      return yield* foundRolling(sources, session, rows, said)
+    }),
+  )
+}
+
+/** The chats of a file, with summaries or with messages only. */
+const chatsIn = (tables: Tables, column: string, withMessages: boolean) =>
+  Effect.gen(function* () {
+    const summarized = yield* tables.values(rolling.table, column)
+    if (!withMessages || !tables.names.includes(rolling.messagesTable)) return summarized
+    const other = nameIn(yield* tables.columns(rolling.messagesTable), messageNames.chat)
+    if (other === undefined) return summarized
+    return [...new Set([...summarized, ...(yield* tables.values(rolling.messagesTable, other))])]
+  })
+
+const foundRolling = (
+  { file }: Sources,
+  session: string,
+  rows: ReadonlyArray<unknown>,
+  messages: ReadonlyArray<OldMessage>,
+): Either.Either<OldSession, ImportError> =>
+  Either.mapBoth(rolling.read(rows, messages), {
+    onLeft: inFile(file),
+    onRight: (state) => ({ session, state }),
+  })
+
+const fromDocument: Reader = (sources) =>
+  Effect.gen(function* () {
+    const { file, messages } = sources
+    const source = yield* readJson(file)
+    const value = source.kind === "document" ? source.value : undefined
+    const all = yield* Either.mapLeft(rolling.readDocument(value, messages !== undefined), inFile(file))
+    const chats = rolling.chatsOf(all)
+    const session = chats.length === 0 ? nameOf(file) : yield* pick(chats, sources)
+    if (chats.length === 0 && sources.thread !== undefined) {
+      return yield* new ImportError({ file, problem: "nothing in it has a chat_id; leave --thread out" })
+    }
+    const chat = rolling.ofChat(all, session)
+    const said =
+      messages === undefined
+        ? yield* Either.mapLeft(readMessages(chat.messages.map((one) => ({ value: one }))), inFile(file))
+        : yield* readTranscript(messages.file, messages)
+    return yield* foundRolling(sources, session, chat.summaries, said)
+  })
+
+const fromRolling: Reader = (sources) =>
+  Effect.gen(function* () {
+    yield* refuse("rolling", sources, ["summary"])
+    return yield* (yield* isSqlite(sources.file)) ? fromTables(sources) : fromDocument(sources)
+  })
+
+/** The programs whose state can be read, named after their designs in `docs/conformance.md`. */
+export const programs: ReadonlyMap<string, Reader> = new Map([
+  ["sliding-window", fromSlidingWindow],
+  ["split-turn", fromSplitTurn],
+  ["rolling", fromRolling],
+])
+
+/** Whether this is a sliding-window state, which does not contain the text of its summary. */
+export const isConsolidated = (state: OldSession["state"]): state is Consolidated => "coveredTo" in state

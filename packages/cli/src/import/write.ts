@@ -1,0 +1,49 @@
+/** Writes the events of an import to a log in one batch: all of them or none. */
+import { EventCodec, EventLog, Session } from "@memfold/core"
+import { Effect, Stream } from "effect"
+import { createHash } from "node:crypto"
+import type { TimedEvent } from "./events.js"
+import { SessionTaken } from "./ImportError.js"
+
+/** The batch id of an import, derived from its content: importing the same content again writes nothing (law L12). */
+export const commitOf = (content: unknown): string =>
+  `import-${createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 20)}`
+
+/** Whether the session was created by the same import. Fails if it has other content. */
+export const importedBefore = (
+  log: EventLog.Service,
+  session: string,
+  commit: string,
+): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
+  Effect.gen(function* () {
+    const events = yield* EventLog.versionOf(log, session)
+    if (events === 0) return false
+    const [first] = yield* log.read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 })
+    if (first?.batchId === commit) return true
+    return yield* new SessionTaken({ session, events })
+  })
+
+/** Writes the session; `false` if another process has written the same import meanwhile. */
+export const write = (
+  log: EventLog.Service,
+  session: string,
+  batchId: string,
+  events: ReadonlyArray<TimedEvent>,
+): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
+  Effect.gen(function* () {
+    const [first, ...rest] = EventCodec.encodeBatch({ session, version: 0 }, batchId, events)
+    if (first === undefined) return false
+    const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
+    const projections = yield* Session.projectionsOf(session, Stream.fromIterable(recorded))
+    const { duplicate } = yield* log.append(session, [first, ...rest], {
+      expectedVersion: 0,
+      batchId,
+      projections,
+    })
+    return !duplicate
+  }).pipe(
+    Effect.catchTag(
+      "VersionConflict",
+      ({ actualVersion }) => new SessionTaken({ session, events: actualVersion }),
+    ),
+  )

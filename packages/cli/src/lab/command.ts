@@ -1,0 +1,190 @@
+/** `memfold lab FILE…` */
+import { Args, Command, Options } from "@effect/cli"
+import {
+  inThisThread,
+  page,
+  type Progress,
+  reference,
+  type Report,
+  run,
+  startWorkers,
+  WorkerError,
+} from "@memfold/lab"
+import type { Strategy } from "@memfold/core"
+import { Console, Effect, Option } from "effect"
+import { writeFile } from "node:fs/promises"
+import { availableParallelism } from "node:os"
+import { strategies, type UnknownName } from "@memfold/catalog"
+import type { TranscriptError } from "../transcript/Transcript.js"
+import { labWorker } from "../installation.js"
+import { UsageError } from "../command/failure.js"
+import * as options from "../command/options.js"
+import { clean, columns, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+import { type SetupArguments, setupOf } from "./setup.js"
+import { labConversations } from "./conversations.js"
+import { labPrices, presetNames } from "./prices.js"
+import { labRecords } from "./records.js"
+import { screen } from "./screen.js"
+
+const policy = Options.text("policy").pipe(
+  Options.withPseudoName("POLICY"),
+  Options.repeated,
+  Options.withDescription(
+    `A policy to try; may be repeated. A strategy (${[...strategies.keys()].join(", ")}), with settings as in rounds:full_context_turns=4,cached_context_turns=2, or a module of yours that exports strategies: ./mine.mjs, ./mine.mjs#name. By default, all strategies.`,
+  ),
+)
+
+const prices = Options.text("prices").pipe(
+  Options.withPseudoName("NAME|FILE"),
+  Options.repeated,
+  Options.withDescription(`What tokens cost; may be repeated: ${presetNames.join(", ")}, or a JSON file.`),
+)
+
+const summarizer = Options.text("summarizer").pipe(
+  Options.withPseudoName("NAME|FILE"),
+  Options.withDefault("extractive"),
+  Options.withDescription("The summarizer: extractive, echo, or a module of yours that exports one."),
+)
+
+const askInContext = Options.boolean("ask-in-context").pipe(
+  Options.withDescription(
+    "Charge the summarizer as one that asks in context: while the cache is alive, it reads the context from it.",
+  ),
+)
+
+const recall = Options.integer("recall").pipe(
+  Options.withPseudoName("TOKENS"),
+  Options.withDefault(1_000),
+  Options.withDescription(
+    "How many tokens a search on demand may find for a question; only for files with questions.",
+  ),
+)
+
+const autoRecall = Options.integer("auto-recall").pipe(
+  Options.withPseudoName("TOKENS"),
+  Options.optional,
+  Options.withDescription(
+    "Try every policy a second time, with contexts that recall at most so many tokens for the newest user message by themselves.",
+  ),
+)
+
+const workers = Options.integer("workers").pipe(
+  Options.withPseudoName("N"),
+  Options.optional,
+  Options.withDescription(
+    "How many threads replay; by default, one for each core, and one in all for a few short files. The result is the same.",
+  ),
+)
+
+const pageFile = Options.text("page").pipe(
+  Options.withPseudoName("FILE.html"),
+  Options.optional,
+  Options.withDescription("Write the report as a page with curves, too: one file that opens offline."),
+)
+
+const written = (file: string, text: string): Effect.Effect<void, UsageError> =>
+  Effect.tryPromise({
+    try: () => writeFile(file, text),
+    catch: (error) =>
+      new UsageError({
+        problem: `--page ${file}: it cannot be written (${error instanceof Error && "code" in error ? error.code : "unknown error"})`,
+      }),
+  })
+
+/** Below so many messages to replay, all policies together, threads gain little: each has to load and warm up. */
+const fewMessages = 2_000
+
+const told = ({ done, total, conversation, policy }: Progress): void =>
+  progress(`${done} of ${total}: ${conversation}${policy === undefined ? "" : ` with ${policy}`}`)
+
+const requireFrom1 = (option: string, value: number): Effect.Effect<void, UsageError> =>
+  value >= 1
+    ? Effect.void
+    : new UsageError({ problem: `${option} ${value} is not allowed; allowed: whole numbers from 1` })
+
+/** What can be wrong with a call, or go wrong in it. */
+type WrongCall = UsageError | UnknownName | Strategy.SettingsError | TranscriptError | WorkerError
+
+export const command = Command.make(
+  "lab",
+  {
+    files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
+    policy,
+    prices,
+    set: options.set,
+    settings: options.settings,
+    environmentPrefix: options.environmentPrefix,
+    summarizer,
+    askInContext,
+    recall,
+    autoRecall,
+    workers,
+    format: options.format,
+    pick: options.pick,
+    page: pageFile,
+    json: options.json,
+  },
+  (given): Effect.Effect<void, WrongCall> =>
+    Effect.gen(function* () {
+      yield* requireFrom1("--recall", given.recall)
+      if (Option.isSome(given.autoRecall)) yield* requireFrom1("--auto-recall", given.autoRecall.value)
+      if (Option.isSome(given.workers)) yield* requireFrom1("--workers", given.workers.value)
+      const setupArguments: SetupArguments = {
+        policies: given.policy,
+        set: given.set,
+        settings: yield* options.readSettings(given.settings),
+        environmentPrefix: given.environmentPrefix,
+        summarizer: given.summarizer,
+        askInContext: given.askInContext,
+        autoRecall: Option.getOrNull(given.autoRecall),
+      }
+      const setup = yield* setupOf(setupArguments)
+      const charged = yield* labPrices(given.prices)
+      const conversations = yield* labConversations(given.files, given)
+
+      const messages = conversations.reduce((sum, one) => sum + one.messages.length, 0)
+      const replays = conversations.length * (1 + setup.policies.length)
+      const few = messages * (1 + setup.policies.length) < fewMessages
+      const size = Math.min(
+        Option.getOrElse(given.workers, () => (few ? 1 : availableParallelism())),
+        replays,
+      )
+      const report = yield* Effect.acquireUseRelease(
+        Effect.sync(() =>
+          size === 1
+            ? {
+                ...inThisThread({ ...setup, policies: [reference, ...setup.policies] }),
+                close: async () => {},
+              }
+            : startWorkers({ module: labWorker(), size, data: setupArguments }),
+        ),
+        (executor): Effect.Effect<Report, WorkerError> =>
+          Effect.tryPromise({
+            try: () =>
+              run({
+                ...setup,
+                conversations,
+                prices: charged,
+                recallTokens: given.recall,
+                executor,
+                onProgress: told,
+              }),
+            catch: (error) => error,
+          }).pipe(Effect.catchAll((error) => (error instanceof WorkerError ? error : Effect.die(error)))),
+        ({ close }) => Effect.zipRight(Effect.sync(progressDone), Effect.promise(close)),
+      )
+      for (const { name, failures, firstFailure } of report.policies) {
+        if (firstFailure === null) continue
+        const first = `${several(failures, "compaction")} failed, and the messages stayed; the first: ${firstFailure}`
+        yield* Console.error(clean(`memfold: ${name}: ${first}`))
+      }
+      if (Option.isSome(given.page)) yield* written(given.page.value, page(report))
+      yield* given.json
+        ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
+        : Console.log(screen(report, columns()))
+    }),
+).pipe(
+  Command.withDescription(
+    "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",
+  ),
+)

@@ -1,0 +1,164 @@
+/** The report of the lab on the terminal. */
+import type { Report } from "@memfold/lab"
+import { color, count, several, wrapped } from "../terminal/terminal.js"
+import { type Group, groupedTable } from "./columns.js"
+
+const missing = "–"
+
+/** A number with so many digits; a dash where there is none. */
+const shown = (value: number | null | undefined, digits = 0): string =>
+  value === null || value === undefined ? missing : value.toFixed(digits)
+
+const percentOf = (part: number, whole: number): string =>
+  whole === 0 ? missing : shown((100 * part) / whole)
+
+/** The groups of columns: what it costs, what the contexts were like, and what was in them when it was needed. */
+const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Group> => {
+  const hasFailures = policies.some(({ failures }) => failures > 0)
+  const needed = policies[0]?.identifiers.needed ?? 0
+  const costs = prices.map(({ model }, at): Group => {
+    const column = (
+      title: string,
+      part: "total" | "cached" | "written" | "newInput" | "summarizerOutput",
+    ) => ({
+      title,
+      cells: policies.map(({ costs }) => {
+        const text = shown(costs[at]?.share?.[part])
+        return part === "total" ? { text, paint: color.bold } : text
+      }),
+    })
+    return {
+      title: `cost: ${model}`,
+      columns: [
+        column("cost", "total"),
+        column("cached", "cached"),
+        column("written", "written"),
+        column("new", "newInput"),
+        column("output", "summarizerOutput"),
+        {
+          title: "hit %",
+          cells: policies.map(({ costs }) => {
+            const cached = costs[at]?.cached ?? null
+            return shown(cached === null ? null : 100 * cached)
+          }),
+        },
+      ],
+    }
+  })
+  const contexts: Group = {
+    title: "contexts",
+    columns: [
+      { title: "mean", cells: policies.map((one) => count(Math.round(one.meanContext))) },
+      { title: "largest", cells: policies.map((one) => count(one.largestContext)) },
+      { title: "compactions", cells: policies.map((one) => count(one.compactions)) },
+      ...(hasFailures ? [{ title: "failed", cells: policies.map((one) => count(one.failures)) }] : []),
+      ...(needed === 0
+        ? []
+        : [
+            {
+              title: "needed ids %",
+              cells: policies.map(({ identifiers }) => percentOf(identifiers.there, identifiers.needed)),
+            },
+          ]),
+    ],
+  }
+  const isAutomatic = policies.some(({ automaticRecall }) => automaticRecall !== null)
+  const evidence: Group = {
+    title: "evidence when asked, %",
+    columns: [
+      {
+        title: "tokens",
+        cells: policies.map((one) => count(Math.round(one.evidence?.tokens ?? 0))),
+      },
+      ...(
+        [
+          ["raw", "raw"],
+          ["summary", "inSummaries"],
+          ["recalled", "recalled"],
+          [`+${count(recallTokens)} on demand`, "withRecall"],
+          ["newest", "newest"],
+        ] as const
+      )
+        .filter(([, part]) => part !== "recalled" || isAutomatic)
+        .map(([title, part]) => ({
+          title,
+          cells: policies.map(({ evidence }) => shown(evidence === null ? null : 100 * evidence[part])),
+        })),
+    ],
+  }
+  return [...costs, contexts, ...(policies.some((one) => one.evidence !== null) ? [evidence] : [])]
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** What the columns mean, and what has to be known to read them. */
+const notesOn = ({ prices, policies, conversations, recallTokens }: Report): ReadonlyArray<string> => {
+  const timeless = conversations.filter(({ lasted }) => lasted === null).length
+  const needed = policies[0]?.identifiers.needed ?? 0
+  const asked = policies[0]?.evidence?.asked ?? 0
+  const automatic = policies.find(({ automaticRecall }) => automaticRecall !== null)?.automaticRecall ?? null
+  const dates = prices.map(({ model, asOf }) => `${model} (${asOf})`).join("; ")
+  return [
+    `cost: of all calls, summaries paid, without the answers of the model; full history = 100${conversations.length > 1 ? ", and each conversation counts the same" : ""}. cached, written: prompt tokens read from the provider's cache, and written to it. new, output: what the summarizer reads and writes. hit: the share of the prompt read from the cache. Prices: ${dates}.`,
+    "mean, largest: tokens of a context, one for each assistant message.",
+    ...(needed === 0
+      ? []
+      : [
+          `needed ids: ${several(needed, "identifier")} (paths, numbers, addresses, dates) that an assistant message used and that nobody had said in the 10 messages before; the share that was in its context.`,
+        ]),
+    ...(automatic === null
+      ? []
+      : [
+          `+ recall: each context also shows at most ${count(automatic)} tokens of earlier messages that fit the newest user message.`,
+        ]),
+    ...(asked === 0
+      ? []
+      : [
+          `evidence: ${count(asked)} times a question was asked; the sentences that answer it, in the messages of the context (raw), in its summaries, ${automatic === null ? "" : "only in what it recalled by itself (recalled), "}in the context or in ${count(recallTokens)} tokens found by a search on demand; and in the newest messages of the same size (newest).`,
+        ]),
+    ...(timeless === 0
+      ? []
+      : [
+          `${timeless === conversations.length ? "No message has" : `In ${several(timeless, "conversation")}, no message has`} a time: no cache expires, and no cooldown passes.`,
+        ]),
+  ]
+}
+
+/** The conversations in one line. */
+const titleOf = ({ conversations }: Report): string => {
+  const sum = (of: (one: Report["conversations"][number]) => number) =>
+    conversations.reduce((total, one) => total + of(one), 0)
+  const lasted = sum((one) => one.lasted ?? 0)
+  const [only] = conversations
+  const subject =
+    conversations.length === 1 ? (only?.name ?? "") : several(conversations.length, "conversation")
+  return [
+    `${subject}: ${several(
+      sum((one) => one.messages),
+      "message",
+    )}`,
+    several(
+      sum((one) => one.calls),
+      "call",
+    ),
+    ...(lasted === 0 ? [] : [several(Math.ceil(lasted / day), "day")]),
+  ].join(", ")
+}
+
+/**
+ * The report for a terminal.
+ *
+ * @param report - The report.
+ * @param width - The columns of the terminal.
+ */
+export const screen = (report: Report, width: number): string =>
+  [
+    ...wrapped(titleOf(report), width, "").map((line) => color.bold(line)),
+    ...groupedTable(
+      { title: "policy", cells: report.policies.map(({ name }) => name) },
+      groupsOf(report),
+      width,
+    ).flatMap((part) => ["", part]),
+    "",
+    ...notesOn(report).flatMap((note) => wrapped(note, width, "")),
+  ].join("\n")

@@ -1,0 +1,2 @@
+/** `@memfold/cli/transcripts`: the reader of transcripts that the command line uses, for programs. */
+export { readTranscripts, type Transcript, TranscriptError } from "./transcript/Transcript.js"

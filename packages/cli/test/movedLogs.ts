@@ -1,0 +1,35 @@
+/** Logs to copy and to export. */
+import { CurrentSummarizer, EchoSummarizer, EventLog, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import { Effect, type Scope, Stream } from "effect"
+import { pairs } from "@memfold/harness/engine"
+
+/** A memory over a log, with a strategy that compacts two messages at a time. */
+export const memoryOver = (log: EventLog.Service) =>
+  Memory.make({ strategy: pairs, compaction: "inline" }).pipe(
+    Effect.provideService(EventLog.EventLog, log),
+    Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),
+  )
+
+/** A text that encodings and JSON Lines have to keep as it is. */
+export const words = "𝕊 你好 \ud800 \u2028 \u0000"
+
+/** A log with two sessions that have been compacted, one of them with a message that was redacted. */
+export const filled = Effect.gen(function* () {
+  const log = yield* InMemoryEventLog.make
+  const memory = yield* memoryOver(log)
+  for (const session of ["one", 'two\n"2"']) {
+    for (let turn = 0; turn < 6; turn++) {
+      yield* memory.append(session, [Message.user(`${words} ${turn}`), Message.assistant(`said ${turn}`)])
+    }
+  }
+  yield* memory.redact("one", 1)
+  return log
+})
+
+/** All records of a session. */
+export const read = (log: EventLog.Service, session: string) =>
+  Effect.map(Stream.runCollect(EventLog.records(log, session)), (records) => [...records])
+
+/** Runs a program, and releases afterwards what it opened. */
+export const run = <A, E>(program: Effect.Effect<A, E, Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(program))

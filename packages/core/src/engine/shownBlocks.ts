@@ -1,0 +1,49 @@
+/** Chooses the blocks of a summary that contexts show, if they have outgrown the room that the strategy gives them. */
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { postingsOf } from "../search/postings.js"
+import { rank } from "../search/rank.js"
+import { queryTermsOf, termsOf } from "../search/terms.js"
+import type { Segment } from "../summary/Summary.js"
+import { texts, type Wording } from "../summary/Wording.js"
+
+/** The positions of the segments, those that fit the question best first, and of the others the newest. */
+const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyArray<number> => {
+  const terms = queryTermsOf(question)
+  const postings = postingsOf(segments.map(({ text }) => termsOf(text)))
+  const fitting = rank(terms, [postings]).map((candidate) => candidate.index)
+  const newestFirst = segments.map((_, position) => segments.length - 1 - position)
+  return [...new Set([segments.length - 1, ...fitting, ...newestFirst])]
+}
+
+/**
+ * The positions of the segments to show: the newest one, then those that fit the question best, then the newest of the
+ * others, as long as there is room. `undefined` if there is room for all of them.
+ *
+ * @param segments - The segments of the summary; one that is too large for the rest of the room is left out.
+ * @param question - What the user has said last; empty if that is not known.
+ */
+export const shownBlocks = (
+  segments: ReadonlyArray<Segment>,
+  question: string,
+  {
+    counter,
+    wording,
+    maxTokens,
+  }: { readonly counter: TokenCounter; readonly wording: Wording; readonly maxTokens: number },
+): ReadonlyArray<number> | undefined => {
+  const sizeOf = (positions: ReadonlyArray<number>): number =>
+    texts(wording, { segments: positions.map((position) => segments[position]!) }).reduce(
+      (sum, text) => sum + counter.count(text),
+      0,
+    )
+  if (sizeOf(segments.map((_, position) => position)) <= maxTokens) return undefined
+  const alone = segments.map((_, position) => sizeOf([position]))
+  const shown: Array<number> = []
+  let size = 0
+  for (const position of inOrder(segments, question)) {
+    if (shown.length > 0 && size + alone[position]! > maxTokens) continue
+    shown.push(position)
+    size += alone[position]!
+  }
+  return shown.toSorted((one, other) => one - other)
+}

@@ -1,0 +1,117 @@
+/** What the operations of a memory work with. */
+import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
+import { MemoryLayers, type Service as Layers } from "../layers/MemoryLayers.js"
+import { EventLog, type Service as Log } from "../log/EventLog.js"
+import { guarded, marginOf, type Service as Counter, TokenCounter } from "../message/TokenCounter.js"
+import { contextStyle } from "../policy/contextStyle.js"
+import type { ContextStyle, Strategy } from "../policy/Strategy.js"
+import { withMargin } from "../policy/withMargin.js"
+import { Embedder } from "../recall/Embedder.js"
+import { FullTextIndex } from "../recall/FullTextIndex.js"
+import { inProcess } from "../recall/inProcess.js"
+import { inStore } from "../recall/inStore.js"
+import { make as makeMeaning } from "../recall/Meaning.js"
+import type { Reading } from "../recall/recallMessages.js"
+import { VectorIndex } from "../recall/VectorIndex.js"
+import { vectorsInProcess } from "../recall/vectorsInProcess.js"
+import type { BoundReasoning } from "../render/Render.js"
+import * as CompactionSchedule from "../shell/CompactionSchedule.js"
+import { withDefaults } from "../shell/runCompaction.js"
+import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
+import * as UnderWay from "../shell/UnderWay.js"
+import type { SessionState } from "../session/SessionState.js"
+import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { plainContext } from "./context.js"
+import type { InvalidInput } from "./input.js"
+import type { Options, StrategyOptions } from "./MemoryService.js"
+import { checkOptions } from "./options.js"
+import { requestStrategy } from "./requestStrategy.js"
+
+/** What the operations of a memory work with. */
+export interface MemoryParts {
+  readonly log: Log
+  readonly sessions: Sessions
+  readonly schedule: CompactionSchedule.CompactionSchedule
+  readonly underWay: UnderWay.UnderWay
+  readonly counter: Counter
+  readonly layers: Layers | null
+  /** What recall reads with. */
+  readonly reading: Reading
+  readonly mode: CompactionSchedule.Mode
+  readonly boundReasoning: BoundReasoning
+  /** The strategy of a request. */
+  readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
+  /** How the next context of a state is rendered. */
+  readonly styleOf: (strategy: Strategy, state: SessionState, now: number) => ContextStyle
+}
+
+/** Puts the parts of a memory together. They end with the scope. It dies with an `InvalidOption` if an option is not allowed. */
+export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, EventLog | Scope.Scope> =>
+  Effect.gen(function* () {
+    const log = yield* EventLog
+    const tokenCounter = yield* TokenCounter
+    const summarizer = yield* CurrentSummarizer
+    const embedder = yield* Embedder
+    const wrong = checkOptions({
+      ...options,
+      tokenCounter,
+      summarizer,
+      ...(embedder === null ? {} : { embedder }),
+    })
+    if (wrong !== null) return yield* Effect.die(wrong)
+    const counter = guarded(tokenCounter)
+    const margin = marginOf(counter)
+    const layers = yield* MemoryLayers
+    const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
+    const mode = options.compaction ?? "background"
+    const boundReasoning = options.boundReasoning ?? "leave-out"
+    const styleOf: MemoryParts["styleOf"] = (strategy, state, now) =>
+      contextStyle(strategy, state, {
+        now,
+        budget: options.budget?.tokens,
+        compactions: mode === "manual" || mode === "off" ? mode : "automatic",
+      })
+    const rendering = { counter, layers, styleOf, boundReasoning }
+    const schedule = yield* CompactionSchedule.make({
+      sessions,
+      summarizer,
+      counter,
+      layers,
+      mode,
+      settings: withDefaults(options),
+      hooks: options.hooks ?? {},
+      shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, margin),
+      budget: options.budget,
+      shutdown: options.shutdown ?? Duration.zero,
+      concurrentCompactions: options.concurrentCompactions ?? 8,
+      contextOf: (state, strategy) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.map(plainContext(rendering, state, strategy, { now }), ({ plain }) => plain),
+        ),
+    })
+    const underWay = yield* UnderWay.make
+    const givenVectors = yield* VectorIndex
+    const meaning = yield* makeMeaning({
+      sessions,
+      embedder,
+      index: givenVectors ?? (embedder === null ? null : vectorsInProcess()),
+      patience: options.embedderTimeout ?? "5 seconds",
+    })
+    // What an earlier process could not tell the index before it ended.
+    if (givenVectors !== null) yield* Effect.forkScoped(meaning.forgetErased)
+    const index =
+      (yield* FullTextIndex) ?? (options.fullTextIndex === "process" ? inProcess() : inStore(log.projections))
+    return {
+      log,
+      sessions,
+      schedule,
+      underWay,
+      counter,
+      layers,
+      reading: { sessions, index, meaning, counter },
+      mode,
+      boundReasoning,
+      strategyOf: requestStrategy(options, margin),
+      styleOf,
+    }
+  })

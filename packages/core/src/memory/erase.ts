@@ -1,0 +1,66 @@
+/** Taking away what was said: redacting a message, clearing a session, deleting it. */
+import { Effect } from "effect"
+import { redact, type CannotRedact, type MessageName, type UnknownMessage } from "../history/redact.js"
+import type { LayersError } from "../layers/MemoryLayers.js"
+import type { VectorIndexError } from "../recall/VectorIndex.js"
+import { checkMessageName, checkSession } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import type { MemoryError } from "./MemoryService.js"
+import { readState } from "./readState.js"
+
+/** Erases the text of a message from the log and from everything that follows from it (law L15). */
+export const redactMessage = (
+  { log, sessions, counter, reading, layers, schedule, strategyOf }: MemoryParts,
+  session: string,
+  name: MessageName,
+): Effect.Effect<
+  { readonly invalidated: number },
+  MemoryError | UnknownMessage | CannotRedact | LayersError | VectorIndexError
+> =>
+  Effect.gen(function* () {
+    yield* readState(sessions, session)
+    yield* checkMessageName(session, name)
+    const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
+    yield* reading.index.forget(session)
+    const forgotten = yield* Effect.either(reading.meaning.forget(session, message.version))
+    // The state at its version knows since which clear its index counts.
+    if (layers !== null)
+      yield* layers.forgetMessage(
+        yield* readState(sessions, session, { atVersion: message.version }),
+        message.index,
+      )
+    yield* schedule.check(yield* sessions.load(session), yield* strategyOf(session))
+    // Also for a message that was redacted before: that time, this may have failed.
+    yield* log.finishRewrites?.(session) ?? Effect.void
+    yield* forgotten
+    return { invalidated }
+  })
+
+/** Starts a session over. */
+export const clearSession = (
+  { sessions, reading }: MemoryParts,
+  session: string,
+): Effect.Effect<void, MemoryError> =>
+  Effect.gen(function* () {
+    yield* readState(sessions, session)
+    yield* sessions.transact(session, ({ total }) => ({
+      events: total === 0 ? [] : [{ _tag: "SessionCleared" }],
+      answer: undefined,
+    }))
+    // The log keeps what was said, so a failure hurts nobody: the next search drops the vectors.
+    yield* Effect.ignore(reading.meaning.forget(session))
+  })
+
+/** Deletes a session with everything that was kept of it; `false` if there was none. */
+export const deleteSession = (
+  { sessions, schedule, reading }: MemoryParts,
+  session: string,
+): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
+  Effect.gen(function* () {
+    yield* checkSession(session)
+    const deleted = yield* sessions.delete(session)
+    schedule.forget(session)
+    yield* reading.index.forget(session)
+    yield* reading.meaning.forget(session)
+    return deleted
+  })

@@ -1,0 +1,76 @@
+/** Searching a session, or the sessions of an owner, and answering the calls of a model's search tool. */
+import { Clock, Effect } from "effect"
+import type { Message, ToolCall } from "../message/Message.js"
+import { span } from "../observe/spans.js"
+import { readRange, recallMessages, type Recalled } from "../recall/recallMessages.js"
+import { type OwnedRecalled, recallOwned } from "../recall/recallOwned.js"
+import { answerCall } from "../recall/tools.js"
+import { render, shownIndexes } from "../render/Render.js"
+import { checkCount, checkOwner, checkSearched, checkText, checkWithout } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryService.js"
+import { namesOfOwned } from "./ownedSessions.js"
+import { readState } from "./readState.js"
+
+/** Searches the messages of a session. */
+export const recall = (
+  parts: MemoryParts,
+  session: string,
+  query: string,
+  options: RecallOptions & StrategyOptions = {},
+): Effect.Effect<Recalled, MemoryError> =>
+  Effect.gen(function* () {
+    const { tokens = 1_000, messages = "all" } = options
+    const state = yield* readState(parts.sessions, session, options)
+    const strategy = yield* parts.strategyOf(session, options)
+    yield* checkText(session, "query", query)
+    yield* checkCount(session, "tokens", tokens)
+    yield* checkSearched(session, messages)
+    const style = parts.styleOf(strategy, state, yield* Clock.currentTimeMillis)
+    const shown = messages === "outside-context" ? shownIndexes(render(state, style)) : new Set<number>()
+    return yield* recallMessages(parts.reading, state, {
+      query,
+      tokens,
+      before: state.total,
+      without: (index) => shown.has(index),
+    })
+  }).pipe(span("memfold.recall", { session }))
+
+/** Searches all sessions of an owner. */
+export const recallOf = (
+  { log, reading }: MemoryParts,
+  owner: string,
+  query: string,
+  { tokens = 1_000, without = [] }: OwnerRecallOptions = {},
+): Effect.Effect<OwnedRecalled, MemoryError> =>
+  Effect.gen(function* () {
+    yield* checkOwner(owner)
+    yield* checkText("", "query", query)
+    yield* checkCount("", "tokens", tokens)
+    yield* checkWithout(without)
+    const left = new Set(without)
+    const names = (yield* namesOfOwned(log, owner)).filter((name) => !left.has(name))
+    return yield* recallOwned(reading, names, { owner, query, tokens })
+  }).pipe(span("memfold.recallOf"))
+
+/** Answers a call of a tool of recall; `null` for a call of another tool. */
+export const answerToolCall = (
+  parts: MemoryParts,
+  session: string,
+  call: ToolCall,
+  { tokens = 1_000, ...request }: StrategyOptions & { readonly tokens?: number } = {},
+): Effect.Effect<Message | null, MemoryError> =>
+  Effect.gen(function* () {
+    const state = yield* readState(parts.sessions, session)
+    yield* checkCount(session, "tokens", tokens)
+    const search = (query: string) =>
+      recall(parts, session, query, { ...request, tokens, messages: "outside-context" })
+    return yield* answerCall(
+      {
+        search: (query) => Effect.map(search(query), ({ text }) => text),
+        read: (from, to) =>
+          Effect.map(readRange(parts.reading, state, { from, to, tokens }), ({ text }) => text),
+      },
+      call,
+    )
+  })

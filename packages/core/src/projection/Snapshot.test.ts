@@ -1,0 +1,89 @@
+import { Option } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { often } from "@memfold/harness/depth"
+import { conversation, disorder, recorded } from "@memfold/testing/arbitrary"
+import { appended, stateOf } from "@memfold/testing"
+import { Message, Session } from "../index.js"
+import { crc32 } from "../event/checksum.js"
+import { foldVersion, restore, take } from "./Snapshot.js"
+
+const { empty, evolve, fold, requiresReplay } = Session
+
+const restored = (state: Session.SessionState) => Option.getOrThrow(restore(state.session, take(state)))
+
+const state = stateOf([Message.system("be kind"), Message.user("q"), Message.assistant("a")])
+
+describe("L6: a snapshot", () => {
+  it("at any point, with the rest folded onto it, is the fold of all", () => {
+    fc.assert(
+      fc.property(disorder, fc.nat(), (events, cut) => {
+        const point = cut % (events.length + 1)
+        let state = restored(fold(empty("s"), events.slice(0, point)))
+        for (const event of events.slice(point)) {
+          // Such an event makes every earlier snapshot useless, and says so.
+          if (requiresReplay(state, event)) return
+          state = evolve(state, event)
+        }
+        expect(take(state)).toEqual(take(fold(empty("s"), events)))
+      }),
+      { numRuns: often(100, 500) },
+    )
+  })
+
+  it("at every point of a real conversation keeps the messages as they were", () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const events = recorded(appended(messages))
+        let current = empty("s")
+        for (const event of events) current = fold(restored(current), [event])
+        expect(current.uncovered.slice().map((entry) => entry.message)).toEqual(messages)
+      }),
+      { numRuns: often(8, 30) },
+    )
+  })
+
+  it("carries the version of the fold and its place in the log", () => {
+    expect(take(state)).toMatchObject({ foldVersion, version: 3 })
+  })
+})
+
+describe("a snapshot is ignored", () => {
+  const snapshot = take(state)
+  const ignored = (other: Partial<typeof snapshot>, session = "s") =>
+    Option.isNone(restore(session, { ...snapshot, ...other }))
+  const json = snapshot.data.slice(8)
+  const changed = (change: (data: Record<string, unknown>) => void) => {
+    const data = JSON.parse(json) as Record<string, unknown>
+    change(data)
+    const text = JSON.stringify(data)
+    return crc32(text).toString(16).padStart(8, "0") + text
+  }
+
+  it("when another fold made it", () => {
+    expect(ignored({ foldVersion: foldVersion + 1 })).toBe(true)
+    expect(ignored({ foldVersion: foldVersion - 1 })).toBe(true)
+  })
+
+  it("when it is no JSON, or none of ours", () => {
+    for (const data of ["", "not json", "null", "{}", "[]", snapshot.data.slice(0, -1)])
+      expect(ignored({ data })).toBe(true)
+  })
+
+  it("when a single character is another one than was written", () => {
+    expect(ignored({ data: snapshot.data.replace("be kind", "be mean") })).toBe(true)
+  })
+
+  it("when a field is missing or of another type", () => {
+    expect(ignored({ data: changed(() => undefined) })).toBe(false)
+    for (const field of Object.keys(JSON.parse(json) as object)) {
+      expect(ignored({ data: changed((data) => delete data[field]) })).toBe(true)
+      expect(ignored({ data: changed((data) => (data[field] = "?" + field)) })).toBe(true)
+    }
+  })
+
+  it("when it is another session's, or of another version than its label says", () => {
+    expect(ignored({}, "other")).toBe(true)
+    expect(ignored({ version: 2 })).toBe(true)
+  })
+})

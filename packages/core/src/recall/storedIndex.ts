@@ -1,0 +1,98 @@
+/**
+ * The full-text index of a session as a projection: the list of its parts in one row, and the rows of each part. The index is
+ * written when a session is searched, and a repair drops it: the next search builds it again.
+ */
+import type { RecordedEvent } from "../event/EventCodec.js"
+import { batchIdOf } from "../event/EventCodec.js"
+import type { ProjectionRow } from "../log/EventLog.js"
+import type { Projection, RowProblem } from "../projection/Projection.js"
+import { encodePart, headKey, isOfOtherRules, keysOf, type StoredPart } from "./partForm.js"
+import { beginning, SessionIndex } from "./SessionIndex.js"
+
+/** The kind of the rows. */
+export const indexKind = "index"
+
+/** The key of the row that lists the parts. */
+export const partsKey = "parts"
+
+const isPart = (value: unknown): value is StoredPart => {
+  const { version, batchId, buckets } = (value ?? {}) as Partial<Record<keyof StoredPart, unknown>>
+  return Number.isSafeInteger(version) && typeof batchId === "string" && Number.isSafeInteger(buckets)
+}
+
+/** The parts that a row lists, in the order of the log; none if it lists none, or cannot be read. */
+export const partsIn = (row: ProjectionRow | undefined): ReadonlyArray<StoredPart> => {
+  try {
+    const parts: unknown = row === undefined ? [] : JSON.parse(row.data)
+    return Array.isArray(parts) && parts.every(isPart) ? parts : []
+  } catch {
+    return []
+  }
+}
+
+/** The row that lists parts. */
+export const partsRow = (parts: ReadonlyArray<StoredPart>): ProjectionRow => ({
+  key: partsKey,
+  data: JSON.stringify(parts),
+})
+
+/** The rows that the log has for the parts of an index with these ends; `null` for a part that the log does not have. */
+const expectedRows = (
+  session: string,
+  events: ReadonlyArray<RecordedEvent>,
+  parts: ReadonlyArray<StoredPart>,
+): ReadonlyArray<ReadonlyArray<ProjectionRow> | null> => {
+  let index = new SessionIndex(beginning)
+  let next = 0
+  return parts.map((part) => {
+    const end = events.findIndex(({ version }) => version === part.version)
+    const last = events[end]
+    if (last === undefined || batchIdOf(last) !== part.batchId) return null
+    for (const recorded of events.slice(next, end + 1)) index.add(recorded)
+    next = end + 1
+    const { version, batchId } = part
+    const { clears, from, versions, lengths, postings } = index
+    const encoded = encodePart({ session, version, batchId }, { clears, from, versions, lengths, postings })
+    index = new SessionIndex({ version, lastId: last.id, clears, messages: from + lengths.length })
+    return encoded.part.buckets === part.buckets ? encoded.rows : null
+  })
+}
+
+const problemsOf = (
+  session: string,
+  stored: ReadonlyArray<ProjectionRow>,
+  events: ReadonlyArray<RecordedEvent>,
+): ReadonlyArray<RowProblem> => {
+  if (stored.length === 0) return []
+  const byKey = new Map(stored.map(({ key, data }) => [key, data]))
+  const parts = partsIn(stored.find(({ key }) => key === partsKey))
+  if (parts.some((part) => isOfOtherRules(session, part, byKey.get(headKey(part))))) return []
+  const detail = "the part of the full-text index that ends here differs from the log"
+  const differing = expectedRows(session, events, parts).flatMap((rows, at): ReadonlyArray<RowProblem> =>
+    rows !== null && rows.every(({ key, data }) => byKey.get(key) === data)
+      ? []
+      : [{ version: parts[at]?.version ?? 0, detail }],
+  )
+  const known = new Set([partsKey, ...parts.flatMap(keysOf)])
+  const isWhole = parts.length > 0 && [...byKey.keys()].every((key) => known.has(key))
+  if (differing.length > 0 || isWhole) return differing
+  return [{ version: events.at(-1)?.version ?? 0, detail: "the full-text index has rows of no part" }]
+}
+
+/** The events of a session. They are collected in one list: a list for each event would take quadratic time. */
+interface Collected {
+  readonly session: string
+  readonly events: Array<RecordedEvent>
+}
+
+/** The stored full-text index. Its rows are no function of single events, so none follow from an append. */
+export const storedIndex: Projection<Collected> = {
+  kind: indexKind,
+  start: ({ session }) => ({ session, events: [] }),
+  step: (collected, { recorded }) => {
+    collected.events.push(recorded)
+    return collected
+  },
+  rows: () => [],
+  problems: (stored, { session, events }) => problemsOf(session, stored, events),
+}

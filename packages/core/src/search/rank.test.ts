@@ -1,0 +1,63 @@
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { fuse, rank } from "./rank.js"
+import { postingsOf } from "./postings.js"
+
+const terms = ["alpha", "bravo", "zebra"]
+const message = fc.array(fc.constantFrom(...terms, "other"), { maxLength: 6 })
+const conversation = fc.array(message, { maxLength: 8 })
+
+describe("rank", () => {
+  it("ranks the messages of several sessions as if they were one, but no neighbours across them", () => {
+    fc.assert(
+      fc.property(fc.array(conversation, { minLength: 1, maxLength: 4 }), (sessions) => {
+        // Four messages without a word are between those of two sessions: two that share with each.
+        const apart = sessions.map((one) => [[], [], ...one, [], []])
+        const starts = apart.map((_, at) => apart.slice(0, at).flat().length)
+        const together = new Map(
+          rank(terms, [postingsOf(apart.flat())]).map(({ index, ...rest }) => [index, rest]),
+        )
+        const ranked = rank(terms, apart.map(answerOf))
+        for (const { source, index, score, covered } of ranked) {
+          const other = together.get(starts[source]! + index)
+          expect(score).toBeCloseTo(other?.score ?? Number.NaN, 10)
+          expect(covered).toBeCloseTo(other?.covered ?? Number.NaN, 10)
+        }
+        for (const [at, { score }] of ranked.entries())
+          expect(score).toBeLessThanOrEqual(ranked[at - 1]?.score ?? Number.POSITIVE_INFINITY)
+        const places = ranked.map(({ source, index }) => starts[source]! + index)
+        expect(new Set(places)).toEqual(new Set(together.keys()))
+        // Without anything between them, a neighbour in another session is none.
+        const close = rank(terms, sessions.map(answerOf)).map(({ source, index }) => `${source} ${index}`)
+        const alone = sessions.flatMap((one, source) =>
+          rank(terms, [postingsOf(one)]).map(({ index }) => `${source} ${index}`),
+        )
+        expect(close.toSorted()).toEqual(alone.toSorted())
+      }),
+    )
+  })
+})
+
+describe("a ranking by words and one by meaning", () => {
+  const byWords = [4, 7, 1].map((index) => ({ source: 0, index, score: 9 - index, covered: 0.5 }))
+  const near = [[7, 8].map((index) => ({ index, similarity: 1 - index / 100, offset: 0 }))]
+
+  it("are fused by their places: what both have comes first", () => {
+    const fused = fuse(byWords, near)
+    expect(fused.map(({ index }) => index)).toEqual([7, 4, 8, 1])
+    expect(fused[0]?.score).toBeCloseTo(1 / 62 + 1 / 61, 10)
+    expect(fused[0]).toMatchObject({ covered: 0.5, offset: 0 })
+    expect(fused[2]?.covered).toBe(0)
+  })
+
+  it("stay as the words are where nothing is near, and keep sessions apart", () => {
+    expect(fuse(byWords, [[], []])).toBe(byWords)
+    expect(fuse(byWords, [[], ...near]).map(({ source, index }) => [source, index])).toEqual([
+      [0, 4],
+      [1, 7],
+      [0, 7],
+      [1, 8],
+      [0, 1],
+    ])
+  })
+})

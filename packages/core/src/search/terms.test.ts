@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest"
+import { cpuTime } from "@memfold/harness/cpuTime"
+import { queryTermsOf, termsOf } from "./terms.js"
+
+const finds = (query: string, text: string): boolean => {
+  const terms = new Set(termsOf(text))
+  return queryTermsOf(query).some((term) => terms.has(term))
+}
+
+const findsAll = (query: string, text: string): boolean => {
+  const terms = new Set(termsOf(text))
+  return queryTermsOf(query).every((term) => terms.has(term))
+}
+
+describe("search terms", () => {
+  it("are words in their base form, without those that have no topic", () => {
+    expect(termsOf("What is the PORT of the database?!")).toEqual(["port", "databas"])
+    expect(termsOf("the of and to")).toEqual([])
+    expect(termsOf("Don't you see Caroline's book’s cover?")).toEqual(["see", "carolin", "book", "cover"])
+    for (const [one, other] of [
+      ["deploys", "deployed"],
+      ["testing", "tests"],
+      ["prices", "pricing"],
+      ["cities", "city"],
+      ["dishes", "dish"],
+      ["went", "going"],
+      ["bought", "buying"],
+      ["children", "child"],
+      ["seeing", "saw"],
+      ["using", "uses"],
+      ["running", "ran"],
+      ["deployment", "deploying"],
+    ] as const) {
+      expect([one, termsOf(one)]).toEqual([one, termsOf(other)])
+    }
+    expect(termsOf("bus")).not.toEqual(termsOf("but bu"))
+  })
+
+  it("find identifiers and paths as people type them", () => {
+    for (const typed of ["KX-4471", "kx-4471", "KX 4471", "kx4471", "order KX_4471", "4471"])
+      expect([typed, finds(typed, "My order is KX-4471.")]).toEqual([typed, true])
+    for (const typed of [
+      "src/money.ts",
+      "money.ts",
+      "money",
+      "src\\money.ts",
+      "./src/money.ts:42",
+      "`money.ts`",
+    ])
+      expect([typed, finds(typed, "I changed src/money.ts, line 42")]).toEqual([typed, true])
+    expect(findsAll("parse price", "call parsePrice2()")).toBe(true)
+    expect(findsAll("parse price", "call parse_price()")).toBe(true)
+    expect(findsAll("HTTP server", "class HTTPServer")).toBe(true)
+    expect(finds("parseprice2", "call parsePrice2()")).toBe(true)
+    expect(finds("e-mail", "send an email")).toBe(true)
+    expect(finds("ada@example.org", "Write to Ada@example.org")).toBe(true)
+    expect(finds("KX-4471", "My order is KX-4472")).toBe(true)
+    expect(termsOf("KX-4471")).toContain("kx4471")
+    expect(termsOf("KX-4472")).not.toContain("kx4471")
+  })
+
+  it("find Chinese and other scripts without spaces, in parts of compounds too", () => {
+    expect(findsAll("数据库", "我们的数据库怎么备份")).toBe(true)
+    expect(findsAll("备份", "数据库怎么备份")).toBe(true)
+    expect(finds("茶", "我喜欢喝绿茶")).toBe(true)
+    expect(finds("今天下雨吗", "喜欢喝茶")).toBe(false)
+    expect(finds("订单KX-4471在哪", "订单 KX-4471")).toBe(true)
+    expect(finds("用Rust写的parser", "a Rust parser")).toBe(true)
+    expect(findsAll("東京タワー", "東京タワーに行きました")).toBe(true)
+    expect(finds("ภาษาไทย", "ฉันพูดภาษาไทย")).toBe(true)
+    expect(queryTermsOf("我们的订单是什么？")).toEqual(["订单"])
+    expect(queryTermsOf("茶")).toEqual(["茶"])
+  })
+
+  it("do not choke on what has none", () => {
+    for (const text of ["", "🎉 \ud83c !!! …", "'’_-./", "the"]) expect(queryTermsOf(text)).toEqual([])
+    expect(termsOf("x".repeat(65))).toEqual([])
+    expect(termsOf("ＡＢＣ")).toEqual(termsOf("abc"))
+  })
+
+  it("take time linear in the length", () => {
+    const time = (text: string): number => {
+      const start = cpuTime()
+      termsOf(text)
+      return start()
+    }
+    time("warm up 漢字かな a-b.c/d")
+    /** Processor time has outliers on a busy machine. What takes quadratic time is too slow at every try. */
+    const isLinear = (unit: string): boolean => {
+      let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      for (let tries = 0; tries < 12; tries++) {
+        short = Math.min(short, time(unit.repeat(20_000)))
+        long = Math.min(long, time(unit.repeat(80_000)))
+        if (tries > 1 && long < 10 * Math.max(short, 5)) return true
+      }
+      return false
+    }
+    for (const unit of ["漢", "word ", "ก", "a1漢 ", "a-", "aB", "a/", ".", "'"])
+      expect([unit, isLinear(unit)]).toEqual([unit, true])
+  })
+})

@@ -1,0 +1,351 @@
+/**
+ * Access to sessions: load the state, decide on events, append them at the version of that state, and decide again if
+ * another writer was first.
+ *
+ * States are cached by session. A write trusts the cache, because the log refuses a wrong version; it takes one append
+ * and no read. Every read first folds the events after the cached version.
+ */
+import { Array, Clock, type Duration, Effect, type Scope, Stream } from "effect"
+import type { Event } from "../event/Event.js"
+import { encodeBatch, recordedAfter, type RecordedEvent } from "../event/EventCodec.js"
+import {
+  type AppendOptions,
+  type AppendResult,
+  LogError,
+  type LogPosition,
+  type ProjectionChange,
+  type ReadOptions,
+  type Service as EventLog,
+  type VersionConflict,
+} from "../log/EventLog.js"
+import { description } from "../projection/description.js"
+import { type EventStep, rowsOf } from "../projection/Projection.js"
+import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
+import { activeRow, type History, summaries } from "../projection/summaries.js"
+import { evolve, requiresReplay } from "../session/evolve.js"
+import type { SessionState } from "../session/SessionState.js"
+import { makeListeners } from "./listeners.js"
+import { openSession, readOn, type SessionError } from "./openSession.js"
+import { checkActiveRow, mendSummaries } from "./projectionCheck.js"
+import { historyOf, projectionsOf, readEvents } from "./replay.js"
+import { conflictPause, retryTransient } from "./retry.js"
+import { makeTurns } from "./Turns.js"
+import { makeId } from "./id.js"
+
+export type { SessionError } from "./openSession.js"
+
+/** The result of a step: the events to append (nothing is written if there are none), and an answer for the caller. */
+export interface Step<A> {
+  readonly events: ReadonlyArray<Event>
+  readonly answer: A
+}
+
+/** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
+export interface Committed<A> {
+  readonly answer: A
+  readonly state: SessionState
+  readonly appended: AppendResult | null
+}
+
+/** Reads and writes the sessions of one log. Its methods fail with {@link SessionError}. */
+export interface Sessions {
+  /** The newest state of a session; the empty state if it does not exist. */
+  readonly load: (session: string) => Effect.Effect<SessionState, SessionError>
+  /** The state that this process knows, which may not be the newest any more; `null` if it knows none. It reads nothing. */
+  readonly cached: (session: string) => SessionState | null
+  /** The state at a version; the newest state if the session has not reached that version. */
+  readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  /** The decoded events of a session, oldest first by default. */
+  readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
+  /** All summaries that the session ever had, and the commits that can be reverted. It reads the whole log. */
+  readonly history: (session: string) => Effect.Effect<History, SessionError>
+  /**
+   * Runs a step on the state and appends its events in one batch, at the version of that state. If another writer was
+   * first, the step runs again on the newer state: it must be a pure function. Steps run in the order of the calls. `time`
+   * is the time of its events, in milliseconds since the epoch.
+   *
+   * @param batchId - makes a retry harmless: a batch that is already in the log is not written again. A new id by default
+   */
+  readonly transact: <A>(
+    session: string,
+    step: (state: SessionState, time: number) => Step<A>,
+    batchId?: string,
+  ) => Effect.Effect<Committed<A>, SessionError>
+  /** Deletes a session; `false` if it does not exist. */
+  readonly delete: (session: string) => Effect.Effect<boolean, SessionError>
+  /** The last record of a session; `null` if it does not exist. */
+  readonly head: (session: string) => Effect.Effect<LogPosition | null, SessionError>
+  /** Reports that this process has written to a session directly through the log. */
+  readonly notifyChange: (session: string) => void
+  /**
+   * Emits when this process has written to a session, and when other processes may have: when the store reports that, or
+   * at every `pollInterval` if it does not. It may emit once for several writes.
+   */
+  readonly changes: (
+    session: string,
+    pollInterval: Duration.DurationInput,
+  ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
+}
+
+/** What the process keeps of a session between calls. */
+interface CachedSession {
+  newest: StateInLog | null
+  /** The version of the newest snapshot that was read or stored; `null` if there is none. */
+  snapshotVersion: number | null
+}
+
+/** More conflicts in a row are no competition between writers: the log contradicts itself. */
+const mostConflicts = 1_000
+
+/** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
+const isLandmark = (event: Event): boolean =>
+  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
+
+/**
+ * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
+ * come after a snapshot before another one is saved.
+ */
+const eventsBetweenSnapshots = 32
+
+/** New events with the states before and after each of them. */
+const stepsOf = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): ReadonlyArray<EventStep> => {
+  let before = state
+  return recorded.map((one) => {
+    const after = evolve(before, one)
+    const step = { recorded: one, before, after, skipped: false }
+    before = after
+    return step
+  })
+}
+
+/** Whether events invalidate earlier commits: then all summary rows are computed again from the log. */
+const invalidates = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): boolean =>
+  state.damaged.length > 0 || recorded.some(({ event }) => event._tag === "SummaryInvalidated")
+
+/** The projection changes of events that invalidate no commit. */
+const changesOf = (state: SessionState, steps: ReadonlyArray<EventStep>): ReadonlyArray<ProjectionChange> => {
+  const rows = rowsOf(summaries, state, steps)
+  const described = steps.some(({ recorded }) => recorded.event._tag === "SessionDescribed")
+  return [
+    ...(rows.length === 0 ? [] : [{ kind: summaries.kind, rows }]),
+    ...(described
+      ? [{ kind: description.kind, replace: true, rows: rowsOf(description, state, steps) }]
+      : []),
+  ]
+}
+
+/**
+ * Makes the access to the sessions of a log.
+ *
+ * @param log the store
+ * @param options `capacity`: how many states to cache, of the most recently used sessions; 1,000 by default
+ *
+ * @example
+ * ```ts
+ * import { EventLog, Session } from "@memfold/core"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sessions = Session.make(yield* EventLog.EventLog)
+ *   const { total, coveredTo } = yield* sessions.load("chat-1")
+ *   return { total, coveredTo }
+ * })
+ * ```
+ */
+export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
+  const cache = new Map<string, CachedSession>()
+  const inTurn = makeTurns()
+  const listeners = makeListeners(log)
+
+  /** What is cached of a session, moved to the end of the queue for eviction. */
+  const cachedOf = (session: string): CachedSession => {
+    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null }
+    cache.delete(session)
+    cache.set(session, cached)
+    if (cache.size > capacity) cache.delete(cache.keys().next().value ?? session)
+    return cached
+  }
+
+  /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
+  const remember = (cached: CachedSession, before: StateInLog | null, read: StateInLog): StateInLog => {
+    const { newest } = cached
+    if (newest === before || newest === null || read.state.version >= newest.state.version)
+      cached.newest = read
+    return read
+  }
+
+  const openAnew = (session: string, cached: CachedSession): Effect.Effect<StateInLog, SessionError> =>
+    Effect.gen(function* () {
+      const before = cached.newest
+      const { read, snapshotVersion } = yield* openSession(log, session)
+      cached.snapshotVersion = snapshotVersion
+      if (before === null) yield* checkActiveRow(log, read.state)
+      return remember(cached, before, read)
+    })
+
+  /** The newest state. It asks for the head of the log first: mostly nothing is new. */
+  const refresh = (session: string): Effect.Effect<StateInLog, SessionError> =>
+    Effect.suspend(() => {
+      const cached = cachedOf(session)
+      const { newest } = cached
+      if (newest === null) return openAnew(session, cached)
+      return Effect.flatMap(retryTransient(log.head(session)), (head) => {
+        if (head?.version === newest.state.version && head.batchId === newest.batchId)
+          return Effect.succeed(newest)
+        return Effect.flatMap(readOn(log, newest), (read) =>
+          read === null ? openAnew(session, cached) : Effect.succeed(remember(cached, newest, read)),
+        )
+      })
+    })
+
+  const events: Sessions["events"] = (session, options) => readEvents(log, session, options)
+
+  const readTo = (session: string) => (toVersion?: number) =>
+    events(session, toVersion === undefined ? {} : { toVersion })
+
+  const history: Sessions["history"] = (session) =>
+    Effect.gen(function* () {
+      const found = yield* retryTransient(historyOf(session, readTo(session)))
+      yield* mendSummaries(log, session)
+      // A summary that was damaged since this process read it is not shown any more, as after a restart.
+      const cached = cache.get(session)
+      const shown = cached?.newest?.state.summary?.version
+      if (
+        cached !== undefined &&
+        found.summaries.some(({ version, status }) => version === shown && status === "invalid")
+      )
+        cached.newest = null
+      return found
+    })
+
+  /** The projection changes of events that invalidate commits: all rows, computed again from the log. */
+  const changesAnew = (
+    state: SessionState,
+    recorded: ReadonlyArray<RecordedEvent>,
+    steps: ReadonlyArray<EventStep>,
+  ): Effect.Effect<ReadonlyArray<ProjectionChange>, SessionError> =>
+    retryTransient(
+      projectionsOf(
+        state.session,
+        Stream.concat(events(state.session, { toVersion: state.version }), Stream.fromIterable(recorded)),
+      ),
+    ).pipe(
+      // An event before the snapshot is damaged: only the row of the active summary is known.
+      Effect.catchTag("DamagedEvent", () =>
+        Effect.succeed([
+          { kind: summaries.kind, replace: true, rows: activeRow(steps.at(-1)?.after ?? state) },
+        ]),
+      ),
+    )
+
+  const saveSnapshot = (
+    cached: CachedSession,
+    { state, batchId }: StateInLog & { readonly batchId: string },
+  ) =>
+    Effect.suspend(() =>
+      log.projections.put(state.session, { version: state.version, batchId }, [
+        { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
+      ]),
+    ).pipe(
+      Effect.map(() => void (cached.snapshotVersion = state.version)),
+      // Another writer was first: the next commit saves one.
+      Effect.catchTag("VersionConflict", () => Effect.void),
+      Effect.catchAll(({ reason }) =>
+        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), {
+          session: state.session,
+          reason,
+        }),
+      ),
+    )
+
+  /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
+  const append = (
+    { state, batchId: lastBatchId }: StateInLog,
+    list: Array.NonEmptyReadonlyArray<Event>,
+    { time, ...batch }: Required<Pick<AppendOptions, "batchId" | "retried">> & { readonly time: number },
+  ): Effect.Effect<Omit<Committed<unknown>, "answer"> | VersionConflict, SessionError> =>
+    Effect.gen(function* () {
+      const { session, version } = state
+      const { batchId } = batch
+      const timed = Array.map(list, (event) => ({ time, event }))
+      const recorded = recordedAfter(state, batchId, timed)
+      const steps = stepsOf(state, recorded)
+      const changes = invalidates(state, recorded)
+        ? yield* changesAnew(state, recorded, steps)
+        : changesOf(state, steps)
+      const appended = yield* log
+        .append(session, encodeBatch(state, batchId, timed), {
+          ...batch,
+          expectedVersion: version,
+          lastBatchId: lastBatchId ?? undefined,
+          projections: changes.length === 0 ? undefined : changes,
+        })
+        .pipe(Effect.catchTag("VersionConflict", (conflict) => Effect.succeed(conflict)))
+      if ("_tag" in appended) return appended
+      listeners.tell(session)
+      const cached = cachedOf(session)
+      if (appended.duplicate || recorded.some((one) => requiresReplay(state, one))) {
+        cached.newest = appended.duplicate ? cached.newest : null
+        return { state: (yield* refresh(session)).state, appended }
+      }
+      const next = { state: steps.at(-1)?.after ?? state, batchId }
+      cached.newest = next
+      const isFar =
+        cached.snapshotVersion === null ||
+        next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
+      if (isFar && list.some(isLandmark)) yield* saveSnapshot(cached, next)
+      return { state: next.state, appended }
+    })
+
+  const transact: Sessions["transact"] = (session, step, given) =>
+    inTurn(
+      session,
+      Effect.gen(function* () {
+        // A caller's id may come again at any version; an id of our own comes again only when the store's answer is lost.
+        const batch = {
+          batchId: given ?? (yield* makeId),
+          retried: given === undefined ? ("in-place" as const) : ("anywhere" as const),
+        }
+        let before = cachedOf(session).newest
+        for (let [conflicts, isNewest] = [0, false]; ;) {
+          if (before === null) {
+            before = yield* refresh(session)
+            isNewest = true
+          }
+          const time = yield* Clock.currentTimeMillis
+          const { events, answer } = step(before.state, time)
+          if (!Array.isNonEmptyReadonlyArray(events)) {
+            if (isNewest) return { answer, state: before.state, appended: null }
+            // The log could not say that the cached state is old.
+            before = null
+            continue
+          }
+          const done = yield* append(before, events, { ...batch, time })
+          if (!("_tag" in done)) return { answer, ...done }
+          if (++conflicts > mostConflicts) {
+            const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${done.message}`
+            return yield* new LogError({ operation: "append", session, reason })
+          }
+          yield* conflictPause(conflicts)
+          before = null
+        }
+      }),
+    )
+
+  return {
+    load: (session) => Effect.map(refresh(session), ({ state }) => state),
+    cached: (session) => cache.get(session)?.newest?.state ?? null,
+    stateAt: (session, version) => Effect.map(openSession(log, session, version), ({ read }) => read.state),
+    events,
+    history,
+    transact,
+    head: (session) => retryTransient(log.head(session)),
+    changes: listeners.changes,
+    notifyChange: listeners.tell,
+    delete: (session) =>
+      inTurn(
+        session,
+        Effect.tap(log.delete(session), () => Effect.sync(() => cache.delete(session))),
+      ),
+  }
+}

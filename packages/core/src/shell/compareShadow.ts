@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { decide, type DecideOptions } from "../policy/decide.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { Due } from "../engine/look.js"
+import * as metrics from "../observe/metrics.js"
+
+/**
+ * Lets the shadow strategy decide on the same state, counts whether it agrees with the acting one, and logs each
+ * difference. It changes nothing in the session. A shadow strategy that throws is counted and otherwise ignored.
+ */
+export const compareShadow = (
+  shadow: Strategy,
+  acting: Due,
+  { now, budget }: Pick<DecideOptions, "now" | "budget">,
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { state } = acting
+    const decision = decide(shadow, state, { now, budget })
+    const agrees = (decision._tag === "Due") === (acting._tag === "Compact")
+    const counted = metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
+    if (agrees) return counted
+    const range =
+      decision._tag === "Due"
+        ? `[${decision.plan.from},${decision.plan.to}) (${decision.plan.reason})`
+        : "nothing"
+    return Effect.zipRight(
+      counted,
+      Effect.logDebug(`the shadow strategy would compact ${range}`).pipe(
+        Effect.annotateLogs({ session: state.session, shadow: shadow.name }),
+      ),
+    )
+  }).pipe(Effect.catchAllDefect(() => metrics.count(metrics.backgroundFailures, { kind: "shadow" })))

@@ -1,0 +1,102 @@
+import { Effect, Option, Schema, Stream } from "effect"
+import { Fact, type FactsLearned } from "../event/Event.js"
+import type { SessionError, Sessions } from "./Sessions.js"
+import type { SessionState } from "../session/SessionState.js"
+import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
+import { describeFailure } from "../layers/describeFailure.js"
+
+/** A layer that returns an invalid fact has failed: it could not be stored. */
+const checkFacts = Schema.validate(Schema.Array(Fact))
+
+/** How long the layers may take. Compactions wait for them, since they may cover the same turns. */
+const timeout = "2 minutes"
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Whether the messages in a range are still uncovered and unchanged. */
+const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
+  for (let index = from; index < to; index++)
+    if (before.uncovered.at(index) !== now.uncovered.at(index)) return false
+  return true
+}
+
+/** The indexes of messages that were redacted after one version, up to another. */
+const redactedBetween = (
+  sessions: Sessions,
+  session: string,
+  after: number,
+  toVersion: number,
+): Effect.Effect<ReadonlyArray<number>, SessionError> =>
+  sessions.events(session, { fromVersion: after + 1, toVersion }).pipe(
+    Stream.filterMap(({ event }) =>
+      event._tag === "MessageRedacted" ? Option.some(event.version) : Option.none(),
+    ),
+    Stream.flatMap((version) => sessions.events(session, { fromVersion: version, toVersion: version })),
+    Stream.filterMap(({ event }) =>
+      event._tag === "MessageAppended" ? Option.some(event.index) : Option.none(),
+    ),
+    Stream.runCollect,
+    Effect.map((indices) => [...indices]),
+  )
+
+/**
+ * Learns facts from the turns that have ended since the last time, and returns whether the layers succeeded. When they
+ * fail, the turns are tried again together with the next one, as long as their messages are uncovered.
+ *
+ * The facts are thrown away and learned again when another process has learned from some of the turns meanwhile, since
+ * no turn is learned from twice, and when one of their messages was redacted (law L15).
+ */
+export const learnFacts = (
+  sessions: Sessions,
+  layers: MemoryLayers,
+  session: string,
+): Effect.Effect<boolean, SessionError> =>
+  Effect.gen(function* () {
+    const state = yield* sessions.load(session)
+    const range = turnsToLearn(state)
+    if (range === null) return true
+    const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
+    const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
+      Effect.flatMap(checkFacts),
+      Effect.timeout(timeout),
+      Effect.catchAllCause((cause) =>
+        Effect.logWarning("no facts were learned from a turn").pipe(
+          Effect.annotateLogs({ session, why: describeFailure(cause) }),
+          Effect.as(null),
+        ),
+      ),
+    )
+    if (facts === null) return false
+    const learned: FactsLearned = { _tag: "FactsLearned", ...range, facts: [...facts] }
+    let checked: number | null = null
+    for (;;) {
+      const { answer, state: now } = yield* sessions.transact(session, (now) => {
+        const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
+        // The session was cleared, or deleted and started again: these turns are gone.
+        if (now.clears !== state.clears || now.startTime !== state.startTime) return nothing("gone")
+        if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
+        if (now.learnedTo > state.learnedTo) return nothing("overtaken")
+        return { events: [learned], answer: "learned" as const }
+      })
+      if (answer === "overtaken") return yield* learnFacts(sessions, layers, session)
+      if (answer !== "touched") return true
+      const redacted = (yield* redactedBetween(sessions, session, state.version, now.version)).filter(
+        (index) => range.from <= index && index < range.to,
+      )
+      if (redacted.length > 0) {
+        yield* Effect.forEach(redacted, (index) => layers.forgetMessage(state, index)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.logError("facts learned from a redacted message could not be erased").pipe(
+              Effect.annotateLogs({ session, why: describeFailure(cause) }),
+            ),
+          ),
+        )
+        return yield* learnFacts(sessions, layers, session)
+      }
+      // The messages were compacted, pruned or loaded again. The facts are still right.
+      checked = now.version
+    }
+  })

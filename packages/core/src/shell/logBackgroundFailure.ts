@@ -1,0 +1,29 @@
+import { Cause, Effect, Option, Predicate } from "effect"
+import * as metrics from "../observe/metrics.js"
+
+/**
+ * Logs and counts a failure of background work, since no caller waits for it. The messages stay uncovered.
+ *
+ * The log has the message of a typed error, which never quotes a conversation. Of a defect it only says that something
+ * threw, because a thrown value may quote anything.
+ */
+export const logBackgroundFailure =
+  (session: string) =>
+  (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+    Effect.zipRight(
+      metrics.count(metrics.backgroundFailures, {
+        kind: Option.match(Cause.failureOption(cause), {
+          onNone: () => "defect",
+          onSome: (error) => (Predicate.hasProperty(error, "_tag") ? String(error._tag) : "error"),
+        }),
+      }),
+      Effect.logError("a compaction could not run").pipe(
+        Effect.annotateLogs({
+          session,
+          why: Option.match(Cause.failureOption(cause), {
+            onNone: () => "it threw",
+            onSome: (error) => (error instanceof Error ? error.message : "it failed"),
+          }),
+        }),
+      ),
+    )

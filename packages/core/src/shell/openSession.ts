@@ -1,0 +1,150 @@
+/**
+ * Reads the state of a session: from its snapshot, if there is a usable one, and from the log after it. Every read of the log
+ * checks that it is the log that the state was folded from.
+ */
+import { Effect, Either, Option } from "effect"
+import { batchIdOf, DamagedEvent, decode } from "../event/EventCodec.js"
+import { foldRecords } from "../log/pages.js"
+import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
+import { evolve, requiresReplay } from "../session/evolve.js"
+import { empty, type SessionState } from "../session/SessionState.js"
+import { decodeAt, readEvents, replay } from "./replay.js"
+import { retryTransient } from "./retry.js"
+
+/** The errors of reading or writing a session: the store failed, or a stored event is damaged. */
+export type SessionError = LogError | DamagedEvent
+
+/** A state that was read, and the version of the snapshot that it was read from; `null` without one. */
+export interface OpenedSession {
+  readonly read: StateInLog
+  readonly snapshotVersion: number | null
+}
+
+/** Whether a record is the commit of the summary that a state shows, readable and with its id. */
+const isCommitOf = ({ summary }: SessionState, record: LogRecord): boolean =>
+  Either.match(decode(record), {
+    onLeft: () => false,
+    onRight: ({ event }) => event._tag === "SummaryCommitted" && event.summary === summary?.id,
+  })
+
+/**
+ * Folds the events after a state, from the last event of the state on. `null` if the state cannot be extended: that event is
+ * missing or has another batch id, because the session was deleted and perhaps started again; or a new event changes what is
+ * in the state already. Then the session must be folded from its first event.
+ */
+export const readOn = (
+  log: EventLog,
+  { state, batchId }: StateInLog,
+  toVersion = Number.MAX_SAFE_INTEGER,
+): Effect.Effect<StateInLog | null, SessionError> => {
+  const { session, version } = state
+  const step = (reached: StateInLog | null, record: LogRecord) => {
+    if (record.version === version) {
+      const isLast = batchId === null || record.batchId === batchId
+      return Either.right(isLast ? { state, batchId: record.batchId } : null)
+    }
+    if (reached === null) return Either.right(null)
+    return Either.map(decodeAt(reached.state.version + 1, record), (recorded) =>
+      requiresReplay(reached.state, recorded)
+        ? null
+        : { state: evolve(reached.state, recorded), batchId: record.batchId },
+    )
+  }
+  const start: StateInLog | null = version === 0 ? { state, batchId } : null
+  return retryTransient(
+    foldRecords<StateInLog | null, DamagedEvent>(
+      log,
+      session,
+      { fromVersion: Math.max(version, 1), toVersion },
+      start,
+      step,
+    ),
+  )
+}
+
+/** Whether the commit of the summary in a snapshot is readable in the log: a snapshot would hide that it is damaged. */
+const isSummarySound = (log: EventLog, state: SessionState): Effect.Effect<boolean, LogError> => {
+  const { session, summary } = state
+  if (summary === null) return Effect.succeed(true)
+  const { version } = summary
+  return Effect.map(
+    retryTransient(log.read(session, { fromVersion: version, toVersion: version, reverse: false, limit: 1 })),
+    ([record]) => record !== undefined && isCommitOf(state, record),
+  )
+}
+
+/** The state in the snapshot. If the snapshot cannot be read, the session is folded from its log instead. */
+const loadSnapshot = (log: EventLog, session: string): Effect.Effect<Option.Option<StateInLog>> =>
+  retryTransient(log.projections.get(session, snapshot.kind)).pipe(
+    Effect.map(([row]) => Option.flatMap(Option.fromNullable(row), (stored) => stateIn(session, stored))),
+    Effect.catchAll((error) =>
+      Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
+        Effect.annotateLogs({ session, reason: error.reason }),
+        Effect.as(Option.none()),
+      ),
+    ),
+  )
+
+/**
+ * Folds the log from its first event. The log is read in pages: a redaction that comes in between may have rewritten events
+ * that were read already. So it is read again if it has a redaction that was not there when the read began.
+ */
+const readAll = (log: EventLog, session: string, to: number | undefined, newest: number) =>
+  Effect.gen(function* () {
+    for (let known = newest; ; known = (yield* retryTransient(log.head(session)))?.version ?? 0) {
+      const { state, last, collected } = yield* retryTransient(
+        replay(session, () => readEvents(log, session, to === undefined ? {} : { toVersion: to }), {
+          start: () => 0,
+          step: (redaction, { recorded: { event, version } }) =>
+            event._tag === "MessageRedacted" ? version : redaction,
+        }),
+      )
+      if (collected <= known) return { state, batchId: last === null ? null : batchIdOf(last) }
+    }
+  })
+
+const readState = (
+  log: EventLog,
+  session: string,
+  to: number | undefined,
+  newest: number,
+): Effect.Effect<OpenedSession, SessionError> =>
+  Effect.gen(function* () {
+    const stored = Option.getOrNull(yield* loadSnapshot(log, session))
+    const isUsable = stored !== null && (to === undefined || stored.state.version <= to)
+    if (isUsable && (yield* isSummarySound(log, stored.state))) {
+      const read = yield* readOn(log, stored, to)
+      if (read !== null) return { read, snapshotVersion: stored.state.version }
+    }
+    return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
+  })
+
+/**
+ * The state of a session, now or at a version. It fails if the log ends before the version that the store has for the
+ * session: then the log has lost its end.
+ */
+export const openSession = (
+  log: EventLog,
+  session: string,
+  to?: number,
+): Effect.Effect<OpenedSession, SessionError> =>
+  Effect.gen(function* () {
+    for (let lost: number | null = null; ;) {
+      const newest: number = (yield* retryTransient(log.head(session)))?.version ?? 0
+      if (newest === 0) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
+      const opened: OpenedSession = yield* readState(log, session, to, newest)
+      const { version, summary } = opened.read.state
+      if (version >= Math.min(newest, to ?? newest)) {
+        if (summary !== null)
+          yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+        return opened
+      }
+      // The first time, the session may have been deleted, and begun anew, in between.
+      if (lost === newest) {
+        const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`
+        return yield* new DamagedEvent({ session, version: version + 1, detail })
+      }
+      lost = newest
+    }
+  })

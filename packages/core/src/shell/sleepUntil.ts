@@ -1,0 +1,42 @@
+/** Sleeping until a time without keeping the program alive. */
+import { Duration, Effect } from "effect"
+import { isLive } from "./clock.js"
+
+/** The longest sleep, in milliseconds: timers of JavaScript have a longest delay, and a check a day costs next to nothing. */
+const longestSleep = 24 * 3_600_000
+
+/**
+ * Sleeps until a time in milliseconds since the epoch, or for a day if that is sooner. With the live clock, it uses a
+ * timer that does not keep the program from ending; that clock's own sleep would. For background work of the engine and
+ * of stores.
+ *
+ * @param time when to wake up, in milliseconds since the epoch
+ *
+ * @example
+ * ```ts
+ * import { sleepUntil } from "@memfold/core"
+ * import { Clock, Effect } from "effect"
+ *
+ * const pause = Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + 1_000))
+ * const looking = Effect.forever(Effect.zipRight(pause, Effect.log("looked")))
+ * console.log(looking)
+ * ```
+ */
+export const sleepUntil = (time: number): Effect.Effect<void> =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(clock.currentTimeMillis, (now) => {
+      const millis = Math.min(Math.max(time - now, 0), longestSleep)
+      return isLive(clock) ? sleepUnreferenced(millis) : clock.sleep(Duration.millis(millis))
+    }),
+  )
+
+// Every runtime has these two. Timers of Node.js have `unref` as well.
+declare const setTimeout: (run: () => void, millis: number) => number | { readonly unref?: () => void }
+declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
+
+const sleepUnreferenced = (millis: number): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    if (typeof timer === "object") timer.unref?.()
+    return Effect.sync(() => clearTimeout(timer))
+  })

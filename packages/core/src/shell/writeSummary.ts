@@ -1,0 +1,337 @@
+/**
+ * Calls the summarizers for a plan: with input in chunks that fit their windows, with retries and a timeout, and with
+ * each summarizer's fallback. What was finished is kept when the rest fails.
+ */
+import { Duration, Effect, Either, Schedule, Schema } from "effect"
+import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
+import type { Message } from "../message/Message.js"
+import { leaveOutInvalid } from "../render/boundParts.js"
+import { pairResults } from "../render/pairResults.js"
+import { preambleEnd, summaryMessages } from "../render/Render.js"
+import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { marginOf, messageOverhead } from "../message/TokenCounter.js"
+import * as metrics from "../observe/metrics.js"
+import { span } from "../observe/spans.js"
+import type { Lock, WrittenSummary } from "../engine/compaction.js"
+import type { Strategy } from "../policy/Strategy.js"
+import type { Entry, SessionState } from "../session/SessionState.js"
+import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
+import { SummarizerError } from "../summarize/Summarizer.js"
+import type { Assignment } from "../engine/Composition.js"
+import { compose } from "../engine/Composition.js"
+import type { CompactionParts, CompactionRequest } from "./runCompaction.js"
+import { chunks, fitting, smallestRoom } from "../engine/chunks.js"
+import { failureNotes, splitNotes } from "../engine/toolNotes.js"
+import { wholeContext } from "../engine/wholeContext.js"
+
+/** What writes summaries. */
+export type SummaryWriters = Pick<CompactionParts, "summarizer" | "counter" | "settings" | "contextOf">
+
+/** What writes the summary of one compaction. */
+interface Writers extends SummaryWriters {
+  readonly strategy: Strategy
+}
+
+/** One segment, as far as it was finished before every summarizer had failed. */
+interface Progress {
+  readonly segment: Segment | null
+  readonly calls: number
+  readonly by: ReadonlyArray<string>
+  readonly failure: SummarizerError | null
+}
+
+/**
+ * Writes the summary of a plan. It fails if nothing could be finished. A plan in blocks is written as a whole or not at
+ * all, since a block covers a fixed number of turns.
+ */
+export const writeSummary = (
+  parts: SummaryWriters,
+  { before, plan }: Pick<Lock, "before" | "plan">,
+  { strategy, instructions }: Pick<CompactionRequest, "strategy" | "instructions">,
+): Effect.Effect<WrittenSummary, SummarizerError> =>
+  Effect.gen(function* () {
+    const writers = { ...parts, strategy }
+    const { carried, assignments } = compose(writers.strategy.summaryMode, before.summary, plan)
+    const segments: Array<Segment> = []
+    const by = new Set<string>()
+    let calls = 0
+    let failure = null as SummarizerError | null
+    for (const assignment of assignments) {
+      const written: Progress = yield* writeSegment(writers, before, assignment, instructions)
+      calls += written.calls
+      for (const name of written.by) by.add(name)
+      failure = written.failure
+      if (written.segment !== null) segments.push(written.segment)
+      if (failure !== null) break
+    }
+    const reached = segments.at(-1)?.to
+    if (failure !== null && (reached === undefined || writers.strategy.summaryMode === "blocks")) {
+      return yield* failure
+    }
+    const coveredTo = failure === null ? plan.to : (reached ?? plan.from)
+    const names = by.size === 0 ? [writers.summarizer.name] : [...by]
+    return { carried, segments, coveredTo, calls, by: names.join(", ") }
+  }).pipe(span("memfold.summarize", { summarizer: parts.summarizer.name }))
+
+/** A text, the same in the form of a provider, and the index where their coverage ends. */
+interface Text {
+  readonly text: string | undefined
+  readonly providerData?: ProviderData | undefined
+  readonly to: number
+}
+
+/**
+ * Writes one segment. Input that is too large for one call is divided into several, and each is merged into the text
+ * before it. A call ends where a group does, if possible, since only there can the text be kept if the next call fails.
+ */
+const writeSegment = (
+  writers: Writers,
+  before: SessionState,
+  assignment: Assignment,
+  instructions: string | undefined,
+): Effect.Effect<Progress> =>
+  Effect.gen(function* () {
+    const { part, from, previous } = assignment
+    const entries = withoutPinned(before.uncovered.slice(part.from, part.to))
+    const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
+    const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
+    let finished: Text = { text: earlier?.text ?? previous, to: part.from }
+    let calls = 0
+    const by = new Set<string>()
+    let failure: SummarizerError | null = null
+    for (
+      let summarizer: Summarizer | undefined = writers.summarizer;
+      summarizer !== undefined;
+      summarizer = summarizer.fallback
+    ) {
+      const rest: ReadonlyArray<Entry> = entries.filter(({ index }) => index >= finished.to)
+      const called: CallResult = yield* callFor({ ...writers, summarizer }, before, assignment, {
+        finished,
+        rest,
+        instructions,
+      })
+      calls += called.calls
+      if (called.finished.to > finished.to) by.add(summarizer.name)
+      finished = called.finished
+      failure = called.failure
+      if (failure === null) break
+    }
+    if (finished.to === part.from) return { segment: null, calls, by: [], failure }
+    const covered = entries.filter(({ index }) => index < finished.to).map(({ message }) => message)
+    const noted = notes === undefined ? "" : failureNotes(covered, notes, earlier?.failures)
+    const text = (finished.text ?? "") + noted
+    const { providerData } = finished
+    const native = part.kind === "history" && from === 0 && providerData !== undefined ? { providerData } : {}
+    return {
+      segment: { kind: part.kind, from, to: finished.to, text, ...native },
+      calls,
+      by: [...by],
+      failure,
+    }
+  })
+
+/** What one summarizer finished. */
+interface CallResult {
+  readonly finished: Text
+  readonly calls: number
+  readonly failure: SummarizerError | null
+}
+
+/**
+ * Calls one summarizer for the rest of a segment. It fails if the text written so far leaves no room for new messages:
+ * that text is never cut.
+ */
+const callFor = (
+  writers: Writers,
+  before: SessionState,
+  { part, from, previous }: Assignment,
+  {
+    finished: start,
+    rest,
+    instructions,
+  }: {
+    readonly finished: Text
+    readonly rest: ReadonlyArray<Entry>
+    readonly instructions: string | undefined
+  },
+): Effect.Effect<CallResult> =>
+  Effect.gen(function* () {
+    const { counter, summarizer } = writers
+    const { session } = before
+    const least = smallestRoom(summarizer.maxInputTokens)
+    const window = (summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
+    const all = chunks(
+      counter,
+      rest.map(({ message }) => message),
+      least ?? window,
+    )
+    /** The index before which every message is complete when the chunks before this position are written. */
+    const reached = (position: number): number => {
+      const next = all[position]
+      if (next === undefined) return part.to
+      // If the next chunk continues a message, that message is not complete.
+      return rest[next.position]?.index ?? part.to
+    }
+    const endsGroup = (position: number): boolean => {
+      const inside = position > 0 && all[position]?.position === all[position - 1]?.position
+      return !inside && boundaryBefore(before, reached(position)) === reached(position)
+    }
+
+    /** The messages of the chunks `[position, end)` as a conversation; `null` if messages or groups are divided. */
+    const contextOf = (position: number, end: number): Conversation | null => {
+      if (!endsGroup(position) || !endsGroup(end)) return null
+      const since = position === 0 ? start.to : reached(position)
+      const to = reached(end)
+      const preambleTo = Math.min(preambleEnd(before), to)
+      const whole = position === 0 && start.to === part.from && from === 0 ? before.summary : null
+      const bound = leaveOutInvalid(before, () => "")
+      const paired = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> =>
+        pairResults(entries.map(bound.check).filter(bound.hasRest)).map(({ message }) => message)
+      const earlier = whole ?? asSummary(writers, { part, from, text, providerData })
+      return {
+        pinned: paired([...before.pinned, ...before.uncovered.slice(before.coveredTo, preambleTo)]),
+        summary: earlier === null ? [] : summaryMessages(earlier),
+        messages: paired(before.uncovered.slice(Math.max(since, preambleTo), to)),
+      }
+    }
+
+    // A call for a part of the messages, or behind a text that was only now written, is about more than contexts show.
+    const isOneCall = start.to === part.from && start.text === previous
+    const shown =
+      summarizer.asksInContext === true && isOneCall
+        ? yield* writers.contextOf(before, writers.strategy)
+        : null
+
+    let finished = start
+    let text = start.text
+    let providerData = start.providerData
+    let calls = 0
+    let position = 0
+    while (position < all.length) {
+      const written = text === undefined ? 0 : counter.count(text) + messageOverhead
+      if (least !== undefined && window - written < least) {
+        const detail = `the summary so far takes ${written} of the summarizer's ${Math.floor(window)} tokens`
+        return { finished, calls, failure: new SummarizerError({ session, reason: "too-large", detail }) }
+      }
+      const most = position + fitting(all, position, window - written)
+      let end = most
+      while (end > position + 1 && !endsGroup(end)) end--
+      if (!endsGroup(end)) end = most
+      const taken = all.slice(position, end)
+      calls++
+      const context = contextOf(position, end)
+      const range = {
+        from,
+        to: reached(end),
+        previous: text,
+        messagesFrom: rest[all[position]?.position ?? 0]?.index ?? part.from,
+      }
+      const isWhole = position === 0 && end === all.length
+      const whole =
+        shown === null || !isWhole || shown.tokens > window ? null : wholeContext(shown, before, range)
+      const answer: Either.Either<Answer, SummarizerError> = yield* Effect.either(
+        callSummarizer(writers, {
+          session,
+          kind: part.kind,
+          ...range,
+          messages: taken.map(({ message }) => message),
+          replacesTokens: taken.reduce((sum, { tokens }) => sum + tokens, written),
+          ...sizeOf(writers.strategy, part.kind),
+          instructions,
+          ...(context === null ? {} : { context }),
+          ...(whole === null ? {} : { wholeContext: whole }),
+        }),
+      )
+      if (Either.isLeft(answer)) return { finished, calls, failure: answer.left }
+      ;({ text, providerData } = answer.right)
+      position = end
+      if (endsGroup(position)) finished = { text, providerData, to: reached(position) }
+    }
+    return { finished: { text, providerData, to: part.to }, calls, failure: null }
+  })
+
+/** The size that the strategy asks for: merged blocks have one of their own. */
+const sizeOf = (
+  { summaryMode, summarySize, mergeBlocks }: Strategy,
+  kind: Segment["kind"],
+): Pick<Request, "size"> => {
+  if (summarySize === undefined) return {}
+  const merges = summaryMode === "blocks" && kind === "history" && mergeBlocks !== undefined
+  return { size: merges ? { ...summarySize, maxTokens: mergeBlocks.maxTokens } : summarySize }
+}
+
+/** The text written so far as a summary; `null` if there is none. */
+const asSummary = (
+  { strategy }: Writers,
+  written: Pick<Assignment, "part" | "from"> & Pick<Text, "text" | "providerData">,
+): Parameters<typeof summaryMessages>[0] | null => {
+  const { part, from, text, providerData } = written
+  if (text === undefined) return null
+  const data = providerData === undefined ? {} : { providerData }
+  return {
+    segments: [{ kind: part.kind, from, to: part.from, text, ...data }],
+    files: noFiles,
+    wording: strategy.context.wording,
+  }
+}
+
+/** What a summarizer wrote, checked. */
+interface Answer {
+  readonly text: string
+  readonly providerData: ProviderData | undefined
+}
+
+/**
+ * The provider data of a result as it will be read back; none if it is no smaller than what it replaces.
+ *
+ * @throws if JSON cannot hold it; that counts as a failure of the summarizer
+ */
+const keptData = ({ providerData }: Result, replacesTokens: number): ProviderData | undefined =>
+  providerData === undefined || (providerData.tokens ?? 0) >= replacesTokens
+    ? undefined
+    : Schema.decodeUnknownSync(ProviderData)(JSON.parse(JSON.stringify(providerData)))
+
+const callSummarizer = (
+  { summarizer, counter, settings }: Writers,
+  request: Request,
+): Effect.Effect<Answer, SummarizerError> => {
+  const refuse = (reason: SummarizerError["reason"], detail: string) =>
+    new SummarizerError({ session: request.session, reason, detail })
+  const answered = Effect.suspend(() => summarizer.summarize(request)).pipe(
+    Effect.timeoutFail({
+      duration: settings.summarizerTimeout,
+      onTimeout: () =>
+        refuse(
+          "timeout",
+          `no answer within ${Duration.format(settings.summarizerTimeout)}; the limit is a setting`,
+        ),
+    }),
+  )
+  const checked = Effect.flatMap(answered, (result) => {
+    const { text, finish } = result
+    if (finish === "length") return refuse("truncated", "the model was cut off; allow it more output tokens")
+    if (finish === "refused") return refuse("refused", "the model refused to write the summary")
+    if (typeof text !== "string" || text.trim() === "") return refuse("empty", "the summary has no text")
+    const tokens = counter.count(text)
+    return tokens < request.replacesTokens
+      ? Effect.succeed({ text, providerData: keptData(result, request.replacesTokens) })
+      : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
+  })
+  // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so
+  // it is not passed on.
+  const known = Effect.catchAllDefect(checked, () =>
+    refuse("unavailable", `"${summarizer.name}" threw instead of answering`),
+  )
+  const counted = Effect.zipRight(
+    metrics.count(metrics.summarizerCalls),
+    Effect.tapError(known, ({ reason }) => metrics.count(metrics.summarizerFailures, { reason })),
+  )
+  return Effect.retry(counted, { times: settings.summarizerRetries, while: passes, schedule: pauses })
+}
+
+/** Whether a failure may pass. Any other one would come again with the same input. */
+const passes = ({ reason }: SummarizerError): boolean => reason === "unavailable" || reason === "timeout"
+
+/** The pauses before a summarizer is called again. */
+const pauses = Schedule.jittered(Schedule.exponential("500 millis"))

@@ -1,0 +1,45 @@
+/** Memories for tests: a log of their own, a summarizer that says what it covers. */
+import { Layer } from "effect"
+import {
+  CurrentSummarizer,
+  EchoSummarizer,
+  type EventLog,
+  SummaryMode,
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  type Summarizer,
+  Trigger,
+} from "@memfold/core"
+
+export { gated } from "@memfold/testing/fakes"
+
+/** Writes nothing but the range it was asked to cover. */
+export const echo: Summarizer.Service = EchoSummarizer.make()
+
+/** Runs a program with a memory over a fresh log in memory. */
+export const withMemory = (
+  options: Memory.Options,
+  summarizer: Summarizer.Service = echo,
+): Layer.Layer<Memory.Memory | EventLog.EventLog> =>
+  Memory.layer(options).pipe(
+    Layer.provideMerge(InMemoryEventLog.layer),
+    Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
+  )
+
+/** Compacts by fours and keeps two messages. */
+export const pairs = Strategy.make({
+  name: "pairs",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(2),
+  summaryMode: SummaryMode.rolling,
+})
+
+/** So many messages of ordinary length, the user and the assistant in turn. */
+export const said = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, position) => {
+    const text = `message number ${from + position} says something of ordinary length`
+    return position % 2 === 0 ? Message.user(text) : Message.assistant(text)
+  })

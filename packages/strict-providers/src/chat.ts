@@ -1,0 +1,201 @@
+/** A validator of requests to OpenAI's Chat Completions API. */
+import { chatRules, type ChatRule } from "./chatRules.js"
+import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
+import { Findings, type Violation } from "./violation.js"
+
+const requestFields: ReadonlySet<string> = new Set(
+  `messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens
+  metadata modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options
+  prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream
+  stream_options temperature tool_choice tools top_logprobs top_p user verbosity web_search_options`.split(
+    /\s+/,
+  ),
+)
+
+/** The fields of a message of each role, and the parts that its content can have. */
+const roles: Readonly<
+  Record<string, { readonly fields: ReadonlySet<string>; readonly parts: ReadonlySet<unknown> }>
+> = {
+  system: { fields: new Set(["role", "content", "name"]), parts: new Set(["text"]) },
+  developer: { fields: new Set(["role", "content", "name"]), parts: new Set(["text"]) },
+  user: {
+    fields: new Set(["role", "content", "name"]),
+    parts: new Set(["text", "image_url", "input_audio", "file"]),
+  },
+  assistant: {
+    fields: new Set(["role", "content", "name", "refusal", "audio", "tool_calls", "function_call"]),
+    parts: new Set(["text", "refusal"]),
+  },
+  // The client's types know no name of a tool message; the API has taken one since it had tools.
+  tool: { fields: new Set(["role", "content", "tool_call_id", "name"]), parts: new Set(["text"]) },
+  function: { fields: new Set(["role", "content", "name"]), parts: new Set() },
+}
+
+/** The fields of each type of part, beside `type`; the first one is needed. */
+const parts: Readonly<Record<string, readonly [needed: string, ...others: ReadonlyArray<string>]>> = {
+  text: ["text", "prompt_cache_breakpoint"],
+  refusal: ["refusal"],
+  image_url: ["image_url", "prompt_cache_breakpoint"],
+  input_audio: ["input_audio", "prompt_cache_breakpoint"],
+  file: ["file", "prompt_cache_breakpoint"],
+}
+
+const authorName = /^[^\s<|\\/>]{1,64}$/u
+const functionName = /^[a-zA-Z0-9_-]{1,64}$/
+
+const isCallId = (id: unknown): id is string => typeof id === "string" && id.length >= 1 && id.length <= 40
+
+const contentProblems = (message: Fields, role: string, path: string, findings: Findings<ChatRule>) => {
+  const content = message["content"]
+  if (content == null) {
+    const stated = ["tool_calls", "function_call", "refusal", "audio"].some((name) => message[name] != null)
+    if (role === "function" && content === null) return
+    if (role !== "assistant" || !stated) findings.add("content-null", `${path}.content`)
+    return
+  }
+  if (typeof content === "string") return
+  if (!Array.isArray(content)) {
+    findings.add("field-type", `${path}.content`, "Invalid type: expected a string or an array")
+    return
+  }
+  if (content.length === 0) findings.add("array-empty", `${path}.content`)
+  for (const [index, part] of content.entries()) {
+    const at = `${path}.content[${index}]`
+    const type = fieldsOf(part)["type"]
+    const known = typeof type === "string" ? parts[type] : undefined
+    if (!isFields(part) || known === undefined || roles[role]?.parts.has(type) !== true) {
+      findings.add("part-type", `${at}.type`)
+      continue
+    }
+    for (const name of unknownFields(part, new Set(["type", ...known]))) {
+      findings.add("field-unknown", `${at}.${name}`)
+    }
+    if (part[known[0]] === undefined) findings.add("field-required", `${at}.${known[0]}`)
+    else if ((type === "text" || type === "refusal") && typeof part[type] !== "string") {
+      findings.add("field-type", `${at}.${type}`)
+    }
+  }
+}
+
+const callProblems = (message: Fields, path: string, findings: Findings<ChatRule>) => {
+  const calls = message["tool_calls"]
+  if (calls === undefined) return
+  if (!Array.isArray(calls)) {
+    findings.add("field-type", `${path}.tool_calls`)
+    return
+  }
+  if (calls.length === 0) findings.add("array-empty", `${path}.tool_calls`)
+  const ids = new Set<unknown>()
+  for (const [index, call] of calls.entries()) {
+    const at = `${path}.tool_calls[${index}]`
+    const { id, type } = fieldsOf(call)
+    const kind = type === "custom" ? "custom" : "function"
+    if (type !== "function" && type !== "custom") findings.add("field-required", `${at}.type`)
+    for (const name of unknownFields(fieldsOf(call), new Set(["id", "type", kind]))) {
+      findings.add("field-unknown", `${at}.${name}`)
+    }
+    if (!isCallId(id)) findings.add("call-id", `${at}.id`)
+    if (ids.has(id))
+      findings.add("call-id-unique", `${at}.id`, `Duplicate value for 'tool_call_id' of '${String(id)}'`)
+    ids.add(id)
+    const called = fieldsOf(fieldsOf(call)[kind])
+    const text = kind === "custom" ? "input" : "arguments"
+    if (typeof called["name"] !== "string" || !functionName.test(called["name"])) {
+      findings.add("function-name", `${at}.${kind}.name`)
+    }
+    if (typeof called[text] !== "string") findings.add("field-type", `${at}.${kind}.${text}`)
+    for (const name of unknownFields(called, new Set(["name", text]))) {
+      findings.add("field-unknown", `${at}.${kind}.${name}`)
+    }
+  }
+}
+
+const messageProblems = (message: unknown, path: string, findings: Findings<ChatRule>): void => {
+  const { role, name } = fieldsOf(message)
+  const known = typeof role === "string" ? roles[role] : undefined
+  if (!isFields(message) || typeof role !== "string" || known === undefined) {
+    findings.add("role", `${path}.role`)
+    return
+  }
+  for (const field of unknownFields(message, known.fields)) findings.add("field-unknown", `${path}.${field}`)
+  if (name != null && (typeof name !== "string" || !authorName.test(name))) {
+    findings.add("name", `${path}.name`)
+  }
+  if (role === "function" && name === undefined) findings.add("field-required", `${path}.name`)
+  contentProblems(message, role, path, findings)
+  if (role === "assistant") callProblems(message, path, findings)
+  if (role === "tool" && !isCallId(message["tool_call_id"])) findings.add("call-id", `${path}.tool_call_id`)
+}
+
+/** The calls of a message that are not answered yet, and those that are. */
+interface Waiting {
+  readonly path: string
+  readonly open: Set<unknown>
+  readonly answered: Set<unknown>
+}
+
+/** The results of all calls of a message come right after it, each once; nothing comes before the last of them. */
+const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<ChatRule>) => {
+  let waiting: Waiting | undefined
+  const close = () => {
+    if (waiting === undefined || waiting.open.size === 0) return
+    findings.add(
+      "tool-result-missing",
+      waiting.path,
+      `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...waiting.open].join(", ")}`,
+    )
+  }
+  for (const [index, message] of messages.entries()) {
+    const path = `messages[${index}]`
+    const { role, tool_call_id: id, tool_calls: calls } = fieldsOf(message)
+    if (role === "tool") {
+      if (waiting?.answered.has(id) === true && !waiting.open.has(id)) {
+        findings.add("tool-result-twice", path, `Duplicate value for 'tool_call_id' of '${String(id)}'`)
+      } else if (waiting?.open.delete(id) !== true) findings.add("tool-result-orphan", `${path}.role`)
+      waiting?.answered.add(id)
+    } else {
+      close()
+      const ids = listOf(calls).map((call) => fieldsOf(call)["id"])
+      waiting =
+        role === "assistant" && ids.length > 0
+          ? { path: `${path}.tool_calls`, open: new Set(ids), answered: new Set() }
+          : undefined
+    }
+  }
+  close()
+}
+
+/**
+ * What OpenAI's Chat Completions API refuses in a request, by its published rules: fields and their types, roles, content
+ * parts of each role, names, calls and their results, and the size of ids.
+ *
+ * @param request the body of the request, as it travels
+ * @returns every violation; empty if the request is accepted
+ *
+ * @example
+ * ```ts
+ * import { chatViolations } from "@memfold/strict-providers"
+ *
+ * const found = chatViolations({
+ *   model: "gpt-6.2-sol",
+ *   messages: [{ role: "tool", tool_call_id: "call_1", content: "42" }],
+ * })
+ * console.log(found.map(({ rule, path }) => `${rule} at ${path}`)) // ["tool-result-orphan at messages[0].role"]
+ * ```
+ */
+export const chatViolations = (request: unknown): ReadonlyArray<Violation> => {
+  const findings = new Findings(chatRules)
+  const body = fieldsOf(request)
+  for (const path of halfPairs(body)) findings.add("unicode", path)
+  for (const name of ["model", "messages"]) {
+    if (body[name] === undefined) findings.add("field-required", name)
+  }
+  for (const name of unknownFields(body, requestFields)) findings.add("field-unknown", name)
+  const messages = listOf(body["messages"])
+  if (body["messages"] !== undefined && messages.length === 0) findings.add("messages-empty", "messages")
+  for (const [index, message] of messages.entries()) {
+    messageProblems(message, `messages[${index}]`, findings)
+  }
+  pairingProblems(messages, findings)
+  return findings.found
+}

@@ -1,0 +1,248 @@
+/** A validator of requests to OpenAI's Responses API. */
+import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
+import { responsesRules, type ResponsesRule } from "./responsesRules.js"
+import { Findings, type Violation } from "./violation.js"
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
+
+/** The fields of `responses.create`, and those of `responses.compact`. */
+const requestFields = {
+  create: words(
+    `access_programs background context_management conversation image include input instructions max_output_tokens
+    max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
+    prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
+    temperature text tool_choice tools top_logprobs top_p truncation user`,
+  ),
+  compact: words(
+    `model image input instructions previous_response_id prompt_cache_key prompt_cache_options prompt_cache_retention
+    service_tier`,
+  ),
+}
+
+/** The fields of an item of each type that a conversation of ours has, and the prefix of its id. */
+const items: Readonly<
+  Record<
+    string,
+    { readonly fields: ReadonlySet<string>; readonly needs: ReadonlyArray<string>; readonly id: RegExp }
+  >
+> = {
+  message: { fields: words("type id role content status phase"), needs: ["role", "content"], id: /^msg_/ },
+  function_call: {
+    fields: words("type id call_id name arguments status async caller namespace"),
+    needs: ["call_id", "name", "arguments"],
+    id: /^fc_/,
+  },
+  function_call_output: {
+    fields: words("type id call_id output status name namespace caller"),
+    needs: ["call_id", "output"],
+    id: /^fco?_/,
+  },
+  custom_tool_call: {
+    fields: words("type id call_id name input status caller namespace"),
+    needs: ["call_id", "name", "input"],
+    id: /^ctc_/,
+  },
+  custom_tool_call_output: {
+    fields: words("type id call_id output status name namespace caller"),
+    needs: ["call_id", "output"],
+    id: /^ctco?_/,
+  },
+  reasoning: {
+    fields: words("type id summary content encrypted_content status"),
+    needs: ["summary"],
+    id: /^rs_/,
+  },
+  compaction: {
+    fields: words("type id encrypted_content created_by"),
+    needs: ["encrypted_content"],
+    id: /^cmp_/,
+  },
+  item_reference: { fields: words("type id"), needs: ["id"], id: /^/ },
+}
+
+/** Items of tools that OpenAI runs itself, or that need a tool of its own; what they hold is not checked. */
+const served =
+  /^(?:additional_tools|compaction_trigger|configuration_update|program|program_output|\w+_call|\w+_call_output|mcp_\w+|\w+_output)$/
+
+const parts: Readonly<Record<string, readonly [ReadonlySet<string>, needed: string]>> = {
+  input_text: [words("type text prompt_cache_breakpoint"), "text"],
+  input_image: [words("type detail file_id image_url prompt_cache_breakpoint"), "type"],
+  input_file: [words("type detail file_data file_id file_url filename prompt_cache_breakpoint"), "type"],
+  output_text: [words("type text annotations logprobs"), "text"],
+  refusal: [words("type refusal"), "refusal"],
+}
+const inputParts = words("input_text input_image input_file input_audio")
+const outputParts = words("output_text refusal")
+
+const functionName = /^[a-zA-Z0-9_-]{1,128}$/
+const itemId = /^[a-zA-Z0-9_-]{1,64}$/
+
+const partProblems = (
+  content: unknown,
+  allowed: ReadonlySet<string>,
+  path: string,
+  findings: Findings<ResponsesRule>,
+) => {
+  if (typeof content === "string") return
+  if (!Array.isArray(content)) {
+    findings.add("field-type", path, "Invalid type: expected a string or an array")
+    return
+  }
+  for (const [index, part] of content.entries()) {
+    const at = `${path}[${index}]`
+    const type = fieldsOf(part)["type"]
+    if (!isFields(part) || typeof type !== "string" || !allowed.has(type)) {
+      findings.add(
+        "part-type",
+        `${at}.type`,
+        `Invalid value: '${String(type)}'. Supported values are: ${[...allowed].map((one) => `'${one}'`).join(", ")}.`,
+      )
+      continue
+    }
+    const known = parts[type]
+    if (known === undefined) continue
+    for (const name of unknownFields(part, known[0])) findings.add("field-unknown", `${at}.${name}`)
+    if (typeof part[known[1]] !== "string") findings.add("field-type", `${at}.${known[1]}`)
+  }
+}
+
+const messageProblems = (item: Fields, path: string, findings: Findings<ResponsesRule>) => {
+  const { role, content } = item
+  if (role !== "user" && role !== "assistant" && role !== "system" && role !== "developer") {
+    findings.add("role", `${path}.role`)
+  } else if (content !== undefined) {
+    partProblems(content, role === "assistant" ? outputParts : inputParts, `${path}.content`, findings)
+  }
+}
+
+const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesRule>): void => {
+  const type = fieldsOf(item)["type"] ?? (fieldsOf(item)["role"] === undefined ? undefined : "message")
+  const known = typeof type === "string" ? items[type] : undefined
+  if (!isFields(item) || typeof type !== "string" || known === undefined) {
+    if (typeof type !== "string" || !served.test(type)) findings.add("item-type", `${path}.type`)
+    return
+  }
+  for (const name of unknownFields(item, known.fields)) findings.add("field-unknown", `${path}.${name}`)
+  for (const name of known.needs) if (item[name] == null) findings.add("field-required", `${path}.${name}`)
+  const { id, call_id: callId, name } = item
+  if (id != null && (typeof id !== "string" || !itemId.test(id) || !known.id.test(id))) {
+    findings.add("item-id", `${path}.id`)
+  }
+  if (callId != null && (typeof callId !== "string" || callId.length < 1 || callId.length > 64)) {
+    findings.add("call-id", `${path}.call_id`)
+  }
+  if (type === "message") messageProblems(item, path, findings)
+  if (type === "function_call" || type === "custom_tool_call") {
+    const text = type === "function_call" ? "arguments" : "input"
+    if (name != null && (typeof name !== "string" || !functionName.test(name))) {
+      findings.add("function-name", `${path}.name`)
+    }
+    if (item[text] != null && typeof item[text] !== "string") findings.add("field-type", `${path}.${text}`)
+  }
+  if ((type === "function_call_output" || type === "custom_tool_call_output") && item["output"] != null) {
+    partProblems(item["output"], inputParts, `${path}.output`, findings)
+  }
+  if (type === "reasoning" && item["summary"] != null && !Array.isArray(item["summary"])) {
+    findings.add("field-type", `${path}.summary`)
+  }
+}
+
+/** Calls and outputs pair one to one by `call_id`, the call first; ids of items are unique. */
+const pairingProblems = (input: ReadonlyArray<Fields>, findings: Findings<ResponsesRule>) => {
+  const calls = new Map<unknown, string>()
+  const answered = new Set<unknown>()
+  const ids = new Set<unknown>()
+  for (const [index, { type, id, call_id: callId }] of input.entries()) {
+    const path = `input[${index}]`
+    if (id != null && ids.has(id)) {
+      findings.add("item-id-unique", path, `Duplicate item found with id ${String(id)}.`)
+    }
+    ids.add(id)
+    if (type === "function_call" || type === "custom_tool_call") {
+      if (calls.has(callId))
+        findings.add("call-id-unique", path, `Duplicate function call ${String(callId)}.`)
+      calls.set(callId, path)
+    } else if (type === "function_call_output" || type === "custom_tool_call_output") {
+      if (!calls.has(callId)) {
+        findings.add(
+          "tool-result-orphan",
+          path,
+          `No tool call found for function call output with call_id ${String(callId)}.`,
+        )
+      } else if (answered.has(callId)) findings.add("tool-result-twice", path)
+      answered.add(callId)
+    }
+  }
+  for (const [callId, path] of calls) {
+    if (!answered.has(callId)) {
+      findings.add("tool-result-missing", path, `No tool output found for function call ${String(callId)}.`)
+    }
+  }
+}
+
+/** An item that a model wrote, which reasoning can lead to. */
+const isOutput = (item: Fields | undefined): boolean =>
+  item !== undefined &&
+  (item["role"] === "assistant" ||
+    item["type"] === "reasoning" ||
+    String(item["type"] ?? "").endsWith("_call"))
+
+const reasoningProblems = (
+  input: ReadonlyArray<Fields>,
+  stored: boolean,
+  findings: Findings<ResponsesRule>,
+) => {
+  for (const [index, item] of input.entries()) {
+    if (item["type"] !== "reasoning") continue
+    const path = `input[${index}]`
+    if (!isOutput(input[index + 1])) {
+      findings.add(
+        "reasoning-following",
+        path,
+        `Item '${String(item["id"])}' of type 'reasoning' was provided without its required following item.`,
+      )
+    }
+    if (!stored && typeof item["encrypted_content"] !== "string") findings.add("reasoning-content", path)
+  }
+}
+
+/**
+ * What OpenAI's Responses API refuses in a request, by its published rules: fields and items and their types, roles, parts
+ * of content, calls and their outputs, ids of calls and of items, and reasoning items.
+ *
+ * @param request the body of the request, as it travels
+ * @param method the method of the client: `create` (the default) or `compact`
+ * @returns every violation; empty if the request is accepted
+ *
+ * @example
+ * ```ts
+ * import { responsesViolations } from "@memfold/strict-providers"
+ *
+ * const found = responsesViolations({
+ *   model: "gpt-6.2-sol",
+ *   input: [{ type: "function_call_output", call_id: "call_1", output: "42" }],
+ * })
+ * console.log(found.map(({ rule, path }) => `${rule} at ${path}`)) // ["tool-result-orphan at input[0]"]
+ * ```
+ */
+export const responsesViolations = (
+  request: unknown,
+  method: "create" | "compact" = "create",
+): ReadonlyArray<Violation> => {
+  const findings = new Findings(responsesRules)
+  const body = fieldsOf(request)
+  for (const path of halfPairs(body)) findings.add("unicode", path)
+  if (body["model"] === undefined) findings.add("field-required", "model")
+  for (const name of unknownFields(body, requestFields[method])) findings.add("field-unknown", name)
+  const { input } = body
+  const continued = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null)
+  if (input != null && typeof input !== "string" && !Array.isArray(input)) findings.add("field-type", "input")
+  else if ((input == null || input.length === 0) && !continued) findings.add("input-empty", "input")
+  const list = listOf(input)
+  for (const [index, item] of list.entries()) itemProblems(item, `input[${index}]`, findings)
+  const checked = list.map(fieldsOf)
+  // What a continued response holds is not in the request, so its calls cannot be told.
+  if (!continued) pairingProblems(checked, findings)
+  reasoningProblems(checked, body["store"] !== false, findings)
+  return findings.found
+}

@@ -1,0 +1,129 @@
+/**
+ * The lint rules of this repository, for oxlint.
+ *
+ * - `by-name`: a module reaches another package through its exports, by its name. A relative path into another package is
+ *   refused, in imports and in `new URL(PATH, import.meta.url)`. Files of the root are free.
+ * - `folder-order`: in the sources of `@memfold/core`, a module imports only from its own folder and from folders before it in
+ *   the list below. So there are no cycles, and the folders are read in this order.
+ * - `shell-only`: in the sources of `@memfold/core`, fibers, ticks and operations called unsafe appear in the shell only.
+ */
+import { existsSync } from "node:fs"
+import { dirname, join, relative, resolve, sep } from "node:path"
+import { root } from "./setup.mjs"
+
+const packages = new Map()
+
+/** The folder of the package that has a folder; `null` for what belongs to the root alone. */
+const packageOf = (folder) => {
+  const known = packages.get(folder)
+  if (known !== undefined) return known
+  const found =
+    folder === root || folder === dirname(folder)
+      ? null
+      : existsSync(join(folder, "package.json"))
+        ? folder
+        : packageOf(dirname(folder))
+  packages.set(folder, found)
+  return found
+}
+
+const byName = (context) => {
+  const own = packageOf(dirname(context.filename))
+  const check = (node, path) => {
+    if (typeof path !== "string" || !path.startsWith("../")) return
+    const other = packageOf(dirname(resolve(dirname(context.filename), path)))
+    if (other === null || other === own) return
+    context.report({
+      node,
+      message: `"${path}" is in another package: import what that package exports, by its name`,
+    })
+  }
+  const checkSource = (node) => check(node, node.source?.value)
+  return {
+    ImportDeclaration: checkSource,
+    ExportNamedDeclaration: checkSource,
+    ExportAllDeclaration: checkSource,
+    ImportExpression: checkSource,
+    NewExpression: (node) => {
+      if (node.callee.name === "URL") check(node, node.arguments[0]?.value)
+    },
+  }
+}
+
+/** The folders of the sources of `@memfold/core`, in the order in which they are read. `CONTRIBUTING.md` says what each has. */
+export const coreFolders = [
+  "message",
+  "summary",
+  "log",
+  "event",
+  "session",
+  "projection",
+  "policy",
+  "summarize",
+  "render",
+  "observe",
+  "layers",
+  "search",
+  "engine",
+  "shell",
+  "recall",
+  "history",
+  "verify",
+  "memory",
+]
+
+const core = join(root, "packages/core/src")
+
+/** The place of a file of core in the order of folders; infinity for the modules that put the folders together. */
+const placeOf = (file) => {
+  const [folder, ...rest] = relative(core, file).split(sep)
+  const place = coreFolders.indexOf(folder)
+  return rest.length === 0 || place === -1 ? Number.POSITIVE_INFINITY : place
+}
+
+const isSource = (file) => file.startsWith(core + sep) && !file.endsWith(".test.ts")
+
+const folderOrder = (context) => {
+  if (!isSource(context.filename)) return {}
+  const own = placeOf(context.filename)
+  const check = (node) => {
+    const path = node.source?.value
+    if (typeof path !== "string" || !path.startsWith(".")) return
+    if (placeOf(resolve(dirname(context.filename), path)) > own) {
+      context.report({
+        node,
+        message: `"${path}" is in a folder behind this one: coreFolders in scripts/lintRules.mjs has the order`,
+      })
+    }
+  }
+  return {
+    ImportDeclaration: check,
+    ExportNamedDeclaration: check,
+    ExportAllDeclaration: check,
+    ImportExpression: check,
+  }
+}
+
+/** Names that belong to the shell: what they do depends on when it is done. */
+const ofShell =
+  /^(unsafe[A-Z]|fiber$|setTimeout$|setInterval$|setImmediate$|nextTick$|queueMicrotask$|withFiberRuntime$)/
+
+const shellOnly = (context) => {
+  const { filename } = context
+  if (!isSource(filename) || filename.startsWith(join(core, "shell") + sep)) return {}
+  return {
+    Identifier: (node) => {
+      if (ofShell.test(node.name))
+        context.report({ node, message: `"${node.name}" belongs to the shell: packages/core/src/shell` })
+    },
+  }
+}
+
+export default {
+  meta: { name: "memfold" },
+  rules: {
+    "by-name": { create: byName },
+    "folder-order": { create: folderOrder },
+    "shell-only": { create: shellOnly },
+  },
+}
