@@ -87,7 +87,7 @@ const numbering = (placeholder: (position: number) => string) => {
 }
 
 /** Uses a database through its client. */
-export const database = (client: SqlClient, options: DatabaseOptions): Database => {
+export const database = (client: Pick<SqlClient, "reserve">, options: DatabaseOptions): Database => {
   const { dialect, reasonOf = messageOf, reading = (read) => read, writing = (write) => write } = options
   const textOf = dialect.placeholder === undefined ? (sql: string) => sql : numbering(dialect.placeholder)
 

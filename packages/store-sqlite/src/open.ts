@@ -1,11 +1,10 @@
 /** Opens a SQLite file through the client of Effect SQL, and creates its tables if it is new. */
-import { Reactivity } from "@effect/experimental"
-import type { SqliteClient } from "@effect/sql-sqlite-node/SqliteClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/core"
 import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/store-sql"
-import { Cause, Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
+import { connect } from "./connect.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 import { turns } from "./turns.js"
@@ -29,24 +28,6 @@ const isBusy = (error: unknown): boolean => error instanceof SqlError && sqlite.
 
 const failed = (operation: string, file: string, cause: unknown) =>
   new EventLog.LogError({ operation, reason: reasonOf(file)(cause), cause })
-
-/**
- * Connects to a file. The client loads its driver, a native module, when it is imported: it is imported here, so that programs
- * that never open a file need not have it. The client throws what the driver throws when it opens the file.
- */
-const connect = ({
-  filename,
-  readonly = false,
-}: Options): Effect.Effect<SqliteClient, EventLog.LogError, Scope.Scope> =>
-  Effect.tryPromise(() => import("@effect/sql-sqlite-node/SqliteClient")).pipe(
-    // It would change the journal mode before the file is checked.
-    Effect.flatMap(({ make }) => make({ filename, readonly, disableWAL: true })),
-    Effect.provide(Reactivity.layer),
-    Effect.catchAllCause((cause) => {
-      const error = Cause.squash(cause)
-      return failed("open", filename, Cause.isUnknownException(error) ? error.error : error)
-    }),
-  )
 
 /** Sets what holds for a connection. SQLite would block the thread while it waits. */
 const configure = ({ query }: Database, { readonly = false, synchronous = "full" }: Options) =>
@@ -80,7 +61,7 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
   Effect.gen(function* () {
     const { filename: file, readonly = false } = options
     yield* checkFile(options)
-    const client = yield* connect(options)
+    const client = yield* Effect.mapError(connect(options), (cause) => failed("open", file, cause))
     const patience = Math.min(Duration.toMillis(options.busyTimeout ?? "30 seconds"), Number.MAX_SAFE_INTEGER)
     const { reading, writing } = turns(isBusy, patience)
     const readOnly: DatabaseOptions["writing"] = () =>
