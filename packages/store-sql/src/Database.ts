@@ -15,6 +15,11 @@ export type Run = (
   parameters?: ReadonlyArray<unknown>,
 ) => Effect.Effect<ReadonlyArray<Row>, SqlError>
 
+/** Uses a connection that nobody else uses meanwhile. */
+export type Use = <A, E>(
+  body: (connection: Connection) => Effect.Effect<A, E>,
+) => Effect.Effect<A, E | SqlError>
+
 /** The operation that a statement belongs to, and its session, if it is of one: errors name both. */
 export interface About {
   readonly operation: string
@@ -24,8 +29,8 @@ export interface About {
 /** How to use a database. */
 export interface DatabaseOptions {
   readonly dialect: Dialect
-  /** The reason of an error, in words: what happened and what to do. The message of the database by default. */
-  readonly reasonOf?: ((cause: unknown) => string) | undefined
+  /** The reason of an error, in words: what happened and what to do. By default, the message of the database. */
+  readonly reasonOf?: ((cause: unknown) => string | undefined) | undefined
   /** Runs a statement that reads, and tries it again while the database is busy. Once, by default. */
   readonly reading?:
     | (<A, E>(read: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
@@ -71,7 +76,11 @@ export const integer = (row: Row, column: string): number => Number(row[column])
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column)
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+/** What an error says where its store has no words for it. */
+const messageOf = ({ isDuplicate }: Dialect, cause: unknown): string => {
+  if (isDuplicate(cause)) return "the change would leave two rows with one mark; nothing was written"
+  return cause instanceof Error ? cause.message : String(cause)
+}
 
 /** Numbers the parameters of statements, each once. */
 const numbering = (placeholder: (position: number) => string) => {
@@ -86,16 +95,19 @@ const numbering = (placeholder: (position: number) => string) => {
   }
 }
 
-/** Uses a database through its client. */
-export const database = (client: Pick<SqlClient, "reserve">, options: DatabaseOptions): Database => {
-  const { dialect, reasonOf = messageOf, reading = (read) => read, writing = (write) => write } = options
-  const textOf = dialect.placeholder === undefined ? (sql: string) => sql : numbering(dialect.placeholder)
+/**
+ * Uses the connections of a client. Each is reserved: where there is a single connection, the client's other way can run a
+ * statement in a transaction that another fiber has open.
+ */
+export const reserving =
+  (client: SqlClient): Use =>
+  (body) =>
+    Effect.scoped(Effect.flatMap(client.reserve, body))
 
-  // A reserved connection belongs to its user alone. With one connection, the client's other way runs statements of others
-  // in a transaction that is open.
-  const reserved = <A, E>(
-    use: (connection: Connection) => Effect.Effect<A, E>,
-  ): Effect.Effect<A, E | SqlError> => Effect.scoped(Effect.flatMap(client.reserve, use))
+/** Uses a database through its connections. */
+export const database = (use: Use, options: DatabaseOptions): Database => {
+  const { dialect, reasonOf, reading = (read) => read, writing = (write) => write } = options
+  const textOf = dialect.placeholder === undefined ? (sql: string) => sql : numbering(dialect.placeholder)
 
   const runOn =
     (connection: Connection): Run =>
@@ -106,20 +118,24 @@ export const database = (client: Pick<SqlClient, "reserve">, options: DatabaseOp
     Effect.mapError((error) => {
       if (!(error instanceof SqlError)) return error as Exclude<typeof error, SqlError>
       const named = session === undefined ? {} : { session }
-      return new EventLog.LogError({ operation, ...named, reason: reasonOf(error.cause), cause: error })
+      return new EventLog.LogError({
+        operation,
+        ...named,
+        reason: reasonOf?.(error.cause) ?? messageOf(dialect, error.cause),
+        cause: error,
+      })
     })
 
   return {
     dialect,
     failing,
     query: (about, sql, parameters = []) =>
-      failing(about)(reading(reserved((connection) => runOn(connection)(sql, parameters)))),
+      failing(about)(reading(use((connection) => runOn(connection)(sql, parameters)))),
     lists: (about, sql, parameters) =>
-      failing(about)(reading(reserved((connection) => connection.executeValues(textOf(sql), parameters)))),
-    statement: (sql, parameters = []) =>
-      writing(reserved((connection) => runOn(connection)(sql, parameters))),
+      failing(about)(reading(use((connection) => connection.executeValues(textOf(sql), parameters)))),
+    statement: (sql, parameters = []) => writing(use((connection) => runOn(connection)(sql, parameters))),
     transaction: (about, body) => {
-      const once = reserved((connection) => {
+      const once = use((connection) => {
         const run = runOn(connection)
         const worked = body(run).pipe(
           Effect.zipLeft(run("COMMIT")),

@@ -3,11 +3,14 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import type { SqliteClient } from "@effect/sql-sqlite-node/SqliteClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { Cause, Effect, type Scope } from "effect"
+import type { Use } from "@memfold/store-sql"
+import { Cause, Effect, Option, type Scope } from "effect"
 import type { Options } from "./Options.js"
 
-/** As much of a client as a log uses. */
-export type Client = Pick<SqliteClient, "reserve" | "backup">
+/** The connection to a file. */
+export interface Client extends Pick<SqliteClient, "backup"> {
+  readonly use: Use
+}
 
 /**
  * Prepares a statement that failed to be prepared anew each time. The client keeps that failure for minutes, and it can be that
@@ -36,6 +39,24 @@ const preparingAgain = (connection: Connection): Connection => {
 }
 
 /**
+ * Gives the only connection of a client to one fiber after the other. The client does as well, in more steps: its semaphore stops
+ * the fiber, also when the connection is free.
+ */
+const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
+  Effect.gen(function* () {
+    const connection = preparingAgain(yield* Effect.scoped(client.reserve))
+    const semaphore = yield* Effect.makeSemaphore(1)
+    const ifFree = semaphore.withPermitsIfAvailable(1)
+    const inTurn = semaphore.withPermits(1)
+    return (body) => {
+      const used = Effect.suspend(() => body(connection))
+      return Effect.flatMap(ifFree(used), (result) =>
+        Option.isSome(result) ? Effect.succeed(result.value) : inTurn(used),
+      )
+    }
+  })
+
+/**
  * Connects to a file until the scope ends. Fails with what the driver throws when it opens the file.
  *
  * The client loads its driver, a native module, when it is imported: it is imported here, so that a program that opens no file
@@ -52,6 +73,6 @@ export const connect = ({
     // With its own WAL mode, the client would change the journal mode before the file is checked.
     Effect.flatMap(({ make }) => make({ filename, readonly, disableWAL: true })),
     Effect.provide(Reactivity.layer),
+    Effect.flatMap((client) => Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup }))),
     Effect.catchAllCause((cause) => Effect.fail(Cause.squash(cause))),
-    Effect.map(({ reserve, backup }) => ({ backup, reserve: Effect.map(reserve, preparingAgain) })),
   )

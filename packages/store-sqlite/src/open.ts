@@ -74,14 +74,14 @@ export const open = (options: Options): Effect.Effect<File, EventLog.LogError, S
       reading,
       writing: readonly ? readOnly : writing,
     }
-    const opened = database(client, uses)
+    const opened = database(client.use, uses)
     const { query } = opened
     yield* query({ operation: "open" }, "PRAGMA busy_timeout = 0")
     const isNew = yield* checkOwner(file, query)
     if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
     yield* configure(opened, options)
     if (isNew) yield* create(file, opened)
-    const { query: queryOnce } = database(client, { ...uses, reading: undefined })
+    const { query: queryOnce } = database(client.use, { ...uses, reading: undefined })
     return {
       ...opened,
       checkpoint: (operation) =>

@@ -11,7 +11,6 @@ import { often } from "@memfold/harness/depth"
 import { pairs } from "@memfold/harness/engine"
 import { integrity, make } from "../src/index.js"
 import { withDriver } from "@memfold/harness/sqlite"
-import {} from "./support.js"
 
 const sessions = ["one", "two", "three", "four"]
 const folder = mkdtempSync(join(tmpdir(), "memfold-flips-"))

@@ -28,7 +28,6 @@ import {
   versionOf,
   withLog,
 } from "./support.js"
-import { batchHash } from "../../store-sql/src/batchHash.js"
 import { layer, make } from "../src/index.js"
 
 const newFile = () => join(folder(), "chats.db")
@@ -299,31 +298,6 @@ describe("group commit", () => {
           { concurrency: "unbounded" },
         )
         expect(transactionsIn(filename) - before).toBeLessThanOrEqual(10)
-      }),
-    )
-  })
-
-  it("finds commits whose numbers are the same by their names", async () => {
-    const number = new Map<number, string>()
-    const pair = (() => {
-      for (let index = 0; ; index++) {
-        const other = number.get(batchHash(`c${index}`))
-        if (other !== undefined) return [other, `c${index}`] as const
-        number.set(batchHash(`c${index}`), `c${index}`)
-      }
-    })()
-    await withLog({ filename: ":memory:" }, (log) =>
-      Effect.gen(function* () {
-        yield* log.append("one", records(2), { expectedVersion: 0, batchId: pair[0] })
-        const second = log.append("one", records(3), { expectedVersion: 2, batchId: pair[1] })
-        expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: false })
-        yield* log.append("one", records(1), { expectedVersion: 5, batchId: "last" })
-        expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: true })
-        expect(yield* log.append("one", records(2), { expectedVersion: 6, batchId: pair[0] })).toEqual({
-          fromVersion: 1,
-          version: 2,
-          duplicate: true,
-        })
       }),
     )
   })
