@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/core"
 import type { Database } from "@memfold/store-sql"
 import { Effect } from "effect"
-import { closeSync, existsSync, openSync, statSync } from "node:fs"
+import { closeSync, existsSync, lstatSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import type { Options } from "./Options.js"
 
@@ -28,6 +28,14 @@ export const createPrivate = (filename: string): void => {
   }
 }
 
+const isLink = (filename: string): boolean => {
+  try {
+    return lstatSync(filename).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
 /** Checks the file before SQLite opens it, because SQLite would create or change it. */
 export const checkFile = ({ filename, create = true, readonly = false }: Options) =>
   Effect.suspend(() => {
@@ -39,6 +47,12 @@ export const checkFile = ({ filename, create = true, readonly = false }: Options
       if (!create || readonly) return refused(filename, "does not exist")
       if (!existsSync(dirname(filename)))
         return refused(filename, "is in a folder that does not exist; create the folder")
+      // SQLite would create the file that the link names, for others to read.
+      if (isLink(filename))
+        return refused(
+          filename,
+          "is a link to a file that does not exist; create that file, or remove the link",
+        )
       createPrivate(filename)
       return Effect.void
     }

@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs"
@@ -202,6 +203,16 @@ describe("places where there is no file", () => {
       expect(await refusal(folder(), "chats.db", options)).toBe("chats.db does not exist")
     },
   )
+
+  it("a link to nowhere", async () => {
+    const path = folder()
+    symlinkSync(join(path, "nowhere.db"), join(path, "chats.db"))
+    const error = await openingFails({ filename: join(path, "chats.db") })
+    expect(error.reason).toBe(
+      `${join(path, "chats.db")} is a link to a file that does not exist; create that file, or remove the link`,
+    )
+    expect(existsSync(join(path, "nowhere.db"))).toBe(false)
+  })
 
   it("no name", async () => {
     const error = await openingFails({ filename: " " })
