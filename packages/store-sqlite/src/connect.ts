@@ -72,7 +72,7 @@ export const connect = ({
   }).pipe(
     // With its own WAL mode, the client would change the journal mode before the file is checked.
     Effect.flatMap(({ make }) => make({ filename, readonly, disableWAL: true })),
-    Effect.provide(Reactivity.layer),
+    Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
     Effect.flatMap((client) => Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup }))),
     Effect.catchAllCause((cause) => Effect.fail(Cause.squash(cause))),
   )
