@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { claim, told } from "./measure.js"
+import { told } from "./measure.js"
 
 interface Share {
   readonly appends: number
@@ -65,8 +65,8 @@ const together = async (processes: number): Promise<ReadonlyArray<Share>> => {
   }
 }
 
-/** Measures and prints. Returns whether every ratio is within the bound, and no append failed. */
-export const fairness = async (bound: number): Promise<boolean> => {
+/** Measures and prints. Returns whether every process has appended, and no append failed. */
+export const fairness = async (): Promise<boolean> => {
   console.log("\nProcesses that append to one session of a SQLite file, synchronous FULL")
   const outcomes: Array<boolean> = []
   for (const processes of [2, 3, 8]) {
@@ -78,14 +78,11 @@ export const fairness = async (bound: number): Promise<boolean> => {
     told("99th percentile of an append", `${Math.max(...shares.map(({ p99 }) => p99)).toFixed(0)} ms`)
     told("the longest append", `${Math.max(...shares.map(({ longest }) => longest)).toFixed(0)} ms`)
     told("failed appends", String(failed))
-    outcomes.push(
-      failed === 0,
-      claim(
-        "the most appends of a process against the fewest",
-        Math.max(...counts) / Math.min(...counts),
-        bound,
-      ),
+    told(
+      "the most appends of a process against the fewest",
+      `${(Math.max(...counts) / Math.min(...counts)).toFixed(1)}×`,
     )
+    outcomes.push(failed === 0 && Math.min(...counts) > 0)
   }
   return outcomes.every(Boolean)
 }

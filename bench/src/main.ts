@@ -14,7 +14,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ["backlog", () => backlog(2)],
   ["stores", () => stores()],
   ["waiting", () => waiting()],
-  ["fairness", () => fairness(5)],
+  ["fairness", () => fairness()],
   ["remember", () => remember()],
   ["search", () => search()],
 ])

@@ -317,7 +317,7 @@ describe("the table", () => {
     const copy = copyOf(chat)
     for (const id of ["summary_id", `'${summaries[0]?.id}'`]) {
       expect(() => change(copy, again(id, 1_000))).toThrow(
-        "UNIQUE constraint failed: summaries.summary_id, summaries.session",
+        "UNIQUE constraint failed: summaries.session, summaries.summary_id",
       )
     }
     change(copy, again("'another'", 1_000))
@@ -1352,7 +1352,7 @@ describe("edge case 5: the store cannot be read", () => {
       expect(await on(file, (another) => another.context("chat"))).toEqual(chatContext)
     })
     // What is stored besides the log is done without.
-    change(file, "ALTER TABLE snapshots RENAME TO gone")
+    change(file, "ALTER TABLE projections RENAME TO gone")
     const said = warnings()
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
     expect(said.join("\n")).toContain("a snapshot could not be read")
@@ -1448,7 +1448,10 @@ describe("edge case 8: nothing to rebuild from", () => {
     // A damaged message cannot be made anew: the error names its place, and other sessions are not touched.
     const file = copyOf(chat)
     await on(file, (memory) => memory.append("other", user(10)))
-    change(file, "DELETE FROM snapshots; UPDATE events SET data = '{' WHERE session = 1 AND version = 3")
+    change(
+      file,
+      "DELETE FROM projections WHERE kind = 'snapshot'; UPDATE events SET data = '{' WHERE session = 1 AND version = 3",
+    )
     await on(file, async (memory) => {
       await expect(memory.context("chat")).rejects.toMatchObject({
         _tag: "DamagedEvent",
@@ -1789,11 +1792,11 @@ describe("risks", () => {
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
     for (const [schema, advice] of [
       [0, "start a new file"],
-      [6, "update memfold"],
+      [7, "update memfold"],
     ] as const) {
       change(file, `PRAGMA user_version = ${schema}`)
       await expect(on(file, (memory) => memory.context("chat"))).rejects.toThrow(
-        `has schema ${schema}, this memfold knows schema 5; ${advice}`,
+        `has schema ${schema}, this memfold knows schema 6; ${advice}`,
       )
     }
     expect(rows(file, "SELECT * FROM log")).toEqual(before)
@@ -1969,7 +1972,7 @@ describe("why a rebuild starts from the log", () => {
       "UPDATE summaries SET is_active = 0, status = 'invalid'",
     ]) {
       // Read from the log's start, and from a snapshot.
-      for (const snapshots of ["", "; DELETE FROM snapshots"]) {
+      for (const snapshots of ["", "; DELETE FROM projections WHERE kind = 'snapshot'"]) {
         const file = copyOf(chat)
         change(file, harm + snapshots)
         await on(file, async (memory) => {

@@ -138,7 +138,7 @@ export const everyLeft: ReadonlyArray<Left> = ["all", "checksums", "nothing"]
  */
 export const damage = (file: string, data: string, left: Left = "checksums"): void => {
   const committed = "type = (SELECT id FROM types WHERE name = 'SummaryCommitted')"
-  if (left !== "all") change(file, "DELETE FROM snapshots")
+  if (left !== "all") change(file, "DELETE FROM projections WHERE kind = 'snapshot'")
   if (left === "nothing") change(file, `UPDATE events SET checksum = NULL WHERE ${committed}`)
   change(file, `UPDATE events SET data = ${data} WHERE ${committed}`)
 }

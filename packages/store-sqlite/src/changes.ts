@@ -3,18 +3,18 @@
  * serves all subscribers, and while no other process writes it is a single number that SQLite keeps in memory.
  */
 import type { EventLog } from "@memfold/core"
+import { batchIdOf, type Database, text } from "@memfold/store-sql"
 import { Effect, Fiber, Queue, type Scope, Stream } from "effect"
-import type { Database } from "./Database.js"
-import { integer, text } from "./Row.js"
-import { batchIdOf, ofSession } from "./schema.js"
 
 /** How often to look for writes of other processes. */
 const lookEvery = "100 millis"
 
+const about = { operation: "changes" }
+
 /** The last record of each of the sessions in a JSON array. A session that was deleted has none. */
-const lastRecords = `SELECT sessions.name, last.version, ${batchIdOf("last")} AS batch_id
+const lastRecords = `SELECT sessions.name, last_version || ' ' || ${batchIdOf("last")} AS last
   FROM json_each(?) AS listed JOIN sessions ON sessions.name = listed.value
-    JOIN events AS last ON last.id = (SELECT max(events.id) FROM events WHERE ${ofSession()})`
+    LEFT JOIN events AS last ON last.id = sessions.id << 32 | last_version`
 
 /** Those who listen to a session, and its last record when they were told. */
 interface Listeners {
@@ -42,19 +42,14 @@ export const make = (database: Database): Effect.Effect<Changes, never, Scope.Sc
     }
 
     /** A number that changes with each commit of another connection. */
-    const commits = Effect.map(
-      database.query("changes", "PRAGMA data_version", []),
-      ([row]) => row?.["data_version"],
-    )
+    const commits = Effect.map(database.query(about, "PRAGMA data_version"), ([row]) => row?.["data_version"])
 
     const look = Effect.gen(function* () {
       const now = yield* commits
       if (now === seen) return
-      const rows = yield* database.query("changes", lastRecords, [JSON.stringify([...listening.keys()])])
+      const rows = yield* database.query(about, lastRecords, [JSON.stringify([...listening.keys()])])
       seen = now
-      const last = new Map(
-        rows.map((row) => [text(row, "name"), `${integer(row, "version")} ${text(row, "batch_id")}`]),
-      )
+      const last = new Map(rows.map((row) => [text(row, "name"), text(row, "last")]))
       for (const [session, listeners] of listening) {
         if (listeners.last === last.get(session)) continue
         listeners.last = last.get(session)

@@ -1,11 +1,12 @@
 /** Looks after a file: reports its size, makes it smaller, and copies it while it is in use. */
 import { EventLog } from "@memfold/core"
+import { integer, text } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { createPrivate, type Database, open, type Options } from "./Database.js"
-import { fullText } from "./fullText.js"
-import { integer, text } from "./Row.js"
+import { createPrivate } from "./checks.js"
+import { definitions, type File, open } from "./open.js"
+import type { Options } from "./Options.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */
 export type FileOptions = Pick<Options, "filename" | "busyTimeout">
@@ -51,7 +52,7 @@ const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false
 const existing = (
   options: FileOptions,
   { readonly }: { readonly readonly: boolean },
-): Effect.Effect<Database, EventLog.LogError, Scope.Scope> =>
+): Effect.Effect<File, EventLog.LogError, Scope.Scope> =>
   options.filename === ":memory:"
     ? new EventLog.LogError({ operation: "open", reason: "a database in memory has no file" })
     : open({ ...options, readonly, create: false })
@@ -73,7 +74,7 @@ const existing = (
 export const size = (options: FileOptions): Effect.Effect<SizeReport, EventLog.LogError> =>
   Effect.gen(function* () {
     const { query } = yield* existing(options, { readonly: true })
-    const ask = (sql: string) => query("size", sql, [])
+    const ask = (sql: string) => query({ operation: "size" }, sql)
     const number = (sql: string) => Effect.map(ask(sql), ([row]) => Number(Object.values(row ?? {})[0] ?? 0))
     const amounts = (sql: string) =>
       Effect.map(ask(sql), (rows) =>
@@ -116,8 +117,8 @@ export const vacuum = (options: FileOptions): Effect.Effect<Vacuumed, EventLog.L
     const { query } = yield* existing(options, { readonly: false })
     const all = () => bytesOf(options.filename) + bytesOf(`${options.filename}-wal`)
     const before = all()
-    yield* query("vacuum", "VACUUM", [])
-    yield* query("vacuum", "PRAGMA wal_checkpoint(TRUNCATE)", [])
+    yield* query({ operation: "vacuum" }, "VACUUM")
+    yield* query({ operation: "vacuum" }, "PRAGMA wal_checkpoint(TRUNCATE)")
     return { before, after: all() }
   }).pipe(Effect.scoped)
 
@@ -154,8 +155,9 @@ export const backup = ({
   readonly onProgress?: (progress: BackupProgress) => void
 }): Effect.Effect<BackupProgress, EventLog.LogError> =>
   Effect.gen(function* () {
+    const about = { operation: "backup" }
     const failed = (reason: string, cause?: unknown) =>
-      new EventLog.LogError({ operation: "backup", reason, ...(cause === undefined ? {} : { cause }) })
+      new EventLog.LogError({ ...about, reason, ...(cause === undefined ? {} : { cause }) })
     if (existsSync(to)) return yield* failed(`${to} exists already; choose another name`)
     if (!existsSync(dirname(to)))
       return yield* failed(`${to} is in a folder that does not exist; create the folder`)
@@ -168,11 +170,10 @@ export const backup = ({
     yield* Effect.addFinalizer(() => remove)
     // In a read transaction the connection sees one state of the file. Without it, each write of another process would
     // restart the copy.
-    yield* query("backup", "BEGIN", [])
+    yield* query(about, "BEGIN")
     const [row] = yield* query(
-      "backup",
+      about,
       "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size, (SELECT count(*) FROM sessions)",
-      [],
     )
     const total = integer(row ?? {}, "bytes")
     const look = Effect.sync(() => onProgress({ copied: Math.min(bytesOf(part), total), total }))
@@ -180,15 +181,15 @@ export const backup = ({
     yield* copy(part).pipe(
       Effect.raceFirst(Effect.forever(Effect.zipRight(look, Effect.sleep(Duration.millis(50))))),
     )
-    yield* query("backup", "COMMIT", [])
+    yield* query(about, "COMMIT")
     yield* Effect.scoped(
       Effect.gen(function* () {
         const { query } = yield* open({ filename: part, create: false })
-        const [check] = yield* query("backup", "PRAGMA quick_check(1)", [])
+        const [check] = yield* query(about, "PRAGMA quick_check(1)")
         if (Object.values(check ?? {})[0] !== "ok") {
           return yield* failed(`the copy of ${options.filename} is damaged; the file itself may be`)
         }
-        yield* query("backup", "PRAGMA journal_mode = DELETE", [])
+        yield* query(about, "PRAGMA journal_mode = DELETE")
       }),
     )
     yield* Effect.try({
@@ -205,8 +206,8 @@ export const backup = ({
   }).pipe(Effect.scoped)
 
 /**
- * Drops the full-text indexes of all sessions. The next search of a session builds its index again; to have none from then
- * on, open the file with `fullTextIndex: "process"`. {@link vacuum} gives the room back. Returns how many sessions had one.
+ * Drops the full-text indexes of all sessions. The next search of a session builds its index again. {@link vacuum} gives the
+ * room back. Returns how many sessions had one.
  *
  * Fails with a `LogError` if the file cannot be opened, or another process keeps it locked for longer than `busyTimeout`.
  *
@@ -223,12 +224,48 @@ export const dropFullTextIndex = (
   options: FileOptions,
 ): Effect.Effect<{ readonly sessions: number }, EventLog.LogError> =>
   Effect.gen(function* () {
-    const database = yield* existing(options, { readonly: false })
-    const [row] = yield* database.query(
-      "fullText.drop",
-      "SELECT count(DISTINCT session) AS sessions FROM full_text_parts",
-      [],
+    const { transaction } = yield* existing(options, { readonly: false })
+    return yield* transaction({ operation: "dropFullTextIndex" }, (run) =>
+      Effect.gen(function* () {
+        const ofIndex = "FROM projections WHERE kind IN ('index', 'index-terms')"
+        const [row = {}] = yield* run(`SELECT count(DISTINCT session) AS sessions ${ofIndex}`)
+        yield* run(`DELETE ${ofIndex}`)
+        return { sessions: integer(row, "sessions") }
+      }),
     )
-    yield* fullText(database).drop()
-    return { sessions: integer(row ?? {}, "sessions") }
+  }).pipe(Effect.scoped)
+
+/** The most problems that SQLite lists. */
+const mostProblems = 20
+
+const firstLine = (statement: string): string => statement.split("\n", 1)[0] ?? ""
+
+/**
+ * Checks the pages, the indexes and the definitions of the tables, and returns what is wrong, in words: an empty list if nothing
+ * is. It reads the whole file; others can write meanwhile. `memfold verify` checks the logs themselves.
+ *
+ * Fails with a `LogError` if the file cannot be opened or read.
+ *
+ * @example
+ * ```ts
+ * import * as SqliteEventLog from "@memfold/store-sqlite"
+ * import { Effect } from "effect"
+ *
+ * const problems = await Effect.runPromise(SqliteEventLog.integrity({ filename: "chats.db" }))
+ * console.log(problems.length === 0 ? "the file is whole" : problems.join("\n"))
+ * ```
+ */
+export const integrity = (options: FileOptions): Effect.Effect<ReadonlyArray<string>, EventLog.LogError> =>
+  Effect.gen(function* () {
+    const { query } = yield* existing(options, { readonly: true })
+    const about = { operation: "integrity" }
+    const checked = yield* query(about, `PRAGMA integrity_check(${mostProblems})`)
+    const problems = checked
+      .flatMap((row) => String(Object.values(row)[0]).split("\n"))
+      .filter((line) => line !== "ok" && !line.startsWith("***"))
+    const defined = yield* query(about, "SELECT sql FROM sqlite_master")
+    const found = new Set(defined.map((row) => row["sql"]))
+    // One changed letter can give a column another meaning, which SQLite takes as it is: rows are then found no more.
+    const changed = definitions.filter((definition) => !found.has(definition))
+    return [...problems, ...changed.map((definition) => `its definitions lack: ${firstLine(definition)}`)]
   }).pipe(Effect.scoped)

@@ -1,10 +1,10 @@
 /** A crowd at work: many processes on many sessions of one file, compacting, killed and started again. */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
 import { type Child, start } from "@memfold/harness/children"
 import { random } from "@memfold/harness/random"
-import { bundled, findings, folder, integrity, textsOf, withLog } from "./support.js"
+import { bundled, findings, folder, integrity, recordsOf, textsOf, withLog } from "./support.js"
 
 const script = bundled("crowd")
 
@@ -106,7 +106,7 @@ it("8 processes append to 20 sessions, compacting, while random ones are killed 
       expect(yield* findings(log)).toEqual([])
       for (const session of sessions) {
         const texts = yield* textsOf(log, `s${session}`)
-        const records = yield* Stream.runCollect(log.read(`s${session}`))
+        const records = yield* recordsOf(log, `s${session}`)
         const commits = new Set([...records].map(({ batchId }) => batchId))
         for (const name of names) {
           const mine = (heard.get(name) ?? []).filter((one) => one.session === session)

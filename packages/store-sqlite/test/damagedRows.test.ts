@@ -151,6 +151,6 @@ it("a summary_id is unique in its session, whichever program writes it", () => {
   withDriver(file, (driver) =>
     expect(() =>
       driver.exec(`UPDATE summaries SET summary_id = '${first?.summary_id}' WHERE thread_id = 'one'`),
-    ).toThrow("UNIQUE constraint failed: summaries.summary_id, summaries.session"),
+    ).toThrow("UNIQUE constraint failed: summaries.session, summaries.summary_id"),
   )
 })

@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs"
@@ -19,8 +20,17 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import type { Options } from "../src/index.js"
 import { make } from "../src/index.js"
 import { child, start } from "@memfold/harness/children"
-import { driverPath, lockProgram, openDriver, withDriver } from "@memfold/harness/sqlite"
-import { bundled, folder, integrity, openingFails, records, withLog } from "./support.js"
+import { driverPath, openDriver, withDriver, lockProgram } from "@memfold/harness/sqlite"
+import {
+  bundled,
+  folder,
+  integrity,
+  openingFails,
+  putSnapshot,
+  records,
+  versionOf,
+  withLog,
+} from "./support.js"
 
 const script = bundled("fill")
 
@@ -116,9 +126,9 @@ describe("files that are not memfold's", () => {
 
   it("a newer memfold's", async () => {
     const [path, name, file] = await written()
-    withDriver(file, (driver) => driver.pragma("user_version = 7"))
+    withDriver(file, (driver) => driver.pragma("user_version = 8"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 7, this memfold knows schema 5; update memfold",
+      "chats.db has schema 8, this memfold knows schema 6; update memfold",
     )
     expect(await refusal(path, name, { readonly: true })).toContain("update memfold")
   })
@@ -127,7 +137,7 @@ describe("files that are not memfold's", () => {
     const [path, name, file] = await written()
     withDriver(file, (driver) => driver.pragma("user_version = 0"))
     expect(await refusal(path, name)).toBe(
-      "chats.db has schema 0, this memfold knows schema 5; start a new file",
+      "chats.db has schema 0, this memfold knows schema 6; start a new file",
     )
   })
 })
@@ -148,18 +158,20 @@ describe("files that are broken", () => {
       }),
     )
     const [table] = withDriver(file, (driver) =>
-      driver.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'snapshots'").all(),
+      driver
+        .prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_projections_1'")
+        .all(),
     )
     const bytes = readFileSync(file)
     bytes.fill(0xff, (Number(table?.["rootpage"]) - 1) * 4_096, Number(table?.["rootpage"]) * 4_096)
     writeFileSync(file, bytes)
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(log.loadSnapshot("one"))
+        const error = yield* Effect.flip(log.projections.get("one", "snapshot"))
         expect(error.message).toBe(
-          `The event log failed at loadSnapshot of session "one": ${file} is damaged; restore it from a backup, or try sqlite3's .recover`,
+          `The event log failed at projections.get of session "one": ${file} is damaged; restore it from a backup, or try sqlite3's .recover`,
         )
-        expect(yield* log.version("two")).toBe(400)
+        expect(yield* versionOf(log, "two")).toBe(400)
       }),
     )
   })
@@ -192,6 +204,16 @@ describe("places where there is no file", () => {
     },
   )
 
+  it("a link to nowhere", async () => {
+    const path = folder()
+    symlinkSync(join(path, "nowhere.db"), join(path, "chats.db"))
+    const error = await openingFails({ filename: join(path, "chats.db") })
+    expect(error.reason).toBe(
+      `${join(path, "chats.db")} is a link to a file that does not exist; create that file, or remove the link`,
+    )
+    expect(existsSync(join(path, "nowhere.db"))).toBe(false)
+  })
+
   it("no name", async () => {
     const error = await openingFails({ filename: " " })
     expect(error.reason).toBe("an empty filename names no file")
@@ -203,7 +225,7 @@ describe("files that are not to be written", () => {
     const [path, name, file] = await written()
     chmodSync(file, 0o444)
     expect(await refusal(path, name)).toBe("chats.db is read-only; make it writable")
-    const version = await withLog({ filename: file, readonly: true }, (log) => log.version("one"))
+    const version = await withLog({ filename: file, readonly: true }, (log) => versionOf(log, "one"))
     expect(version).toBe(3)
   })
 
@@ -212,11 +234,11 @@ describe("files that are not to be written", () => {
     const before = contents(path)
     await withLog({ filename: file, readonly: true }, (log) =>
       Effect.gen(function* () {
-        expect(yield* log.version("one")).toBe(3)
+        expect(yield* versionOf(log, "one")).toBe(3)
         const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
           log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
           log.append("new", records(1), { expectedVersion: 0, batchId: "third" }),
-          log.saveSnapshot("one", { foldVersion: 1, version: 3, batchId: "first", data: "{}" }),
+          putSnapshot(log, "one", "{}"),
           log.delete("one"),
         ]
         for (const attempt of attempts) {
@@ -224,7 +246,7 @@ describe("files that are not to be written", () => {
           expect(error).toBeInstanceOf(EventLog.LogError)
           expect(error.message).toContain("is read-only; make it and its folder writable")
         }
-        expect(yield* log.version("one")).toBe(3)
+        expect(yield* versionOf(log, "one")).toBe(3)
       }),
     )
     expect(contents(path)).toEqual(before)
@@ -236,7 +258,7 @@ describe("files that are not to be written", () => {
       Effect.gen(function* () {
         const reader = yield* make({ filename: file, readonly: true })
         yield* writer.append("one", records(2), { expectedVersion: 3, batchId: "second" })
-        expect(yield* reader.version("one")).toBe(5)
+        expect(yield* versionOf(reader, "one")).toBe(5)
       }),
     )
   })
@@ -284,7 +306,7 @@ describe("files of another user", () => {
     expect(contents(path)).toEqual(before)
     chmodSync(path, 0o755)
     chmodSync(file, 0o644)
-    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(3)
+    expect(await withLog({ filename: file }, (log) => versionOf(log, "one"))).toBe(3)
   })
 })
 
@@ -305,7 +327,7 @@ describe("files that somebody else holds", () => {
         expect(error.message).toBe(
           `The event log failed at append of session "one": ${file} is locked by another process; try again when that one is done`,
         )
-        expect(yield* log.version("one")).toBe(3)
+        expect(yield* versionOf(log, "one")).toBe(3)
         holder.kill()
         yield* Effect.promise(holder.end)
         expect(yield* append).toEqual({ fromVersion: 4, version: 4, duplicate: false })
@@ -331,7 +353,7 @@ describe("files that somebody else holds", () => {
     )
     holder.kill()
     await holder.end()
-    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
+    expect(await withLog({ filename: file }, (log) => versionOf(log, "one"))).toBe(0)
   })
 
   // SQLite itself does not wait here: it refuses to go from reading the file to writing to it.
@@ -339,7 +361,7 @@ describe("files that somebody else holds", () => {
     const file = join(folder(), "chats.db")
     writeFileSync(file, "")
     await lock(file, "BEGIN IMMEDIATE", 200)
-    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(0)
+    expect(await withLog({ filename: file }, (log) => versionOf(log, "one"))).toBe(0)
   })
 
   it("waits for ever, if asked to", async () => {
@@ -381,7 +403,7 @@ describe("a full disk", () => {
         expect(result.left.message).toBe(
           `The event log failed at append of session "one": the disk is full at ${file}; make room and try again`,
         )
-        expect(yield* log.version("one")).toBe(version)
+        expect(yield* versionOf(log, "one")).toBe(version)
 
         rmSync(ballast)
         expect((yield* append(version)).version).toBe(version + 1)
@@ -414,8 +436,8 @@ describe("a full disk", () => {
         )
         expect(Either.isLeft(large!)).toBe(true)
         expect(small.every(Either.isRight)).toBe(true)
-        expect(yield* log.version("large")).toBe(0)
-        for (const number of [1, 2, 3, 4]) expect(yield* log.version(`s${number}`)).toBe(1)
+        expect(yield* versionOf(log, "large")).toBe(0)
+        for (const number of [1, 2, 3, 4]) expect(yield* versionOf(log, `s${number}`)).toBe(1)
       }),
     )
     expect(integrity(file)).toBe("ok")
@@ -452,7 +474,7 @@ describe("a full disk", () => {
     expect(message).toBe(`The event log failed at append of session "one": the disk failed at ${file}`)
     expect(version).toBeGreaterThan(5)
     expect(integrity(file)).toBe("ok")
-    expect(await withLog({ filename: file }, (log) => log.version("one"))).toBe(version)
+    expect(await withLog({ filename: file }, (log) => versionOf(log, "one"))).toBe(version)
   })
 })
 
@@ -461,7 +483,7 @@ describe("after closing", () => {
     const [, , file] = await written()
     const log = await withLog({ filename: file }, Effect.succeed)
     const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>> = [
-      log.version("one"),
+      versionOf(log, "one"),
       log.append("one", records(1), { expectedVersion: 3, batchId: "second" }),
     ]
     for (const attempt of attempts) {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { random } from "@memfold/harness/random"
 import { often } from "@memfold/harness/depth"
 import { pairs } from "@memfold/harness/engine"
-import { make } from "../src/index.js"
+import { integrity, make } from "../src/index.js"
 import { withDriver } from "@memfold/harness/sqlite"
 
 const sessions = ["one", "two", "three", "four"]
@@ -39,15 +39,16 @@ const shown = Effect.gen(function* () {
 })
 
 /** The number of findings; a session that cannot be checked is one. */
-const findings = Effect.gen(function* () {
-  const log = yield* EventLog.EventLog
-  const damage = yield* log.integrity!
-  const found = yield* log.sessions.pipe(
-    Stream.mapEffect(({ session }) => Verify.session(log, session)),
-    Stream.runCollect,
-  )
-  return damage.length + [...found].flat().length
-})
+const findings = (filename: string) =>
+  Effect.gen(function* () {
+    const log = yield* EventLog.EventLog
+    const damage = yield* integrity({ filename })
+    const found = yield* EventLog.sessions(log).pipe(
+      Stream.mapEffect(({ session }) => Verify.session(log, session)),
+      Stream.runCollect,
+    )
+    return damage.length + [...found].flat().length
+  })
 
 const said = (session: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, position) => {
@@ -105,7 +106,7 @@ const flipped = async (at: number, bit: number): Promise<Outcome> => {
   const file = join(folder, "flipped.db")
   for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(file + suffix, { force: true })
   writeFileSync(file, bytes)
-  const exit = await withMemory(file, Effect.all([shown, Effect.exit(findings)]))
+  const exit = await withMemory(file, Effect.all([shown, Effect.exit(findings(file))]))
   if (Exit.isFailure(exit)) return { at, bit, refused: true, changed: false, foreign: undefined, found: 0 }
   const [contexts, checked] = exit.value
   const seen = contexts.map(Exit.getOrElse(() => null))
@@ -141,7 +142,7 @@ describe("a record in the place of another", () => {
   it.each(swapped)("%s is damaged, and no context has it", async (_, sql) => {
     const file = join(folder, "swapped.db")
     writeFileSync(file, whole)
-    withDriver(file, (driver) => driver.exec(`DELETE FROM snapshots; ${sql}`))
+    withDriver(file, (driver) => driver.exec(`DELETE FROM projections WHERE kind = 'snapshot'; ${sql}`))
     const exit = await withMemory(file, shown)
     const [one] = Exit.getOrElse(exit, () => [])
     expect(one).toMatchObject({

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { make } from "../src/index.js"
 import { openDriver } from "@memfold/harness/sqlite"
-import { folder } from "./support.js"
+import { folder, versionOf } from "./support.js"
 
 const record: EventLog.NewRecord = {
   time: 0,
@@ -53,8 +53,8 @@ describe("a batch of 20,000 records", () => {
         expect(turns).toBeGreaterThan(4)
         // All of it or nothing.
         expect([...seen].filter((count) => Number(count) > 0 && Number(count) < many)).toEqual([])
-        expect(yield* log.version("large")).toBe(many + 1)
-        expect(yield* log.version("other")).toBe(2)
+        expect(yield* versionOf(log, "large")).toBe(many + 1)
+        expect(yield* versionOf(log, "other")).toBe(2)
         // Sent again, and at a version that is gone.
         expect(yield* log.append("large", batch, { expectedVersion: 0, batchId: "b" })).toMatchObject({
           version: many,
@@ -62,7 +62,7 @@ describe("a batch of 20,000 records", () => {
         })
         const late = yield* Effect.either(log.append("large", batch, { expectedVersion: 5, batchId: "d" }))
         expect(Either.isLeft(late) && late.left._tag).toBe("VersionConflict")
-        expect(yield* log.version("large")).toBe(many + 1)
+        expect(yield* versionOf(log, "large")).toBe(many + 1)
       }).pipe(Effect.scoped, Effect.runPromise)
     },
   )
@@ -79,7 +79,7 @@ describe("a batch of 20,000 records", () => {
       )
       const tried = yield* Effect.either(log.append("large", batch, { expectedVersion: 0, batchId: "b" }))
       expect(Either.isLeft(tried)).toBe(true)
-      expect(yield* log.version("large")).toBe(0)
+      expect(yield* versionOf(log, "large")).toBe(0)
       outside.exec("DROP TRIGGER full")
       expect(yield* log.append("other", [record], { expectedVersion: 1, batchId: "o2" })).toMatchObject({
         version: 2,

@@ -8,7 +8,18 @@ import { expect, it, describe, onTestFinished } from "vitest"
 import { backup, size, vacuum } from "../src/index.js"
 import { start } from "@memfold/harness/children"
 import { openDriver } from "@memfold/harness/sqlite"
-import { bundled, findings, folder, integrity, records, summary, textsOf, withLog } from "./support.js"
+import {
+  bundled,
+  findings,
+  folder,
+  integrity,
+  records,
+  summary,
+  summaryRows,
+  textsOf,
+  versionOf,
+  withLog,
+} from "./support.js"
 
 const script = bundled("untilKilled", "many")
 
@@ -47,8 +58,8 @@ describe("size", () => {
     const file = join(folder(), "chats.db")
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
-        const summaries = { replace: false, rows: [summary(1, { status: "superseded" }), summary(2)] }
-        yield* log.append("one", records(10), { expectedVersion: 0, batchId: "first", summaries })
+        const projections = [summaryRows([summary(1, { status: "superseded" }), summary(2)])]
+        yield* log.append("one", records(10), { expectedVersion: 0, batchId: "first", projections })
         const report = yield* size({ filename: file })
         expect(report.summaries).toBe(2)
         expect(report.wal).toBeGreaterThan(0)
@@ -80,7 +91,7 @@ describe("vacuum", () => {
     expect(integrity(file)).toBe("ok")
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
-        expect(yield* log.version("s9")).toBe(200)
+        expect(yield* versionOf(log, "s9")).toBe(200)
         const again = log.append("s9", records(200), { expectedVersion: 0, batchId: "first" })
         expect(yield* again).toEqual({ fromVersion: 1, version: 200, duplicate: true })
       }),
@@ -125,7 +136,7 @@ describe("backup", () => {
     expect(integrity(to)).toBe("ok")
     await withLog({ filename: to }, (log) =>
       Effect.gen(function* () {
-        for (let index = 0; index < 20; index++) expect(yield* log.version(`s${index}`)).toBe(300)
+        for (let index = 0; index < 20; index++) expect(yield* versionOf(log, `s${index}`)).toBe(300)
         for (const session of ["one", "two"]) {
           const texts = yield* textsOf(log, session)
           expect(texts).toEqual(texts.map((_, index) => `0.${index}`))

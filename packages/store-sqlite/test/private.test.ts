@@ -5,7 +5,7 @@ import { chmodSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { backup } from "../src/index.js"
-import { folder, openingFails, records, withLog } from "./support.js"
+import { folder, openingFails, records, versionOf, withLog } from "./support.js"
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8)
 
@@ -25,7 +25,7 @@ it("a new file, its companions and its backup are readable and writable for the 
 
 it("a file that others may read stays so, its companions too", async () => {
   const filename = join(folder(), "chats.db")
-  await withLog({ filename }, (log) => log.version("one"))
+  await withLog({ filename }, (log) => versionOf(log, "one"))
   chmodSync(filename, 0o660)
   await withLog({ filename }, (log) =>
     Effect.map(log.append("one", records(1), { expectedVersion: 0, batchId: "b" }), () =>

@@ -13,8 +13,10 @@ import {
   folder,
   integrity,
   records,
+  summariesOf,
   summary,
   textsOf,
+  versionOf,
   withLog,
 } from "./support.js"
 
@@ -83,7 +85,7 @@ describe("killed processes (L14)", () => {
           // The rows of "rows" are given by hand, and no event says the same.
           expect((yield* findings(log)).filter(({ session }) => session !== "rows")).toEqual([])
           // Each append came with its summary rows, or not at all.
-          const appended = yield* log.version("rows")
+          const appended = yield* versionOf(log, "rows")
           const told = heard.flat().filter(({ session }) => session === "rows")
           expect(appended).toBeGreaterThanOrEqual(told.at(-1)?.count ?? 1)
           const rows = Array.from({ length: appended }, (_, index) => summary(index + 1, { time: 0 }))
@@ -92,7 +94,7 @@ describe("killed processes (L14)", () => {
             status: "superseded",
             supersededBy: `s${row.version + 1}`,
           }))
-          expect(yield* log.summaries("rows")).toEqual([...superseded, ...rows.slice(-1)])
+          expect(yield* summariesOf(log, "rows")).toEqual([...superseded, ...rows.slice(-1)])
           for (const session of ["one", "two"]) {
             const texts = yield* textsOf(log, session)
             const written = heard.map((_, turn) => texts.filter((text) => text.startsWith(`${turn}.`)).length)

@@ -1,6 +1,5 @@
 /** What the tests of this package share: folders that go away, and scripts for second processes. */
-import type { EventLog } from "@memfold/core"
-import { EventCodec, Message, Verify } from "@memfold/core"
+import { EventCodec, EventLog, Message, Verify } from "@memfold/core"
 import type { Scope } from "effect"
 import { Effect, Either, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -43,11 +42,22 @@ export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Arr
   return [record, ...Array.from({ length: count - 1 }, () => record)]
 }
 
-/** The row of an active summary that a version committed, with its texts changed if you like. */
-export const summary = (
-  version: number,
-  changes: Partial<EventLog.SummaryRow> = {},
-): EventLog.SummaryRow => ({
+/** The data of a row of kind `summary`. */
+export interface Summary {
+  readonly version: number
+  readonly id: string
+  readonly status: "active" | "superseded" | "invalid"
+  readonly supersededBy: string | null
+  readonly coveredTo: number
+  readonly total: number
+  readonly text: string
+  readonly turnPrefix: string | null
+  readonly tokens: number
+  readonly time: number
+}
+
+/** The active summary that a version committed, with its texts changed if you like. */
+export const summary = (version: number, changes: Partial<Summary> = {}): Summary => ({
   version,
   id: `s${version}`,
   status: "active",
@@ -61,9 +71,45 @@ export const summary = (
   ...changes,
 })
 
+/** Adds the rows of summaries, or puts them in the place of all rows. */
+export const summaryRows = (
+  summaries: ReadonlyArray<Summary>,
+  { replace = false } = {},
+): EventLog.ProjectionChange => ({
+  kind: "summary",
+  replace,
+  rows: summaries.map((one) => ({
+    key: one.id,
+    data: JSON.stringify(one),
+    ...(one.status === "active" ? { mark: "active" } : {}),
+  })),
+})
+
+/** The summaries of a session, in the order of their versions. */
+export const summariesOf = (log: EventLog.Service, session: string) =>
+  Effect.map(log.projections.get(session, "summary"), (rows) =>
+    rows.map(({ data }) => JSON.parse(data) as Summary).toSorted((one, other) => one.version - other.version),
+  )
+
+/** The version of a session; 0 if it does not exist. */
+export const versionOf = (log: EventLog.Service, session: string) =>
+  Effect.map(log.head(session), (head) => head?.version ?? 0)
+
+/** All records of a session. */
+export const recordsOf = (log: EventLog.Service, session: string) =>
+  Effect.map(Stream.runCollect(EventLog.records(log, session)), (all) => [...all])
+
+/** Puts a row without a key, where a session is. */
+export const putSnapshot = (log: EventLog.Service, session: string, data: string) =>
+  Effect.flatMap(log.head(session), (at) =>
+    log.projections.put(session, at ?? { version: 0, batchId: "" }, [
+      { kind: "snapshot", rows: [{ key: "", data }] },
+    ]),
+  )
+
 /** The texts of a session's messages, in the order of the log. */
 export const textsOf = (log: EventLog.Service, session: string) =>
-  log.read(session).pipe(
+  EventLog.records(log, session).pipe(
     Stream.map((record) => Either.getOrThrow(EventCodec.decode(record)).event),
     Stream.filter((event) => event._tag === "MessageAppended"),
     Stream.map(({ message }) => Message.text(message)),
@@ -73,16 +119,15 @@ export const textsOf = (log: EventLog.Service, session: string) =>
 
 /** How often each type of event occurs in a session. */
 export const countsOf = (log: EventLog.Service, session: string) =>
-  log.read(session).pipe(
-    Stream.runFold({} as Readonly<Record<string, number>>, (counts, { type }) => ({
-      ...counts,
-      [type]: (counts[type] ?? 0) + 1,
-    })),
-  )
+  Effect.map(recordsOf(log, session), (all) => {
+    const counts: Record<string, number> = {}
+    for (const { type } of all) counts[type] = (counts[type] ?? 0) + 1
+    return counts
+  })
 
 /** Everything `Verify` finds in the sessions of a file. */
 export const findings = (log: EventLog.Service) =>
-  log.sessions.pipe(
+  EventLog.sessions(log).pipe(
     Stream.mapEffect(({ session }) => Verify.session(log, session)),
     Stream.runCollect,
     Effect.map((all) => [...all].flat()),

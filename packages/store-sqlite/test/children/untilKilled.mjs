@@ -11,7 +11,7 @@ import { heard, pause, run, say } from "./engine.mjs"
 
 const [filename, synchronous, round] = process.argv.slice(2)
 
-const row = (version, status) => ({
+const summary = (version, status) => ({
   version,
   id: `s${version}`,
   status,
@@ -24,15 +24,21 @@ const row = (version, status) => ({
   time: 0,
 })
 
+const row = (version, status) => ({
+  key: `s${version}`,
+  data: JSON.stringify(summary(version, status)),
+  ...(status === "active" ? { mark: "active" } : {}),
+})
+
 /** Appends to the log itself: what the summary rows are is decided here, not by the engine. */
 const rows = Effect.gen(function* () {
   const log = yield* make({ filename, synchronous })
-  for (let version = (yield* log.version("rows")) + 1; ; version++) {
+  for (let version = ((yield* log.head("rows"))?.version ?? 0) + 1; ; version++) {
     const changed = version === 1 ? [] : [row(version - 1, "superseded")]
     yield* log.append("rows", [{ time: 0, type: "Test", schemaVersion: 1, data: "{}" }], {
       expectedVersion: version - 1,
       batchId: `c${version}`,
-      summaries: { replace: false, rows: [...changed, row(version, "active")] },
+      projections: [{ kind: "summary", rows: [...changed, row(version, "active")] }],
     })
     say(`rows ${version}`)
     yield* pause

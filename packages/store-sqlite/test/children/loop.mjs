@@ -1,5 +1,5 @@
 /**
- * `fair.mjs FILE NAME APPENDS`: once told to go, appends to the session `one` without a pause, says so when it has made so
+ * `loop.mjs FILE NAME APPENDS`: once told to go, appends to the session `one` without a pause, says so when it has made so
  * many appends, goes on until it is told to stop, then says how many there were and how many failed.
  */
 import { Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"

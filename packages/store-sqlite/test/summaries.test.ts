@@ -4,7 +4,17 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { openDriver, withDriver } from "@memfold/harness/sqlite"
-import { folder, integrity, records, summary, withLog } from "../test/support.js"
+import {
+  folder,
+  integrity,
+  records,
+  summariesOf,
+  type Summary,
+  summary,
+  summaryRows,
+  versionOf,
+  withLog,
+} from "./support.js"
 
 const newFile = () => join(folder(), "chats.db")
 
@@ -12,15 +22,19 @@ const newFile = () => join(folder(), "chats.db")
 const appendChanges = (
   log: EventLog.Service,
   session: string,
-  ...changes: ReadonlyArray<EventLog.SummaryChanges>
+  ...changes: ReadonlyArray<EventLog.ProjectionChange>
 ) =>
-  Effect.forEach(changes, (summaries, expectedVersion) =>
-    log.append(session, records(1), { expectedVersion, batchId: `c${expectedVersion}`, summaries }),
+  Effect.forEach(changes, (change, expectedVersion) =>
+    log.append(session, records(1), {
+      expectedVersion,
+      batchId: `c${expectedVersion}`,
+      projections: [change],
+    }),
   )
 
-const add = (...rows: ReadonlyArray<EventLog.SummaryRow>) => ({ replace: false, rows })
+const add = (...rows: ReadonlyArray<Summary>) => summaryRows(rows)
 
-const superseded = (version: number, changes: Partial<EventLog.SummaryRow> = {}) =>
+const superseded = (version: number, changes: Partial<Summary> = {}) =>
   summary(version, { status: "superseded", supersededBy: `s${version + 1}`, ...changes })
 
 const query = (file: string, sql: string, ...parameters: ReadonlyArray<unknown>) =>
@@ -154,8 +168,16 @@ describe("the table summaries", () => {
         yield* appendChanges(log, "one", add(summary(1)))
         const [refused, fine] = yield* Effect.all(
           [
-            log.append("one", records(1), { expectedVersion: 1, batchId: "c1", summaries: add(summary(2)) }),
-            log.append("two", records(1), { expectedVersion: 0, batchId: "c1", summaries: add(summary(1)) }),
+            log.append("one", records(1), {
+              expectedVersion: 1,
+              batchId: "c1",
+              projections: [add(summary(2))],
+            }),
+            log.append("two", records(1), {
+              expectedVersion: 0,
+              batchId: "c1",
+              projections: [add(summary(1))],
+            }),
           ].map(Effect.either),
           { concurrency: "unbounded" },
         )
@@ -167,12 +189,12 @@ describe("the table summaries", () => {
           },
         })
         expect(fine).toMatchObject({ right: { fromVersion: 1, version: 1 } })
-        expect(yield* log.version("one")).toBe(1)
-        expect(yield* log.summaries("one")).toEqual([summary(1)])
+        expect(yield* versionOf(log, "one")).toBe(1)
+        expect(yield* summariesOf(log, "one")).toEqual([summary(1)])
         // The active row may come before the row that it supersedes.
         const swap = add(summary(2), superseded(1))
-        yield* log.append("one", records(1), { expectedVersion: 1, batchId: "c1", summaries: swap })
-        expect(yield* log.summaries("one")).toEqual([superseded(1), summary(2)])
+        yield* log.append("one", records(1), { expectedVersion: 1, batchId: "c1", projections: [swap] })
+        expect(yield* summariesOf(log, "one")).toEqual([superseded(1), summary(2)])
       }),
     )
     expect(integrity(file)).toBe("ok")
@@ -183,9 +205,9 @@ describe("the table summaries", () => {
     await withLog({ filename: file }, (log) =>
       Effect.gen(function* () {
         yield* appendChanges(log, "copy", add(summary(1, { text: "of the copy" })))
-        yield* appendChanges(log, "original", add(summary(1)), { replace: true, rows: [summary(2)] })
+        yield* appendChanges(log, "original", add(summary(1)), summaryRows([summary(2)], { replace: true }))
         yield* log.delete("original")
-        expect(yield* log.summaries("original")).toEqual([])
+        expect(yield* summariesOf(log, "original")).toEqual([])
       }),
     )
     expect(query(file, "SELECT summary_id, thread_id, summary_text FROM summaries")).toEqual([

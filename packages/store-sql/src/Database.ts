@@ -1,0 +1,150 @@
+/** Runs statements and transactions through a client of Effect SQL, and turns its errors into those of the log. */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import type { Dialect } from "./Dialect.js"
+
+/** A row as the database returns it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Runs one statement. */
+export type Run = (
+  sql: string,
+  parameters?: ReadonlyArray<unknown>,
+) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+
+/** Uses a connection that nobody else uses meanwhile. */
+export type Use = <A, E>(
+  body: (connection: Connection) => Effect.Effect<A, E>,
+) => Effect.Effect<A, E | SqlError>
+
+/** The operation that a statement belongs to, and its session, if it is of one: errors name both. */
+export interface About {
+  readonly operation: string
+  readonly session?: string | undefined
+}
+
+/** How to use a database. */
+export interface DatabaseOptions {
+  readonly dialect: Dialect
+  /** The reason of an error, in words: what happened and what to do. By default, the message of the database. */
+  readonly reasonOf?: ((cause: unknown) => string | undefined) | undefined
+  /** Runs a statement that reads, and tries it again while the database is busy. Once, by default. */
+  readonly reading?:
+    | (<A, E>(read: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
+    | undefined
+  /** The same for a statement or a transaction that writes. */
+  readonly writing?:
+    | (<A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
+    | undefined
+}
+
+/** A database in use. */
+export interface Database {
+  readonly dialect: Dialect
+  /** Runs one statement that reads. */
+  readonly query: (
+    about: About,
+    sql: string,
+    parameters?: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<Row>, EventLog.LogError>
+  /** The same, with rows as lists of their columns: many of them are read faster so. */
+  readonly lists: (
+    about: About,
+    sql: string,
+    parameters: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, EventLog.LogError>
+  /** Runs one statement that writes. Its errors are not in words yet: see `failing`. */
+  readonly statement: Run
+  /** Runs statements in one transaction, which is a writer from its start: all of them or none. */
+  readonly transaction: <A, E>(
+    about: About,
+    body: (run: Run) => Effect.Effect<A, E | SqlError>,
+  ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
+  /** Puts the errors of the database into words. */
+  readonly failing: (
+    about: About,
+  ) => <A, E>(
+    effect: Effect.Effect<A, E | SqlError>,
+  ) => Effect.Effect<A, Exclude<E, SqlError> | EventLog.LogError>
+}
+
+export const text = (row: Row, column: string): string => String(row[column])
+export const integer = (row: Row, column: string): number => Number(row[column])
+export const textOrNull = (row: Row, column: string): string | null =>
+  row[column] === null ? null : text(row, column)
+
+/** What an error says where its store has no words for it. */
+const messageOf = ({ isDuplicate }: Dialect, cause: unknown): string => {
+  if (isDuplicate(cause)) return "the change would leave two rows with one mark; nothing was written"
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+/** Numbers the parameters of statements, each once. */
+const numbering = (placeholder: (position: number) => string) => {
+  const numbered = new Map<string, string>()
+  return (sql: string): string => {
+    const known = numbered.get(sql)
+    if (known !== undefined) return known
+    let position = 0
+    const made = sql.replaceAll("?", () => placeholder(++position))
+    numbered.set(sql, made)
+    return made
+  }
+}
+
+/**
+ * Uses the connections of a client. Each is reserved: where there is a single connection, the client's other way can run a
+ * statement in a transaction that another fiber has open.
+ */
+export const reserving =
+  (client: SqlClient): Use =>
+  (body) =>
+    Effect.scoped(Effect.flatMap(client.reserve, body))
+
+/** Uses a database through its connections. */
+export const database = (use: Use, options: DatabaseOptions): Database => {
+  const { dialect, reasonOf, reading = (read) => read, writing = (write) => write } = options
+  const textOf = dialect.placeholder === undefined ? (sql: string) => sql : numbering(dialect.placeholder)
+
+  const runOn =
+    (connection: Connection): Run =>
+    (sql, parameters = []) =>
+      connection.execute(textOf(sql), parameters, undefined)
+
+  const failing: Database["failing"] = ({ operation, session }) =>
+    Effect.mapError((error) => {
+      if (!(error instanceof SqlError)) return error as Exclude<typeof error, SqlError>
+      const named = session === undefined ? {} : { session }
+      return new EventLog.LogError({
+        operation,
+        ...named,
+        reason: reasonOf?.(error.cause) ?? messageOf(dialect, error.cause),
+        cause: error,
+      })
+    })
+
+  return {
+    dialect,
+    failing,
+    query: (about, sql, parameters = []) =>
+      failing(about)(reading(use((connection) => runOn(connection)(sql, parameters)))),
+    lists: (about, sql, parameters) =>
+      failing(about)(reading(use((connection) => connection.executeValues(textOf(sql), parameters)))),
+    statement: (sql, parameters = []) => writing(use((connection) => runOn(connection)(sql, parameters))),
+    transaction: (about, body) => {
+      const once = use((connection) => {
+        const run = runOn(connection)
+        const worked = body(run).pipe(
+          Effect.zipLeft(run("COMMIT")),
+          // A database may have rolled back by itself, when the disk was full for example.
+          Effect.tapErrorCause(() => Effect.ignore(run("ROLLBACK"))),
+        )
+        return Effect.uninterruptible(Effect.zipRight(run(dialect.begin), worked))
+      })
+      return failing(about)(writing(once))
+    },
+  }
+}

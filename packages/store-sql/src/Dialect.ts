@@ -1,0 +1,31 @@
+/** What differs between databases. The log uses a database through `SqlClient` and a value of this type. */
+
+/**
+ * A database that the log can use. The queries of this package use the SQL that the databases share, and have `?` for each
+ * parameter.
+ */
+export interface Dialect {
+  /** The placeholder of the parameter at a position, from 1, if it is not `?`: `$1` in PostgreSQL, for example. */
+  readonly placeholder?: ((position: number) => string) | undefined
+  /** The statement that begins a transaction that writes. */
+  readonly begin: string
+  /** The statements that create the tables, the indexes, the triggers and the views, in their order. */
+  readonly tables: ReadonlyArray<string>
+  /**
+   * The statement of appends. Its parameter is a JSON list with an entry for each session: the session, the expected version,
+   * the expected last batch id or null, the batch id, its hash or null, and a list of records. A record is a list of the time,
+   * the number of the type, the schema version, the data and the checksum or null.
+   *
+   * It inserts the records of each session that is as expected, and moves the session's last version. Its rows have a column
+   * `appended`: the session of each batch that was inserted; further rows have null.
+   */
+  readonly append: string
+  /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */
+  readonly elements: string
+  /** The date that other programs read, of a time in milliseconds: an expression for an expression. */
+  readonly date: (time: string) => string
+  /** Whether a statement or transaction failed because another one has a lock or was faster: it can be tried again. */
+  readonly isBusy: (cause: unknown) => boolean
+  /** Whether a change was refused because two rows would have one mark. */
+  readonly isDuplicate: (cause: unknown) => boolean
+}

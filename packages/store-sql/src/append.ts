@@ -1,0 +1,265 @@
+/**
+ * Appends and rewrites. A usual append is one statement, shared with the appends of other sessions that wait at the same time: it
+ * compares the versions and inserts the records. Everything else takes a transaction.
+ */
+import type { SqlError } from "@effect/sql/SqlError"
+import { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { batchHash } from "./batchHash.js"
+import * as Batcher from "./batcher.js"
+import { type Database, integer, type Row, type Run, textOrNull } from "./Database.js"
+import { change, dropDerived } from "./projections.js"
+import { batchIdOf, ofSession } from "./queries.js"
+import type { Session } from "./RowTable.js"
+
+type Records = Parameters<EventLog.Service["append"]>[1]
+
+/** A batch to append, and the records to replace before, if it is of a rewrite. */
+interface Batch {
+  readonly session: string
+  readonly records: Records
+  readonly options: EventLog.AppendOptions
+  readonly rewritten?: ReadonlyArray<EventLog.RewrittenRecord> | undefined
+}
+
+/** What a store does beside the log when it writes. */
+export interface WritingOptions {
+  /** Runs in the transaction of each rewrite. */
+  readonly rewriting?:
+    | ((run: Run, session: string, batchId: string) => Effect.Effect<unknown, SqlError>)
+    | undefined
+  /** Is called when a session has been written to, before its writer is answered. */
+  readonly onWritten?: ((session: string) => void) | undefined
+}
+
+/** The most records and characters of one statement: it keeps the event loop for a few milliseconds. */
+const most = { records: 500, characters: 1_000_000 }
+
+const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
+  records.reduce((sum, { data }) => sum + data.length, 0)
+
+/** The hash by which a batch is found at any version; `null` for one that is looked for in its place alone. */
+const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
+  retried === "in-place" ? null : batchHash(batchId)
+
+/** Whether a batch can share the statement of appends: its session exists, and only records are to be written. */
+const isUsual = ({ records, options, rewritten }: Batch): boolean =>
+  options.expectedVersion > 0 &&
+  (options.projections === undefined || options.projections.length === 0) &&
+  rewritten === undefined &&
+  records.length <= most.records &&
+  charactersOf(records) <= most.characters
+
+/**
+ * The numbers of event types. They are stored before the append that needs them, and never go: what is known here stays
+ * true, also if that append fails.
+ */
+const typeNumbers = ({ dialect, query, statement }: Database) => {
+  const known = new Map<string, number>()
+  const add = (names: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const list = JSON.stringify(names.map((name) => [name.toWellFormed()]))
+      yield* statement(
+        `INSERT INTO types (name) SELECT value ->> 0 FROM ${dialect.elements} WHERE TRUE ON CONFLICT DO NOTHING`,
+        [list],
+      )
+      for (const name of names) {
+        const [row = {}] = yield* query({ operation: "append" }, "SELECT id FROM types WHERE name = ?", [
+          name,
+        ])
+        known.set(name, integer(row, "id"))
+      }
+    })
+  return {
+    of: (type: string): number => known.get(type)!,
+    store: (records: Records): Effect.Effect<void, EventLog.LogError | SqlError> => {
+      const missing = records.filter(({ type }) => !known.has(type))
+      return missing.length === 0 ? Effect.void : add([...new Set(missing.map(({ type }) => type))])
+    },
+  }
+}
+
+/** Where a batch goes, and what is there. `id` is `undefined` if there is no session yet. */
+interface Place {
+  readonly id: number | undefined
+}
+
+const isPlace = (decided: Place | EventLog.AppendResult): decided is Place => "id" in decided
+
+/** Decides about a batch: it was appended before, it cannot be appended, or it can go to a place. */
+const decide = <E>(
+  run: (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, E>,
+  operation: string,
+  { session, options }: Batch,
+): Effect.Effect<Place | EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError | E> =>
+  Effect.gen(function* () {
+    const { expectedVersion, lastBatchId, batchId } = options
+    const hash = hashOf(options)
+    const applied =
+      hash === null
+        ? "id = sessions.id << 32 | ? AND batch_id = ?"
+        : "session = sessions.id AND batch_hash = ? AND batch_id = ?"
+    const [known] = yield* run(
+      `SELECT sessions.id, last_version, last.version, ${batchIdOf("last")} AS batch_id,
+         (SELECT version FROM events WHERE ${applied}) AS applied
+       FROM sessions LEFT JOIN events AS last ON ${ofSession("last")}
+       WHERE sessions.name = ? ORDER BY last.id DESC LIMIT 1`,
+      [hash ?? expectedVersion + 1, batchId, session],
+    )
+    const actualVersion = known === undefined ? 0 : integer(known, "last_version")
+    if (known !== undefined && integer(known, "version") !== actualVersion) {
+      const reason = `the log ends at event ${integer(known, "version")}, while the session is at version ${actualVersion}; restore the log from a backup`
+      return yield* new EventLog.LogError({ operation, session, reason })
+    }
+    if (known !== undefined && known["applied"] !== null) {
+      const fromVersion = integer(known, "applied")
+      const [next] = yield* run(
+        `SELECT version FROM events WHERE id > ? << 32 | ? AND id < ? + 1 << 32 AND batch_position = 0 ORDER BY id LIMIT 1`,
+        [known["id"], fromVersion, known["id"]],
+      )
+      return {
+        fromVersion,
+        version: next === undefined ? actualVersion : integer(next, "version") - 1,
+        duplicate: true,
+      }
+    }
+    const isAnotherLog =
+      lastBatchId !== undefined && (known === undefined || textOrNull(known, "batch_id") !== lastBatchId)
+    if (actualVersion !== expectedVersion || isAnotherLog)
+      return yield* new EventLog.VersionConflict({ session, expectedVersion, actualVersion })
+    return { id: known === undefined ? undefined : integer(known, "id") }
+  })
+
+/** Makes the methods `append` and `rewrite` of the log of a database. */
+export const appending = (database: Database, { rewriting, onWritten = () => {} }: WritingOptions) => {
+  const { dialect, query, statement, transaction, failing } = database
+  const types = typeNumbers(database)
+
+  /** A record in the list that a statement gets. */
+  const listed = ({ time, type, schemaVersion, data, checksum }: EventLog.NewRecord) =>
+    [time, types.of(type), schemaVersion, data, checksum ?? null] as const
+
+  const shared = Batcher.make<Batch, boolean, SqlError>({
+    keyOf: ({ session }) => session,
+    sizeOf: ({ records }) => charactersOf(records) + (records.length * most.characters) / most.records,
+    mostSize: most.characters,
+    canBeOfOne: ({ cause }) => !dialect.isBusy(cause),
+    run: (group) => {
+      const batches = group.map(({ session, records, options }) => [
+        session.toWellFormed(),
+        options.expectedVersion,
+        options.lastBatchId ?? null,
+        options.batchId,
+        hashOf(options),
+        records.map(listed),
+      ])
+      return Effect.map(statement(dialect.append, [JSON.stringify(batches)]), (rows) => {
+        const appended = new Set(rows.map((row) => row["appended"]))
+        return group.map(({ session }) => appended.has(session.toWellFormed()))
+      })
+    },
+  })
+
+  const insertRecords = (run: Run, id: number, { records, options }: Batch) =>
+    Effect.gen(function* () {
+      const { expectedVersion, batchId } = options
+      for (let from = 0; from < records.length; from += most.records) {
+        if (from > 0) yield* Batcher.othersFirst
+        yield* run(
+          `INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
+           SELECT CAST(? AS BIGINT) << 32 | ? + key, CASE ? + key WHEN 0 THEN ? END, CASE ? + key WHEN 0 THEN ? END, ? + key,
+             CAST(value ->> 0 AS BIGINT), CAST(value ->> 1 AS BIGINT), CAST(value ->> 2 AS BIGINT), value ->> 3,
+             CAST(value ->> 4 AS BIGINT)
+           FROM ${dialect.elements}`,
+          [
+            id,
+            expectedVersion + 1 + from,
+            from,
+            batchId,
+            from,
+            hashOf(options),
+            from,
+            JSON.stringify(records.slice(from, from + most.records).map(listed)),
+          ],
+        )
+      }
+    })
+
+  /** Replaces the data of records; what was derived from the old data goes. */
+  const rewriteRecords = (
+    run: Run,
+    { id, name }: Session,
+    rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
+  ) =>
+    Effect.gen(function* () {
+      for (const { version, schemaVersion, data, checksum } of rewritten) {
+        yield* run(
+          "UPDATE events SET schema_version = ?, data = ?, checksum = ? WHERE id = CAST(? AS BIGINT) << 32 | ?",
+          [schemaVersion, data, checksum ?? null, id, version],
+        )
+      }
+      yield* dropDerived(dialect, run, { id, name })
+    })
+
+  /** Starts a session that does not exist. */
+  const start = (run: Run, { session, records }: Batch) =>
+    Effect.map(
+      run("INSERT INTO sessions (name, created_at) VALUES (?, ?) RETURNING id", [session, records[0].time]),
+      ([row = {}]) => integer(row, "id"),
+    )
+
+  const inTransaction = (operation: string, batch: Batch) => {
+    const { session, options, rewritten } = batch
+    return transaction({ operation, session }, (run) =>
+      Effect.gen(function* () {
+        const place = yield* decide(run, operation, batch)
+        if (!isPlace(place)) return place
+        const id = place.id ?? (yield* start(run, batch))
+        yield* insertRecords(run, id, batch)
+        if (rewritten !== undefined) {
+          yield* rewriteRecords(run, { id, name: session }, rewritten)
+          if (rewriting !== undefined) yield* rewriting(run, session, options.batchId)
+        }
+        yield* change(dialect, run, { id, name: session }, options.projections ?? [])
+        return resultOf(batch)
+      }),
+    )
+  }
+
+  const resultOf = ({ records, options: { expectedVersion } }: Batch): EventLog.AppendResult => ({
+    fromVersion: expectedVersion + 1,
+    version: expectedVersion + records.length,
+    duplicate: false,
+  })
+
+  /** Appends a batch that was not appended by the statement: it has no place, or a moment ago it had none. */
+  const general = (operation: string, batch: Batch) => {
+    const about = { operation, session: batch.session }
+    const decided = decide((sql, parameters) => query(about, sql, parameters), operation, batch)
+    return Effect.flatMap(decided, (decided) =>
+      isPlace(decided) ? inTransaction(operation, batch) : Effect.succeed(decided),
+    )
+  }
+
+  const write = (
+    operation: "append" | "rewrite",
+    batch: Batch,
+  ): Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError> => {
+    const about = { operation, session: batch.session }
+    const stored = Effect.suspend(() => types.store(batch.records))
+    const written = isUsual(batch)
+      ? Effect.flatMap(failing(about)(Effect.zipRight(stored, shared(batch))), (isAppended) =>
+          isAppended ? Effect.succeed(resultOf(batch)) : general(operation, batch),
+        )
+      : Effect.zipRight(failing(about)(stored), inTransaction(operation, batch))
+    return Effect.tap(written, ({ duplicate }) => {
+      if (!duplicate) onWritten(batch.session)
+    })
+  }
+
+  return {
+    append: (session, records, options) => write("append", { session, records, options }),
+    rewrite: (session, rewritten, records, options) =>
+      write("rewrite", { session, records, options, rewritten }),
+  } satisfies Pick<EventLog.Service, "append" | "rewrite">
+}

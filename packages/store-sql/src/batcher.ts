@@ -1,0 +1,93 @@
+/**
+ * Gathers what many fibers do at the same time: while a group is worked on, the others wait, and go together in the next group.
+ * A fiber that finds nobody at work takes a group itself.
+ */
+import { Cause, Deferred, Effect, Exit, FiberId } from "effect"
+
+/** What to gather. */
+export interface BatcherOptions<Item, A, E> {
+  /** Works on a group, and returns an answer for each item. */
+  readonly run: (group: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<A>, E>
+  /** Whether a group that failed with this error is worked on again, each item alone: the error can be due to one of them. */
+  readonly canBeOfOne: (error: E) => boolean
+  /** A group has no two items with one key. */
+  readonly keyOf: (item: Item) => string
+  /** A group has one item, or a total size of `mostSize` or less. */
+  readonly sizeOf: (item: Item) => number
+  readonly mostSize: number
+}
+
+interface Waiting<Item, A, E> {
+  readonly item: Item
+  readonly answer: Deferred.Deferred<A, E>
+}
+
+/** Lets other fibers, timers and sockets of the process go on first. */
+export const othersFirst: Effect.Effect<void> = Effect.async((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Makes a function that works on an item, in a group with the items of other fibers. It is not interrupted. */
+export const make = <Item, A, E>({
+  run,
+  canBeOfOne,
+  keyOf,
+  sizeOf,
+  mostSize,
+}: BatcherOptions<Item, A, E>): ((item: Item) => Effect.Effect<A, E>) => {
+  let waiting: Array<Waiting<Item, A, E>> = []
+  let isWorking = false
+
+  const nextGroup = (): ReadonlyArray<Waiting<Item, A, E>> => {
+    const group: Array<Waiting<Item, A, E>> = []
+    const later: Array<Waiting<Item, A, E>> = []
+    const keys = new Set<string>()
+    let size = 0
+    for (const one of waiting) {
+      const key = keyOf(one.item)
+      size += sizeOf(one.item)
+      const fits = group.length === 0 || (size <= mostSize && !keys.has(key))
+      keys.add(key)
+      if (fits) group.push(one)
+      else later.push(one)
+    }
+    waiting = later
+    return group
+  }
+
+  const work = (group: ReadonlyArray<Waiting<Item, A, E>>): Effect.Effect<void> =>
+    Effect.flatMap(Effect.exit(run(group.map(({ item }) => item))), (exit) => {
+      if (
+        Exit.isFailure(exit) &&
+        group.length > 1 &&
+        Cause.isFailType(exit.cause) &&
+        canBeOfOne(exit.cause.error)
+      )
+        return Effect.forEach(group, (one) => work([one]), { discard: true })
+      for (const [position, { answer }] of group.entries())
+        Deferred.unsafeDone(
+          answer,
+          Exit.map(exit, (answers) => answers[position]!),
+        )
+      return Effect.void
+    })
+
+  /** Works on a group, and lets another fiber go on with the items that have come meanwhile. */
+  const lead: Effect.Effect<void> = Effect.flatMap(othersFirst, () =>
+    Effect.flatMap(work(nextGroup()), () => {
+      isWorking = waiting.length > 0
+      return isWorking ? Effect.asVoid(Effect.forkDaemon(lead)) : Effect.void
+    }),
+  )
+
+  return (item) =>
+    Effect.uninterruptible(
+      Effect.suspend(() => {
+        const answer = Deferred.unsafeMake<A, E>(FiberId.none)
+        waiting.push({ item, answer })
+        if (isWorking) return Deferred.await(answer)
+        isWorking = true
+        return Effect.zipRight(lead, Deferred.await(answer))
+      }),
+    )
+}

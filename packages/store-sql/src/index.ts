@@ -1,0 +1,33 @@
+/**
+ * `@memfold/store-sql`: the event log in a SQL database, over a client of Effect SQL. A {@link Dialect} has what differs between
+ * databases. `@memfold/store-sqlite` is this log in a SQLite file; use that package for SQLite.
+ */
+import type { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { appending, type WritingOptions } from "./append.js"
+import type { Database } from "./Database.js"
+import { projections } from "./projections.js"
+import { reads } from "./reads.js"
+
+export type { WritingOptions } from "./append.js"
+export * from "./Database.js"
+export type { Dialect } from "./Dialect.js"
+export { batchIdOf } from "./queries.js"
+export * from "./sqlite.js"
+
+/** Makes the log of a database that has the tables of its dialect. */
+export const logOf = (database: Database, options: WritingOptions = {}): EventLog.Service => ({
+  ...appending(database, options),
+  ...reads(database),
+  delete: (session) =>
+    Effect.map(
+      database.transaction({ operation: "delete", session }, (run) =>
+        run("DELETE FROM sessions WHERE name = ? RETURNING id", [session]),
+      ),
+      (rows) => {
+        if (rows.length > 0) options.onWritten?.(session)
+        return rows.length > 0
+      },
+    ),
+  projections: projections(database),
+})

@@ -1,0 +1,85 @@
+/** Reads of the log: pages of records, heads, and lists of sessions. Each is one query. */
+import type { EventLog } from "@memfold/core"
+import { Effect } from "effect"
+import { type Database, integer, type Row, text } from "./Database.js"
+import { describedBy } from "./description.js"
+import { batchIdOf, mostVersions, sessionsWithLast } from "./queries.js"
+
+/** The record of a row of `events`, whose columns are in the order of `read`. */
+const recordOf = (
+  session: string,
+  [version, batchId, time, type, schemaVersion, data, checksum]: ReadonlyArray<unknown>,
+): EventLog.LogRecord => {
+  const record = {
+    session,
+    version: Number(version),
+    batchId: String(batchId),
+    time: Number(time),
+    type: String(type),
+    schemaVersion: Number(schemaVersion),
+    data: String(data),
+  }
+  return checksum === null ? record : Object.assign(record, { checksum: Number(checksum) })
+}
+
+const infoOf = (row: Row): EventLog.SessionInfo => ({
+  session: text(row, "name"),
+  version: integer(row, "version"),
+  createdTime: integer(row, "created_at"),
+  updatedTime: integer(row, "updated_at"),
+  ...describedBy(row),
+})
+
+/** The condition of a list, its order, and its parameters. */
+const listing = ({ owner, after }: EventLog.ListOptions): readonly [string, ReadonlyArray<unknown>] => {
+  if (owner === undefined)
+    return after === undefined ? ["ORDER BY name", []] : ["WHERE name > ? ORDER BY name", [after.session]]
+  const updated = "coalesce(last.time, created_at)"
+  const newestFirst = `ORDER BY ${updated} DESC, name`
+  return after === undefined
+    ? [`WHERE owner = ? ${newestFirst}`, [owner]]
+    : [
+        `WHERE owner = ? AND (${updated} < ? OR (${updated} = ? AND name > ?)) ${newestFirst}`,
+        [owner, after.updatedTime, after.updatedTime, after.session],
+      ]
+}
+
+/** The methods of the log of a database that read it. */
+export const reads = ({ query, lists }: Database): Pick<EventLog.Service, "read" | "head" | "list"> => ({
+  read: (session, { fromVersion, toVersion, reverse, limit }) =>
+    Effect.map(
+      lists(
+        { operation: "read", session },
+        `SELECT version, ${batchIdOf("events")}, time, types.name, schema_version, data, checksum
+         FROM sessions
+           JOIN events ON events.id BETWEEN sessions.id << 32 | ? AND sessions.id << 32 | ?
+           LEFT JOIN types ON types.id = events.type
+         WHERE sessions.name = ? ORDER BY events.id ${reverse ? "DESC" : "ASC"} LIMIT ?`,
+        [Math.min(fromVersion, mostVersions), Math.max(Math.min(toVersion, mostVersions), 0), session, limit],
+      ),
+      (rows) => rows.map((row) => recordOf(session, row)),
+    ),
+  head: (session) =>
+    Effect.map(
+      query(
+        { operation: "head", session },
+        `SELECT last_version AS version, coalesce(${batchIdOf("last")}, '') AS batch_id FROM ${sessionsWithLast}
+         WHERE sessions.name = ?`,
+        [session],
+      ),
+      ([row]) =>
+        row === undefined ? null : { version: integer(row, "version"), batchId: text(row, "batch_id") },
+    ),
+  list: (options) => {
+    const [condition, parameters] = listing(options)
+    return Effect.map(
+      query(
+        { operation: "list" },
+        `SELECT name, last_version AS version, created_at, coalesce(last.time, created_at) AS updated_at, owner, title
+         FROM ${sessionsWithLast} ${condition} LIMIT ?`,
+        [...parameters, options.limit],
+      ),
+      (rows) => rows.map(infoOf),
+    )
+  },
+})

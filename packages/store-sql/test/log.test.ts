@@ -1,0 +1,125 @@
+/** The log over a client of Effect SQL, with the dialect of SQLite: the laws, and what differs between dialects. */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { make as makeClient } from "@effect/sql-sqlite-node/SqliteClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import { EventLog } from "@memfold/core"
+import { often } from "@memfold/harness/depth"
+import { eventLogLaws } from "@memfold/testing/vitest"
+import { Effect, Layer } from "effect"
+import { describe, expect, it } from "vitest"
+import { batchHash } from "../src/batchHash.js"
+import { database, type DatabaseOptions, logOf, reserving, sqlite } from "../src/index.js"
+
+/** A database in memory with the tables of the dialect. */
+const opened = (options: Partial<DatabaseOptions> = {}) =>
+  Effect.gen(function* () {
+    const client = yield* makeClient({ filename: ":memory:" })
+    for (const table of sqlite.tables) yield* client.unsafe(table)
+    return database(reserving(client), { dialect: sqlite, ...options })
+  }).pipe(Effect.provide(Reactivity.layer))
+
+const withLog = <A, E>(use: (log: EventLog.Service) => Effect.Effect<A, E>): Promise<A> =>
+  Effect.runPromise(Effect.scoped(Effect.flatMap(opened(), (database) => use(logOf(database)))))
+
+const records = (count: number): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
+  const record = { time: 1_700_000_000_000, type: "Test", schemaVersion: 1, data: "{}" }
+  return [record, ...Array.from({ length: count - 1 }, () => record)]
+}
+
+eventLogLaws({
+  name: "a client of Effect SQL",
+  layer: () =>
+    Layer.scoped(
+      EventLog.EventLog,
+      Effect.map(opened(), (database) => logOf(database)),
+    ),
+  numRuns: often(4, 100),
+  timeout: often(120_000, 900_000),
+  timeLimit: 60_000,
+})
+
+it("finds batches whose hashes are equal by their ids", async () => {
+  const byHash = new Map<number, string>()
+  const pair = (() => {
+    for (let index = 0; ; index++) {
+      const other = byHash.get(batchHash(`c${index}`))
+      if (other !== undefined) return [other, `c${index}`] as const
+      byHash.set(batchHash(`c${index}`), `c${index}`)
+    }
+  })()
+  await withLog((log) =>
+    Effect.gen(function* () {
+      yield* log.append("one", records(2), { expectedVersion: 0, batchId: pair[0] })
+      const second = log.append("one", records(3), { expectedVersion: 2, batchId: pair[1] })
+      expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: false })
+      yield* log.append("one", records(1), { expectedVersion: 5, batchId: "last" })
+      expect(yield* second).toEqual({ fromVersion: 3, version: 5, duplicate: true })
+      const first = log.append("one", records(2), { expectedVersion: 6, batchId: pair[0] })
+      expect(yield* first).toEqual({ fromVersion: 1, version: 2, duplicate: true })
+    }),
+  )
+})
+
+it("tells writers, and the store, what was written", async () => {
+  const heard: Array<string> = []
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const log = logOf(yield* opened(), {
+        onWritten: (session) => heard.push(`written ${session}`),
+        rewriting: (_run, session, batchId) =>
+          Effect.sync(() => heard.push(`rewriting ${session} ${batchId}`)),
+      })
+      yield* log.append("one", records(1), { expectedVersion: 0, batchId: "a" })
+      yield* log.append("one", records(1), { expectedVersion: 0, batchId: "a" })
+      yield* Effect.flip(log.append("one", records(1), { expectedVersion: 0, batchId: "b" }))
+      yield* log.rewrite("one", [], records(1), { expectedVersion: 1, batchId: "c" })
+      yield* log.delete("one")
+      yield* log.delete("one")
+    }).pipe(Effect.scoped),
+  )
+  expect(heard).toEqual(["written one", "rewriting one c", "written one", "written one"])
+})
+
+describe("a dialect", () => {
+  /** A connection that notes its statements, and fails. */
+  const noting = () => {
+    const statements: Array<string> = []
+    const connection = {
+      execute: (sql: string) => {
+        statements.push(sql.replaceAll(/\s+/g, " "))
+        return Effect.fail(new SqlError({ cause: new Error("no such table: sessions"), message: "failed" }))
+      },
+    } as unknown as Connection
+    return { statements, connection }
+  }
+
+  it("can number the parameters", async () => {
+    const { statements, connection } = noting()
+    const { query } = database((body) => body(connection), {
+      dialect: { ...sqlite, placeholder: (position) => `$${position}` },
+    })
+    const failed = await Effect.runPromise(
+      Effect.flip(query({ operation: "x" }, "SELECT ? WHERE a = ? AND b = ?", [1, 2, 3])),
+    )
+    expect(statements).toEqual(["SELECT $1 WHERE a = $2 AND b = $3"])
+    expect(failed).toMatchObject({ operation: "x", reason: "no such table: sessions" })
+  })
+
+  it("has errors in the words of its store, with the session", async () => {
+    const { connection } = noting()
+    const log = logOf(
+      database((body) => body(connection), {
+        dialect: sqlite,
+        reasonOf: (cause) => `in words: ${String(cause)}`,
+      }),
+    )
+    const failed = await Effect.runPromise(Effect.flip(log.head("one")))
+    expect(failed).toMatchObject({
+      _tag: "LogError",
+      session: "one",
+      operation: "head",
+      reason: "in words: Error: no such table: sessions",
+    })
+  })
+})

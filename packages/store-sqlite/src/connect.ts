@@ -1,0 +1,78 @@
+/** Connects to a file through the client of Effect SQL. */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import type { SqliteClient } from "@effect/sql-sqlite-node/SqliteClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import type { Use } from "@memfold/store-sql"
+import { Cause, Effect, Option, type Scope } from "effect"
+import type { Options } from "./Options.js"
+
+/** The connection to a file. */
+export interface Client extends Pick<SqliteClient, "backup"> {
+  readonly use: Use
+}
+
+/**
+ * Prepares a statement that failed to be prepared anew each time. The client keeps that failure for minutes, and it can be that
+ * another process had the lock for a moment. What the driver throws at that is a defect of the client.
+ */
+const preparingAgain = (connection: Connection): Connection => {
+  const unprepared: Connection["executeUnprepared"] = (sql, parameters, transform) =>
+    Effect.catchAllDefect(
+      Effect.suspend(() => connection.executeUnprepared(sql, parameters, transform)),
+      (cause) => new SqlError({ cause, message: "Failed to prepare a statement" }),
+    )
+  const isOfPreparing = ({ message }: SqlError) => message.startsWith("Failed to prepare")
+  return {
+    ...connection,
+    execute: (sql, parameters, transform) =>
+      Effect.catchIf(connection.execute(sql, parameters, transform), isOfPreparing, () =>
+        unprepared(sql, parameters, transform),
+      ),
+    executeValues: (sql, parameters) =>
+      Effect.catchIf(connection.executeValues(sql, parameters), isOfPreparing, () =>
+        Effect.map(unprepared(sql, parameters, undefined), (rows) =>
+          rows.map((row: object): ReadonlyArray<unknown> => Object.values(row)),
+        ),
+      ),
+  }
+}
+
+/**
+ * Gives the only connection of a client to one fiber after the other. The client does as well, in more steps: its semaphore stops
+ * the fiber, also when the connection is free.
+ */
+const oneByOne = (client: SqliteClient): Effect.Effect<Use, SqlError> =>
+  Effect.gen(function* () {
+    const connection = preparingAgain(yield* Effect.scoped(client.reserve))
+    const semaphore = yield* Effect.makeSemaphore(1)
+    const ifFree = semaphore.withPermitsIfAvailable(1)
+    const inTurn = semaphore.withPermits(1)
+    return (body) => {
+      const used = Effect.suspend(() => body(connection))
+      return Effect.flatMap(ifFree(used), (result) =>
+        Option.isSome(result) ? Effect.succeed(result.value) : inTurn(used),
+      )
+    }
+  })
+
+/**
+ * Connects to a file until the scope ends. Fails with what the driver throws when it opens the file.
+ *
+ * The client loads its driver, a native module, when it is imported: it is imported here, so that a program that opens no file
+ * does not load it.
+ */
+export const connect = ({
+  filename,
+  readonly = false,
+}: Options): Effect.Effect<Client, unknown, Scope.Scope> =>
+  Effect.tryPromise({
+    try: () => import("@effect/sql-sqlite-node/SqliteClient"),
+    catch: (error) => error,
+  }).pipe(
+    // With its own WAL mode, the client would change the journal mode before the file is checked.
+    Effect.flatMap(({ make }) => make({ filename, readonly, disableWAL: true })),
+    Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
+    Effect.flatMap((client) => Effect.map(oneByOne(client), (use) => ({ use, backup: client.backup }))),
+    Effect.catchAllCause((cause) => Effect.fail(Cause.squash(cause))),
+  )

@@ -1,0 +1,101 @@
+/** Opens a SQLite file through the client of Effect SQL, and creates its tables if it is new. */
+import { SqlError } from "@effect/sql/SqlError"
+import { EventLog } from "@memfold/core"
+import { type Database, database, type DatabaseOptions, sqlite } from "@memfold/store-sql"
+import { Duration, Effect, type Scope } from "effect"
+import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
+import { connect } from "./connect.js"
+import type { Options } from "./Options.js"
+import { reasonOf } from "./reasons.js"
+import { turns } from "./turns.js"
+import * as Unfinished from "./unfinished.js"
+
+/** The statements that create what a file has. */
+export const definitions: ReadonlyArray<string> = [...sqlite.tables, Unfinished.table]
+
+/** An open file. */
+export interface File extends Database {
+  /**
+   * Moves the write-ahead log into the file and empties it, if no other connection uses it at this moment; otherwise
+   * `false`. It does not wait.
+   */
+  readonly checkpoint: (operation: string) => Effect.Effect<boolean, EventLog.LogError>
+  /** Copies the database, page by page, to a file that does not exist. */
+  readonly copy: (to: string) => Effect.Effect<void, EventLog.LogError>
+}
+
+const isBusy = (error: unknown): boolean => error instanceof SqlError && sqlite.isBusy(error.cause)
+
+const failed = (operation: string, file: string, cause: unknown) =>
+  new EventLog.LogError({ operation, reason: reasonOf(file)(cause), cause })
+
+/** Sets what holds for a connection. SQLite would block the thread while it waits. */
+const configure = ({ query }: Database, { readonly = false, synchronous = "full" }: Options) =>
+  Effect.forEach(
+    [
+      "PRAGMA foreign_keys = ON",
+      `PRAGMA synchronous = ${synchronous}`,
+      // SQLite puts aside what an append selects, text included.
+      "PRAGMA temp_store = MEMORY",
+      // Overwrites deleted data with zeros, or a redacted message would stay on a free page.
+      ...(readonly ? [] : ["PRAGMA journal_mode = WAL", "PRAGMA secure_delete = ON"]),
+    ],
+    (pragma) => query({ operation: "open" }, pragma),
+    { discard: true },
+  )
+
+const create = (file: string, { transaction }: Database) =>
+  transaction({ operation: "create" }, (run) =>
+    Effect.gen(function* () {
+      // Checked again under the lock: another process may have created the tables in the meantime.
+      const query: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
+      if (!(yield* checkOwner(file, query))) return
+      yield* Effect.forEach(definitions, (definition) => run(definition), { discard: true })
+      yield* run(`PRAGMA application_id = ${applicationId}`)
+      yield* run(`PRAGMA user_version = ${schemaVersion}`)
+    }),
+  )
+
+/** Opens a file, which is closed with the scope. */
+export const open = (options: Options): Effect.Effect<File, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { filename: file, readonly = false } = options
+    yield* checkFile(options)
+    const client = yield* Effect.mapError(connect(options), (cause) => failed("open", file, cause))
+    const patience = Math.min(Duration.toMillis(options.busyTimeout ?? "30 seconds"), Number.MAX_SAFE_INTEGER)
+    const { reading, writing } = turns(isBusy, patience)
+    const readOnly: DatabaseOptions["writing"] = () =>
+      Effect.fail(
+        new SqlError({ cause: { code: "SQLITE_READONLY" }, message: "the file is open to be read" }),
+      )
+    const uses = {
+      dialect: sqlite,
+      reasonOf: reasonOf(file),
+      reading,
+      writing: readonly ? readOnly : writing,
+    }
+    const opened = database(client.use, uses)
+    const { query } = opened
+    yield* query({ operation: "open" }, "PRAGMA busy_timeout = 0")
+    const isNew = yield* checkOwner(file, query)
+    if (readonly && isNew) return yield* refused(file, "is empty; open it for writing once")
+    yield* configure(opened, options)
+    if (isNew) yield* create(file, opened)
+    const { query: queryOnce } = database(client.use, { ...uses, reading: undefined })
+    return {
+      ...opened,
+      checkpoint: (operation) =>
+        queryOnce({ operation }, "PRAGMA wal_checkpoint(TRUNCATE)").pipe(
+          Effect.map(([row]) => row === undefined || row["busy"] === 0),
+          Effect.catchIf(
+            ({ cause }) => isBusy(cause),
+            () => Effect.succeed(false),
+          ),
+        ),
+      copy: (to) =>
+        client.backup(to).pipe(
+          Effect.mapError(({ cause }) => failed("backup", to, cause)),
+          Effect.asVoid,
+        ),
+    }
+  })
