@@ -6,11 +6,14 @@ import { conversation, disorder, recorded } from "@memfold/testing/arbitrary"
 import { appended, stateOf } from "@memfold/testing"
 import { Message, Session } from "../index.js"
 import { crc32 } from "../event/checksum.js"
-import { foldVersion, restore, take } from "./Snapshot.js"
+import { foldVersion, isOfOtherFold, snapshot, stateIn, take } from "./Snapshot.js"
 
 const { empty, evolve, fold, requiresReplay } = Session
 
-const restored = (state: Session.SessionState) => Option.getOrThrow(restore(state.session, take(state)))
+const batchId = "batch-1"
+const taken = (state: Session.SessionState) => take({ state, batchId })
+const restored = (state: Session.SessionState) =>
+  Option.getOrThrow(stateIn(state.session, taken(state))).state
 
 const state = stateOf([Message.system("be kind"), Message.user("q"), Message.assistant("a")])
 
@@ -25,7 +28,7 @@ describe("L6: a snapshot", () => {
           if (requiresReplay(state, event)) return
           state = evolve(state, event)
         }
-        expect(take(state)).toEqual(take(fold(empty("s"), events)))
+        expect(taken(state)).toEqual(taken(fold(empty("s"), events)))
       }),
       { numRuns: often(100, 500) },
     )
@@ -44,46 +47,85 @@ describe("L6: a snapshot", () => {
   })
 
   it("carries the version of the fold and its place in the log", () => {
-    expect(take(state)).toMatchObject({ foldVersion, version: 3 })
+    const row = taken(state)
+    expect(row.data.slice(8).split("\n")[0]).toBe(`${foldVersion} "batch-1"`)
+    expect(snapshot.until?.([row])).toBe(3)
+    expect(Option.getOrThrow(stateIn("s", row)).batchId).toBe(batchId)
+    expect(row.key).toBe("")
+  })
+
+  it("carries a batch id of any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (batchId) => {
+        const row = take({ state, batchId })
+        expect(row.data.isWellFormed()).toBe(true)
+        expect(Option.getOrThrow(stateIn("s", row)).batchId).toBe(batchId)
+      }),
+    )
   })
 })
 
+const sealed = (text: string) => crc32(text).toString(16).padStart(8, "0") + text
+
 describe("a snapshot is ignored", () => {
-  const snapshot = take(state)
-  const ignored = (other: Partial<typeof snapshot>, session = "s") =>
-    Option.isNone(restore(session, { ...snapshot, ...other }))
-  const json = snapshot.data.slice(8)
+  const row = taken(state)
+  const ignored = (data: string, session = "s") => Option.isNone(stateIn(session, { key: "", data }))
+  const [head = "", json = ""] = row.data.slice(8).split("\n")
   const changed = (change: (data: Record<string, unknown>) => void) => {
     const data = JSON.parse(json) as Record<string, unknown>
     change(data)
-    const text = JSON.stringify(data)
-    return crc32(text).toString(16).padStart(8, "0") + text
+    return sealed(`${head}\n${JSON.stringify(data)}`)
   }
 
   it("when another fold made it", () => {
-    expect(ignored({ foldVersion: foldVersion + 1 })).toBe(true)
-    expect(ignored({ foldVersion: foldVersion - 1 })).toBe(true)
+    for (const fold of [foldVersion + 1, foldVersion - 1]) {
+      const other = sealed(`${fold} "batch-1"\n${json}`)
+      expect(ignored(other)).toBe(true)
+      expect(isOfOtherFold({ key: "", data: other })).toBe(true)
+    }
+    expect(isOfOtherFold(row)).toBe(false)
+    expect(isOfOtherFold({ key: "", data: row.data.replace("be kind", "be mean") })).toBe(false)
   })
 
-  it("when it is no JSON, or none of ours", () => {
-    for (const data of ["", "not json", "null", "{}", "[]", snapshot.data.slice(0, -1)])
-      expect(ignored({ data })).toBe(true)
+  it("when it is no snapshot, or none of ours", () => {
+    for (const data of ["", "not json", "null", "{}", "[]", row.data.slice(0, -1)])
+      expect(ignored(data)).toBe(true)
+    for (const text of ["", "null", json, `${head}`, `${head}\n`, `${head}\nnull`, `\n${json}`])
+      expect(ignored(sealed(text))).toBe(true)
   })
 
   it("when a single character is another one than was written", () => {
-    expect(ignored({ data: snapshot.data.replace("be kind", "be mean") })).toBe(true)
+    expect(ignored(row.data.replace("be kind", "be mean"))).toBe(true)
+    expect(ignored(row.data.replace("batch-1", "batch-2"))).toBe(true)
   })
 
   it("when a field is missing or of another type", () => {
-    expect(ignored({ data: changed(() => undefined) })).toBe(false)
+    expect(ignored(changed(() => undefined))).toBe(false)
     for (const field of Object.keys(JSON.parse(json) as object)) {
-      expect(ignored({ data: changed((data) => delete data[field]) })).toBe(true)
-      expect(ignored({ data: changed((data) => (data[field] = "?" + field)) })).toBe(true)
+      expect(ignored(changed((data) => delete data[field]))).toBe(true)
+      expect(ignored(changed((data) => (data[field] = "?" + field)))).toBe(true)
     }
   })
 
-  it("when it is another session's, or of another version than its label says", () => {
-    expect(ignored({}, "other")).toBe(true)
-    expect(ignored({ version: 2 })).toBe(true)
+  it("when it is another session's", () => {
+    expect(ignored(row.data, "other")).toBe(true)
+  })
+})
+
+describe("a stored snapshot differs from the log", () => {
+  const collected = { state, batchId }
+  const problems = (data: string | null) =>
+    snapshot.problems(data === null ? [] : [{ key: "", data }], collected)
+
+  it("unless it is that of the fold, of another fold, or missing", () => {
+    const row = taken(state)
+    expect(problems(row.data)).toEqual([])
+    expect(problems(null)).toEqual([])
+    expect(problems(sealed(`${foldVersion + 1} ""\n{}`))).toEqual([])
+    const differs = [{ version: 3, detail: expect.stringContaining("snapshot") }]
+    expect(problems(take({ state, batchId: "batch-2" }).data)).toEqual(differs)
+    expect(problems(taken(stateOf([Message.system("be kind")])).data)).toEqual(differs)
+    expect(problems(row.data.replace("be kind", "be mean"))).toEqual(differs)
+    expect(problems("")).toEqual(differs)
   })
 })
