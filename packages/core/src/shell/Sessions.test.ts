@@ -5,14 +5,16 @@ import * as fc from "fast-check"
 import { chat, startOfTime, disorder, stored } from "@memfold/testing/arbitrary"
 import { appended, committed, invalidated, started } from "@memfold/testing"
 import { EventCodec, EventLog, InMemoryEventLog, Session } from "../index.js"
-import * as Snapshot from "../projection/Snapshot.js"
+import { snapshot, stateIn, take } from "../projection/Snapshot.js"
+
+const versionOf = (log: EventLog.Service) => Effect.map(log.head("s"), (head) => head?.version ?? 0)
 
 /** Writes events as another engine would, each a commit of its own. */
 const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEvent>) =>
   Effect.forEach(
     events,
     (event) =>
-      Effect.flatMap(log.version("s"), (expectedVersion) =>
+      Effect.flatMap(versionOf(log), (expectedVersion) =>
         log.append("s", [{ time: startOfTime + expectedVersion, ...stored(event) }], {
           expectedVersion,
           batchId: `other-${expectedVersion}`,
@@ -23,18 +25,20 @@ const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEve
 
 /** The fold of all that is in a log, up to a version. */
 const folded = (log: EventLog.Service, to = Number.POSITIVE_INFINITY) =>
-  log.read("s").pipe(
+  EventLog.records(log, "s").pipe(
     Stream.map((record) => Either.getOrThrow(EventCodec.decode(record))),
     Stream.filter(({ version }) => version <= to),
     Stream.runCollect,
     Effect.map((events) => Session.fold(Session.empty("s"), Chunk.toReadonlyArray(events))),
   )
 
+const snapshotOf = (state: Session.SessionState) => take({ state, batchId: null })
+
 const unavailable = (operation: string) =>
   new EventLog.LogError({ operation, session: "s", reason: "the disk is gone" })
 
-/** A log whose reads fail so many times before they work, half-way through; and how often it was asked. */
-const failing = (real: EventLog.Service, operation: "read" | "loadSnapshot") => {
+/** A log whose reads fail so many times before they work; and how often it was asked. */
+const failing = (real: EventLog.Service, operation: "read" | "snapshot") => {
   const counts = { left: 0, asked: 0 }
   const fails = () => {
     counts.asked++
@@ -42,18 +46,19 @@ const failing = (real: EventLog.Service, operation: "read" | "loadSnapshot") => 
   }
   const log: EventLog.Service = {
     ...real,
-    read: (session, options) =>
-      Stream.suspend(() =>
-        operation === "read" && fails()
-          ? Stream.concat(Stream.take(real.read(session, options), 1), Stream.fail(unavailable("read")))
-          : real.read(session, options),
-      ),
-    loadSnapshot: (session) =>
+    read: (session, page) =>
       Effect.suspend(() =>
-        operation === "loadSnapshot" && fails()
-          ? Effect.fail(unavailable("loadSnapshot"))
-          : real.loadSnapshot(session),
+        operation === "read" && fails() ? Effect.fail(unavailable("read")) : real.read(session, page),
       ),
+    projections: {
+      ...real.projections,
+      get: (session, kind, filter) =>
+        Effect.suspend(() =>
+          operation === kind && fails()
+            ? Effect.fail(unavailable("projections.get"))
+            : real.projections.get(session, kind, filter),
+        ),
+    },
   }
   return { log, counts }
 }
@@ -87,17 +92,17 @@ describe("a state", () => {
                 event._tag !== "DamagedSummary"
               if (own) {
                 const { state } = yield* sessions.transact("s", () => ({ events: [event], answer: null }))
-                expect(Snapshot.take(state)).toEqual(Snapshot.take(yield* folded(log)))
+                expect(snapshotOf(state)).toEqual(snapshotOf(yield* folded(log)))
               } else yield* write(log, event)
               if (step > 2) continue
-              expect(Snapshot.take(yield* sessions.load("s"))).toEqual(Snapshot.take(yield* folded(log)))
+              expect(snapshotOf(yield* sessions.load("s"))).toEqual(snapshotOf(yield* folded(log)))
             }
-            expect(Snapshot.take(yield* Session.make(log).load("s"))).toEqual(
-              Snapshot.take(yield* folded(log)),
+            expect(snapshotOf(yield* Session.make(log).load("s"))).toEqual(
+              snapshotOf(yield* folded(log)),
             )
             const version = steps.length % (events.length + 1)
-            expect(Snapshot.take(yield* sessions.stateAt("s", version))).toEqual(
-              Snapshot.take(yield* folded(log, version)),
+            expect(snapshotOf(yield* sessions.stateAt("s", version))).toEqual(
+              snapshotOf(yield* folded(log, version)),
             )
           }),
         ),
@@ -150,11 +155,11 @@ describe("a state", () => {
       yield* write(log, ...appended(chat(8)), started(4))
       const commit = () => ({ events: [committed(4)], answer: null })
       yield* Session.make(log).transact("s", commit)
-      const [snapshot] = yield* Effect.map(log.loadSnapshot("s"), Option.toArray)
-      expect(snapshot).toMatchObject({ version: 10 })
+      const stored = yield* log.projections.get("s", snapshot.kind)
+      expect(Option.getOrThrow(stateIn("s", stored[0]!)).state.version).toBe(10)
       yield* write(log, invalidated(10), ...appended(chat(1), { from: 8 }))
       expect(yield* Session.make(log).load("s")).toMatchObject({ total: 9, coveredTo: 0, summary: null })
-      expect(yield* log.loadSnapshot("s")).toEqual(Option.some(snapshot))
+      expect(yield* log.projections.get("s", snapshot.kind)).toEqual(stored)
     }),
   )
 })
@@ -213,7 +218,7 @@ describe("a snapshot that cannot be read", () => {
 
   it.effect("is asked for three times more, and done without", () =>
     Effect.gen(function* () {
-      const { log, counts } = failing(yield* InMemoryEventLog.make, "loadSnapshot")
+      const { log, counts } = failing(yield* InMemoryEventLog.make, "snapshot")
       yield* write(log, ...appended(chat(6)), started(4))
       yield* Session.make(log).transact("s", () => ({ events: [committed(4)], answer: null }))
       for (const [times, lines] of [
