@@ -221,7 +221,7 @@ describe("redact (L15)", () => {
   /** Everything a store has of a session, as one text. */
   const everything = Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    const records = yield* Stream.runCollect(log.read("s"))
+    const records = yield* Stream.runCollect(EventLog.records(log, "s"))
     return JSON.stringify([[...records], yield* log.loadSnapshot("s")])
   })
 

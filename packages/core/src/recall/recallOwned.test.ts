@@ -110,7 +110,7 @@ describe("recall in all sessions of an owner", () => {
       expect((yield* memory.recallOf("ann", "zebra")).messages).toEqual([])
       expect((yield* memory.recallOf("bob", "zebra")).messages.length).toBe(1)
       // A row that another program has changed does not make it another owner's.
-      const last = Option.getOrThrow(yield* Stream.runLast(log.read("s")))
+      const last = Option.getOrThrow(yield* Stream.runLast(EventLog.records(log, "s")))
       yield* log.replaceDescription("s", { owner: "eve", title: null }, last)
       expect((yield* memory.recallOf("eve", "zebra")).messages).toEqual([])
     }).pipe(Effect.provide(live)),

@@ -248,7 +248,7 @@ describe("time alone", () => {
         Effect.scoped,
       )
       yield* TestClock.adjust("1 day")
-      expect(yield* log.version("s")).toBe(6)
+      expect(yield* EventLog.versionOf(log, "s")).toBe(6)
     }),
   )
 

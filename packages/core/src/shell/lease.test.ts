@@ -36,7 +36,7 @@ const ahead =
 const killed = (log: EventLog.Service, { skew = 0, from = 0 } = {}) =>
   Effect.gen(function* () {
     const time = (yield* Clock.currentTimeMillis) + skew
-    const expectedVersion = yield* log.version("s")
+    const expectedVersion = yield* EventLog.versionOf(log, "s")
     const started = EventCodec.encode({
       _tag: "CompactionStarted",
       compaction: "gone",

@@ -46,7 +46,7 @@ const closedAtOnce = (options: Partial<Memory.Options>) =>
     const { log, memory, seen } = yield* Scope.extend(engine(options), scope)
     yield* memory.append("s", said(6))
     yield* Scope.close(scope, Exit.void)
-    return { seen, version: yield* log.version("s") }
+    return { seen, version: yield* EventLog.versionOf(log, "s") }
   })
 
 describe("a compaction that comes due", () => {

@@ -62,7 +62,7 @@ const text = (words: string) => ({ type: "text", text: words })
 const stored = (session: string) =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    const records = [...(yield* Stream.runCollect(log.read(session)))]
+    const records = [...(yield* Stream.runCollect(EventLog.records(log, session)))]
     const snapshot = yield* log.loadSnapshot(session)
     return JSON.stringify([records.map(({ data }) => data), snapshot, yield* log.summaries(session)])
   })

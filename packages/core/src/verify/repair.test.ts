@@ -24,7 +24,7 @@ describe("repair", () => {
       const log = yield* EventLog.EventLog
       yield* memory.append("s", said(6))
       yield* memory.compactDue("s")
-      const version = yield* log.version("s")
+      const version = yield* EventLog.versionOf(log, "s")
       const broken = { version: 8, schemaVersion: 1, data: '{"half":', checksum: 0 }
       yield* log.rewrite("s", [broken], [harmless], { expectedVersion: version, batchId: "damage" })
       expect((yield* Verify.session(log, "s")).map(({ rule, version }) => `${rule} ${version}`)).toEqual([
@@ -108,7 +108,7 @@ describe("repair", () => {
   it.effect("leaves the snapshot of a log with a missing message, which may know it, as it is (L6)", () =>
     Effect.gen(function* () {
       const { log, good } = yield* compacted
-      const third = Option.getOrThrow(yield* Stream.runHead(log.read("s", { fromVersion: 3 })))
+      const third = Option.getOrThrow(yield* Stream.runHead(EventLog.records(log, "s", { fromVersion: 3 })))
       yield* log.rewrite(
         "s",
         [

@@ -23,8 +23,8 @@ type Rows = ReadonlyArray<EventLog.SummaryRow>
 
 const damageOf = (log: EventLog.Service) => (rows: Rows) =>
   Effect.gen(function* () {
-    const version = yield* log.version("s")
-    const [last] = yield* Stream.runCollect(log.read("s", { fromVersion: version }))
+    const version = yield* EventLog.versionOf(log, "s")
+    const [last] = yield* Stream.runCollect(EventLog.records(log, "s", { fromVersion: version }))
     yield* log.replaceSummaries("s", rows, { version, batchId: last?.batchId ?? "" })
   })
 

@@ -235,7 +235,7 @@ export class History {
 
   /** The whole log of a session, as it is stored. */
   private read(session: string): ReadonlyArray<EventLog.LogRecord> {
-    return [...Effect.runSync(Stream.runCollect(this.log.read(session)))].map(tidy)
+    return [...Effect.runSync(Stream.runCollect(this.EventLog.records(log, session)))].map(tidy)
   }
 
   /** What was stored before is what is stored now (law L10). */
