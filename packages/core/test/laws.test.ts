@@ -226,12 +226,13 @@ describe("in every run", () => {
     inEveryRun(({ events, state: kept }) => {
       let state = Session.empty(session)
       for (const event of events) {
-        const snapshot = Snapshot.take(state)
-        state = Session.evolve(Option.getOrThrow(Snapshot.restore(session, snapshot)), event)
+        const row = Snapshot.take({ state, batchId: null })
+        state = Session.evolve(Option.getOrThrow(Snapshot.stateIn(session, row)).state, event)
       }
-      const all = Snapshot.take(Session.fold(Session.empty(session), events))
-      expect(Snapshot.take(state)).toEqual(all)
-      expect(Snapshot.take(kept)).toEqual(all)
+      const taken = (state: Session.SessionState) => Snapshot.take({ state, batchId: null })
+      const all = taken(Session.fold(Session.empty(session), events))
+      expect(taken(state)).toEqual(all)
+      expect(taken(kept)).toEqual(all)
     }))
 
   it("L9: settling ends, and settling again does nothing", () =>

@@ -26,7 +26,8 @@ describe("the owner and the title of a session", () => {
       yield* memory.describe("s", { owner: null })
       expect(yield* now()).toEqual([null, "Plans"])
       expect((yield* memory.state("s", { atVersion: version })).description.owner).toBe("ann")
-      expect(yield* log.description("s")).toEqual({ owner: null, title: "Plans" })
+      const [row] = yield* log.projections.get("s", "description")
+      expect(JSON.parse(row!.data)).toEqual({ owner: null, title: "Plans" })
       yield* memory.describe("new", { owner: "ann", title: "Not begun" })
       expect((yield* memory.sessionsOf("ann")).sessions).toMatchObject([
         { session: "new", owner: "ann", title: "Not begun", version: 1 },
@@ -92,7 +93,9 @@ describe("the owner and the title of a session", () => {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
       yield* memory.append("s", hello!, { owner: "ann", idempotencyKey: "k" })
-      yield* log.replaceDescription("s", { owner: "eve", title: null }, { version: 2, batchId: "k" })
+      const row = { key: "", data: JSON.stringify({ owner: "eve", title: null }) }
+      yield* log.projections.put("s", { version: 2, batchId: "k" }, [{ kind: "description", rows: [row] }])
+      expect((yield* memory.sessionsOf("eve")).sessions).toHaveLength(1)
       expect((yield* Verify.session(log, "s")).map(({ rule }) => rule)).toEqual(["description"])
       expect(yield* Repair.repair(log, "s")).toMatchObject({
         mended: ["listed the session with its owner and title again"],

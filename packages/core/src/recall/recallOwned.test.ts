@@ -111,7 +111,8 @@ describe("recall in all sessions of an owner", () => {
       expect((yield* memory.recallOf("bob", "zebra")).messages.length).toBe(1)
       // A row that another program has changed does not make it another owner's.
       const last = Option.getOrThrow(yield* Stream.runLast(EventLog.records(log, "s")))
-      yield* log.replaceDescription("s", { owner: "eve", title: null }, last)
+      const row = { key: "", data: JSON.stringify({ owner: "eve", title: null }) }
+      yield* log.projections.put("s", last, [{ kind: "description", rows: [row] }])
       expect((yield* memory.recallOf("eve", "zebra")).messages).toEqual([])
     }).pipe(Effect.provide(live)),
   )
@@ -130,7 +131,7 @@ describe("recall in all sessions of an owner", () => {
         ],
         [{ time: 0, type: "Later", schemaVersion: 1, data: "{}" }],
         {
-          expectedVersion: yield* log.version("bad"),
+          expectedVersion: yield* EventLog.versionOf(log, "bad"),
           batchId: "damage",
         },
       )

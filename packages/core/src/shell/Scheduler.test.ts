@@ -57,7 +57,7 @@ describe("time alone", () => {
         let reading = Duration.zero
         const slow: EventLog["Type"] = {
           ...log,
-          read: (...given) => Stream.unwrap(Effect.delay(Effect.succeed(log.read(...given)), reading)),
+          read: (...given) => Effect.delay(log.read(...given), reading),
         }
         const strategy = by(Trigger.idle("1 hour"))
         const memory = yield* engine(slow, { strategy })
@@ -183,8 +183,11 @@ describe("time alone", () => {
       const spans: Array<string | undefined> = []
       const counting: EventLog["Type"] = {
         ...log,
-        loadSnapshot: (session) =>
-          Effect.tap(log.loadSnapshot(session), () => Effect.sync(() => read.push(session))),
+        projections: {
+          ...log.projections,
+          get: (session, ...which) =>
+            Effect.tap(log.projections.get(session, ...which), () => Effect.sync(() => read.push(session))),
+        },
       }
       const memory = yield* engine(
         counting,
@@ -248,7 +251,7 @@ describe("time alone", () => {
         Effect.scoped,
       )
       yield* TestClock.adjust("1 day")
-      expect(yield* EventLog.versionOf(log, "s")).toBe(6)
+      expect(yield* versionOf(log, "s")).toBe(6)
     }),
   )
 

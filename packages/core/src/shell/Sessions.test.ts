@@ -7,14 +7,12 @@ import { appended, committed, invalidated, started } from "@memfold/testing"
 import { EventCodec, EventLog, InMemoryEventLog, Session } from "../index.js"
 import { snapshot, stateIn, take } from "../projection/Snapshot.js"
 
-const versionOf = (log: EventLog.Service) => Effect.map(log.head("s"), (head) => head?.version ?? 0)
-
 /** Writes events as another engine would, each a commit of its own. */
 const write = (log: EventLog.Service, ...events: ReadonlyArray<EventCodec.AnyEvent>) =>
   Effect.forEach(
     events,
     (event) =>
-      Effect.flatMap(versionOf(log), (expectedVersion) =>
+      Effect.flatMap(EventLog.versionOf(log, "s"), (expectedVersion) =>
         log.append("s", [{ time: startOfTime + expectedVersion, ...stored(event) }], {
           expectedVersion,
           batchId: `other-${expectedVersion}`,

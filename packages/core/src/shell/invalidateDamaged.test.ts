@@ -1,6 +1,6 @@
 /** Summaries that are damaged where they are stored: found, declared invalid, and written anew from the log. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Logger, Option, Stream } from "effect"
+import { Effect, Logger, Stream } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
 import { committed, started } from "@memfold/testing"
 import { EventCodec, EventLog, SummaryMode, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
@@ -11,11 +11,17 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
   const broken = new Set<number>()
   const log: EventLog.Service = {
     ...real,
-    read: (session, options) =>
-      Stream.map(real.read(session, options), (record) =>
-        broken.has(record.version) ? { ...record, data: '{"text":"secret of the conversation' } : record,
+    read: (session, page) =>
+      Effect.map(real.read(session, page), (records) =>
+        records.map((record) =>
+          broken.has(record.version) ? { ...record, data: '{"text":"secret of the conversation' } : record,
+        ),
       ),
-    loadSnapshot: () => Effect.succeed(Option.none()),
+    projections: {
+      ...real.projections,
+      get: (session, kind, filter) =>
+        kind === "snapshot" ? Effect.succeed([]) : real.projections.get(session, kind, filter),
+    },
   }
   return { log, broken }
 })

@@ -63,8 +63,8 @@ const stored = (session: string) =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     const records = [...(yield* Stream.runCollect(EventLog.records(log, session)))]
-    const snapshot = yield* log.loadSnapshot(session)
-    return JSON.stringify([records.map(({ data }) => data), snapshot, yield* log.summaries(session)])
+    const rows = yield* Effect.forEach(["snapshot", "summary"], (kind) => log.projections.get(session, kind))
+    return JSON.stringify([records.map(({ data }) => data), rows])
   })
 
 describe("a summary with provider data", () => {

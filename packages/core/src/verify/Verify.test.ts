@@ -28,19 +28,26 @@ const recordsOf = (events: Events): ReadonlyArray<EventLog.LogRecord> =>
     ...stored(event),
   }))
 
+/** Reads these records in pages, whatever their versions are: a page goes on where the one before it ended. */
+const pagesOf =
+  (records: ReadonlyArray<EventLog.LogRecord>): EventLog.Service["read"] =>
+  (_session, { toVersion }) =>
+    Effect.succeed(records.filter(({ version }) => version <= toVersion))
+
 const check = (records: ReadonlyArray<EventLog.LogRecord>): Promise<ReadonlyArray<Verify.Finding>> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const read: EventLog.Service["read"] = (_session, { toVersion = Number.POSITIVE_INFINITY } = {}) =>
-        Stream.fromIterable(records.filter(({ version }) => version <= toVersion))
-      const version = () => Effect.succeed(records.at(-1)?.version ?? 0)
+      const read = pagesOf(records)
+      const last = records.at(-1)
+      const head = () => Effect.succeed(last === undefined ? null : { version: last.version, batchId: last.batchId })
       // The rows that an engine would have written with these records.
-      const rows = Session.summaryRows("s", Session.readEvents({ read }, "s")).pipe(
-        Effect.map((changes) => changes.rows),
+      const changes = Session.projectionsOf("s", Session.readEvents({ read }, "s")).pipe(
         Effect.orElseSucceed(() => []),
       )
-      return yield* Verify.session({ ...log, read, version, summaries: () => rows }, "s")
+      const get: EventLog.Projections["get"] = (_session, kind) =>
+        Effect.map(changes, (all) => all.find((change) => change.kind === kind)?.rows ?? [])
+      return yield* Verify.session({ ...log, read, head, projections: { ...log.projections, get } }, "s")
     }),
   )
 
@@ -213,7 +220,10 @@ describe("a tampered log is found out", () => {
         expectedVersion: 0,
         batchId: "c",
       })
-      return yield* Verify.session({ ...store, version: () => Effect.succeed(3) }, "s")
+      return yield* Verify.session(
+        { ...store, head: () => Effect.succeed({ version: 3, batchId: "c" }) },
+        "s",
+      )
     })
     expect(await Effect.runPromise(program)).toMatchObject([{ rule: "contiguous", version: 1 }])
   })
@@ -229,8 +239,9 @@ describe("a tampered log is found out", () => {
           return yield* Verify.session(
             {
               ...inner,
-              read: () => Stream.fromIterable(records),
-              version: () => Effect.sync(() => versions.shift() ?? after),
+              read: pagesOf(records),
+              head: () =>
+                Effect.sync(() => ({ version: versions.shift() ?? after, batchId: `commit-${after}` })),
             },
             "s",
           )

@@ -1,8 +1,9 @@
 /** Summary rows that another program has changed: found, mended, and written again when they are read. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
+import type { SummaryRow } from "../log/Projections.js"
 
 const manual = { strategy: pairs, compaction: "manual" } as const
 
@@ -14,19 +15,36 @@ const compacted = Effect.gen(function* () {
   yield* memory.compactDue("s")
   yield* memory.append("s", said(4, 6))
   yield* memory.compactDue("s")
-  const rows = yield* log.summaries("s")
+  const rows = yield* rowsIn(log, "s")
   expect(rows.map(({ status }) => status)).toEqual(["superseded", "active"])
   return { memory, log, rows, damage: damageOf(log) }
 })
 
-type Rows = ReadonlyArray<EventLog.SummaryRow>
+type Rows = ReadonlyArray<SummaryRow>
 
-const damageOf = (log: EventLog.Service) => (rows: Rows) =>
-  Effect.gen(function* () {
-    const version = yield* EventLog.versionOf(log, "s")
-    const [last] = yield* Stream.runCollect(EventLog.records(log, "s", { fromVersion: version }))
-    yield* log.replaceSummaries("s", rows, { version, batchId: last?.batchId ?? "" })
-  })
+/** The summary rows of a session, oldest first. */
+const rowsIn = (log: EventLog.Service, session: string): Effect.Effect<Rows, EventLog.LogError> =>
+  Effect.map(log.projections.get(session, "summary"), (rows) =>
+    rows
+      .map(({ data }) => JSON.parse(data) as SummaryRow)
+      .toSorted((one, other) => one.version - other.version),
+  )
+
+const storedRow = (row: SummaryRow): EventLog.ProjectionRow => ({
+  key: row.id,
+  data: JSON.stringify(row),
+  mark: row.status === "active" ? "active" : undefined,
+})
+
+const damageOf =
+  (log: EventLog.Service, session = "s") =>
+  (rows: Rows) =>
+    Effect.gen(function* () {
+      const at = yield* log.head(session)
+      yield* log.projections.put(session, at!, [
+        { kind: "summary", replace: true, rows: rows.map(storedRow) },
+      ])
+    })
 
 /** What anybody may do to the rows, and the versions at which it shows. */
 const damages: ReadonlyArray<
@@ -83,7 +101,7 @@ describe("whoever", () => {
           mended: ["wrote the summary rows again"],
           left: [],
         })
-        expect(yield* log.summaries("s")).toEqual(rows)
+        expect(yield* rowsIn(log, "s")).toEqual(rows)
       }).pipe(Effect.provide(withMemory(manual))),
     )
 
@@ -93,7 +111,7 @@ describe("whoever", () => {
         const before = yield* memory.summaries("s")
         yield* damage(change(rows))
         expect(yield* memory.summaries("s")).toEqual(before)
-        expect(yield* log.summaries("s")).toEqual(rows)
+        expect(yield* rowsIn(log, "s")).toEqual(rows)
       }).pipe(Effect.provide(withMemory(manual))),
     )
   }
@@ -106,7 +124,7 @@ describe("whoever", () => {
         if (!at(old!, active!).includes(active!)) continue
         yield* damage(change(rows))
         yield* Effect.flatMap(Memory.make(manual), (again) => again.context("s"))
-        expect(yield* log.summaries("s")).toEqual(rows)
+        expect(yield* rowsIn(log, "s")).toEqual(rows)
       }
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
   )
@@ -117,11 +135,10 @@ describe("whoever", () => {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
       yield* memory.append("t", said(2))
-      const [last] = yield* Stream.runCollect(log.read("t", { fromVersion: 2 }))
-      yield* log.replaceSummaries("t", rows, { version: 2, batchId: last!.batchId })
+      yield* damageOf(log, "t")(rows)
       expect((yield* Verify.session(log, "t")).map(({ rule }) => rule)).toEqual(["summaries", "summaries"])
       expect((yield* Repair.repair(log, "t")).left).toEqual([])
-      expect(yield* log.summaries("t")).toEqual([])
+      expect(yield* rowsIn(log, "t")).toEqual([])
     }).pipe(Effect.provide(withMemory(manual))),
   )
 })
@@ -132,12 +149,15 @@ describe("rows that cannot be read or written", () => {
       const { memory, log } = yield* compacted
       const expected = yield* memory.context("s")
       const reason = "a summary row is not JSON"
-      const broken = {
-        ...log,
-        summaries: () => new EventLog.LogError({ operation: "summaries", session: "s", reason }),
-        replaceSummaries: () =>
-          new EventLog.LogError({ operation: "replaceSummaries", session: "s", reason }),
-      }
+      const { projections } = log
+      const fails = (operation: string) => new EventLog.LogError({ operation, session: "s", reason })
+      const get: EventLog.Projections["get"] = (session, kind, filter) =>
+        kind === "summary" ? fails("projections.get") : projections.get(session, kind, filter)
+      const put: EventLog.Projections["put"] = (session, at, changes) =>
+        changes.some(({ kind }) => kind === "summary")
+          ? fails("projections.put")
+          : projections.put(session, at, changes)
+      const broken: EventLog.Service = { ...log, projections: { ...projections, get, put } }
       expect(yield* Verify.session(broken, "s")).toMatchObject([
         { rule: "summaries", detail: expect.stringContaining(reason) },
       ])
@@ -145,9 +165,8 @@ describe("rows that cannot be read or written", () => {
       expect(yield* other.context("s")).toEqual(expected)
       expect(yield* other.summaries("s")).toEqual(yield* memory.summaries("s"))
       // The rows are what is wrong, and only they.
-      expect(
-        (yield* Repair.repair({ ...broken, replaceSummaries: log.replaceSummaries }, "s")).mended,
-      ).toEqual(["wrote the summary rows again"])
+      const writable = { ...log, projections: { ...projections, get } }
+      expect((yield* Repair.repair(writable, "s")).mended).toEqual(["wrote the summary rows again"])
     }).pipe(Effect.scoped, Effect.provide(withMemory(manual))),
   )
 
@@ -158,18 +177,21 @@ describe("rows that cannot be read or written", () => {
       let others = 1
       const busy: EventLog.Service = {
         ...log,
-        replaceSummaries: (session, rows, at) =>
-          Effect.gen(function* () {
-            if (others-- > 0) {
-              yield* memory.append("s", said(4, 10))
-              yield* memory.compactDue("s")
-            }
-            yield* log.replaceSummaries(session, rows, at)
-          }).pipe(Effect.orDie, Effect.catchAllDefect(Effect.fail)) as never,
+        projections: {
+          ...log.projections,
+          put: (session, at, changes) =>
+            Effect.gen(function* () {
+              if (others-- > 0) {
+                yield* Effect.orDie(memory.append("s", said(4, 10)))
+                yield* Effect.orDie(memory.compactDue("s"))
+              }
+              yield* log.projections.put(session, at, changes)
+            }),
+        },
       }
       const { left } = yield* Repair.repair(busy, "s")
       expect(left).toEqual([])
-      expect((yield* log.summaries("s")).map(({ status }) => status)).toEqual([
+      expect((yield* rowsIn(log, "s")).map(({ status }) => status)).toEqual([
         "superseded",
         "superseded",
         "active",
@@ -183,11 +205,13 @@ describe("a newest commit that is damaged", () => {
   /** The data of the newest commit, changed in the store. The snapshot of the state after it stays. */
   const damagedLog = (log: EventLog.Service, version: number): EventLog.Service => ({
     ...log,
-    read: (session, range) =>
-      Stream.map(log.read(session, range), (record) =>
-        record.version === version
-          ? { ...record, data: record.data.replace("covers", "COVERS") + " " }
-          : record,
+    read: (session, page) =>
+      Effect.map(log.read(session, page), (records) =>
+        records.map((record) =>
+          record.version === version
+            ? { ...record, data: record.data.replace("covers", "COVERS") + " " }
+            : record,
+        ),
       ),
   })
 
@@ -198,7 +222,14 @@ describe("a newest commit that is damaged", () => {
         const there = damagedLog(log, rows[1]!.version)
         const opened: EventLog.Service = kept
           ? there
-          : { ...there, loadSnapshot: () => Effect.flatMap(log.loadSnapshot("none"), Effect.succeed) }
+          : {
+              ...there,
+              projections: {
+                ...log.projections,
+                get: (session, kind, filter) =>
+                  kind === "snapshot" ? Effect.succeed([]) : log.projections.get(session, kind, filter),
+              },
+            }
         const again = yield* Effect.provideService(Memory.make(manual), EventLog.EventLog, opened)
         const { summary, coveredTo, damaged } = yield* again.state("s")
         expect({ summary: summary?.id, coveredTo, damaged }).toEqual({
@@ -220,8 +251,8 @@ describe("a newest commit that is damaged", () => {
       let damaged = false
       const changing: EventLog.Service = {
         ...log,
-        read: (session, range) =>
-          Stream.suspend(() => (damaged ? damagedLog(log, rows[1]!.version) : log).read(session, range)),
+        read: (session, page) =>
+          Effect.suspend(() => (damaged ? damagedLog(log, rows[1]!.version) : log).read(session, page)),
       }
       const again = yield* Effect.provideService(Memory.make(manual), EventLog.EventLog, changing)
       expect((yield* again.state("s")).coveredTo).toBe(rows[1]!.coveredTo)
