@@ -17,7 +17,7 @@ describe("rank", () => {
         const together = new Map(
           rank(terms, [postingsOf(apart.flat())]).map(({ index, ...rest }) => [index, rest]),
         )
-        const ranked = rank(terms, apart.map(answerOf))
+        const ranked = rank(terms, apart.map(postingsOf))
         for (const { source, index, score, covered } of ranked) {
           const other = together.get(starts[source]! + index)
           expect(score).toBeCloseTo(other?.score ?? Number.NaN, 10)
@@ -28,7 +28,7 @@ describe("rank", () => {
         const places = ranked.map(({ source, index }) => starts[source]! + index)
         expect(new Set(places)).toEqual(new Set(together.keys()))
         // Without anything between them, a neighbour in another session is none.
-        const close = rank(terms, sessions.map(answerOf)).map(({ source, index }) => `${source} ${index}`)
+        const close = rank(terms, sessions.map(postingsOf)).map(({ source, index }) => `${source} ${index}`)
         const alone = sessions.flatMap((one, source) =>
           rank(terms, [postingsOf(one)]).map(({ index }) => `${source} ${index}`),
         )

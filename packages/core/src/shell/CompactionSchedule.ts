@@ -15,6 +15,7 @@ import { type Due, look } from "../engine/look.js"
 import type { Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { marginOf } from "../message/TokenCounter.js"
 import { span } from "../observe/spans.js"
+import { nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
 import { compareShadow } from "./compareShadow.js"
@@ -153,17 +154,12 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         return sessions.load(session)
       }).pipe(
         Effect.flatMap((state) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            setTimer(
-              look(state, strategy, {
-                now: began,
-                budget: budget?.tokens,
-                lockedUntil: leases.until(state, now),
-              }),
-              strategy,
-              now + shortestPause,
-            ),
-          ),
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const time = nextCheck(strategy, state, { now: began, lockedUntil: leases.until(state, now) })
+            return time === null
+              ? Effect.void
+              : scheduler.checkAt(session, { strategy }, Math.max(time, now + shortestPause))
+          }),
         ),
         Effect.catchAll(() => retryLater(session, strategy)),
         logFailures(session),

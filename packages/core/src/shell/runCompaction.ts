@@ -18,12 +18,12 @@ import {
   type WrittenSummary,
 } from "../engine/compaction.js"
 import { smallestRoom } from "../engine/chunks.js"
-import { type Due, look } from "../engine/look.js"
+import type { Due } from "../engine/look.js"
 import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
-import type { Decision } from "../policy/decide.js"
+import { type Decision, decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Context } from "../render/Render.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
@@ -114,19 +114,24 @@ export interface CompactionRequest {
   readonly takeOver?: boolean | undefined
 }
 
-/** What is due for a state, as this process respects the locks of others. */
+/** A compaction that is due. */
+type Compact = Extract<Due, { readonly _tag: "Compact" }>
+
+/** The compaction that is due for a state, as this process respects the locks of others; or why none is. */
 const dueFor = (
   { budget, leases }: CompactionParts,
   { strategy, onDemand = false, takeOver = false }: CompactionRequest,
   state: SessionState,
   now: number,
-): Due =>
-  look(state, strategy, {
+): Compact | Extract<Decision, { readonly _tag: "Idle" }> => {
+  const decision = decide(strategy, state, {
     now,
     onDemand,
     budget: budget?.tokens,
     lockedUntil: takeOver ? Number.NEGATIVE_INFINITY : leases.until(state, now),
   })
+  return decision._tag === "Due" ? { _tag: "Compact", state, plan: decision.plan } : decision
+}
 
 /** The newest state of a session. Damaged summaries in it are declared invalid first. */
 const loadSound = (sessions: Sessions, session: string): Effect.Effect<SessionState, SessionError> =>
@@ -156,7 +161,7 @@ export const runCompaction = (
       given.due?._tag === "Compact" && given.due.state.damaged.length === 0 ? given.due : undefined
     const due =
       known ?? dueFor(parts, given, yield* loadSound(sessions, session), yield* Clock.currentTimeMillis)
-    if (due._tag === "Nothing") return { _tag: "Idle", reason: due.reason } as const
+    if (due._tag === "Idle") return due
     const request = yield* approved(hooks, session, { ...given, due })
     if (request === "vetoed") return { _tag: "Idle", reason: "vetoed" } as const
     const began = yield* Clock.currentTimeMillis
@@ -172,7 +177,7 @@ export const runCompaction = (
 const approved = (
   { beforeCompaction }: Hooks,
   session: string,
-  request: CompactionRequest & { readonly due: Extract<Due, { _tag: "Compact" }> },
+  request: CompactionRequest & { readonly due: Compact },
 ): Effect.Effect<CompactionRequest | "vetoed"> => {
   if (beforeCompaction === undefined) return Effect.succeed(request)
   const { state, plan } = request.due
@@ -257,7 +262,7 @@ const takeLock = (
           // An earlier try was stored, and only its answer was lost.
           if (taken !== null && hasLock(before, taken.started)) return { events: [], answer: taken }
           const due = request.due?.state === before ? request.due : dueFor(parts, request, before, now)
-          if (due._tag === "Nothing") return { events: [], answer: { _tag: "Idle", reason: due.reason } }
+          if (due._tag === "Idle") return { events: [], answer: due }
           const { lock, events } = begin(before, due.plan, {
             compaction,
             strategy: request.strategy,
