@@ -2,7 +2,12 @@
  * A process in which the built program is called many times, one call after another: a process for each call spends most
  * of its time starting. Gets the arguments of a call as a message; answers with its exit code and with what it printed.
  */
-import { call } from "../dist/program.js"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
+
+const main = createRequire(import.meta.url).resolve("@memfold/cli/main")
+// What `main.js` starts lies beside it.
+const { call } = await import(new URL("program.js", pathToFileURL(main)).href)
 
 /** Keeps what is written to a stream, until it is taken. */
 const kept = (stream) => {

@@ -3,6 +3,13 @@ import { type Decision, decide, type DecideOptions, nextCheck, type Plan } from 
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
 
+/** A compaction that is due for a state, and its plan. */
+export interface DueCompaction {
+  readonly _tag: "Compact"
+  readonly state: SessionState
+  readonly plan: Plan
+}
+
 /**
  * What is due.
  *
@@ -11,7 +18,7 @@ import type { SessionState } from "../session/SessionState.js"
  *   milliseconds since the epoch; `null` if only a message can change that
  */
 export type Due =
-  | { readonly _tag: "Compact"; readonly state: SessionState; readonly plan: Plan }
+  | DueCompaction
   | {
       readonly _tag: "Nothing"
       readonly state: SessionState

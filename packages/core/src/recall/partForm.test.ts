@@ -1,7 +1,8 @@
+import { Either, Encoding } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { crc32 } from "../event/checksum.js"
-import { decodeBucket, decodeHead, encodePart, hashOf, isOfOtherRules } from "./partForm.js"
+import { decodeBucket, decodeHead, encodePart, hashOf, isOfOtherRules, keysOf } from "./partForm.js"
 import type { Part } from "./SessionIndex.js"
 
 const place = { session: "s", version: 90, batchId: "b" }
@@ -38,23 +39,31 @@ const part = fc
     return { from, versions, lengths, postings, clears }
   })
 
+/** The bytes of a row, changed, in base 64 again. */
+const changedRow = (data: string, change: (bytes: Uint8Array) => void): string => {
+  const bytes = Either.getOrThrow(Encoding.decodeBase64(data))
+  change(bytes)
+  return Encoding.encodeBase64(bytes)
+}
+
 describe("the stored form of a part", () => {
   it("says what was put in, and all terms with one hash are in one bucket", () => {
     fc.assert(
       fc.property(part, (given) => {
-        const { head, buckets, ...at } = encodePart(place, given)
-        const stored = { ...at, head, buckets: buckets.length }
+        const { part, rows } = encodePart(place, given)
+        const [head, ...buckets] = rows.map(({ data }) => data)
         const { postings, ...rest } = given
-        expect(decodeHead("s", stored)).toEqual(rest)
+        expect(rows.map(({ key }) => key)).toEqual(keysOf(part))
+        expect(decodeHead("s", part, head)).toEqual(rest)
         const all = new Map<string, Array<number>>()
-        for (const [bucket, bytes] of buckets.entries())
-          expect(decodeBucket({ ...stored, ...place }, { bucket, bytes, from: given.from }, all)).toBe(true)
+        for (const [bucket, data] of buckets.entries())
+          expect(decodeBucket({ ...part, ...place }, { bucket, data, from: given.from }, all)).toBe(true)
         expect(all).toEqual(postings)
         for (const [term, list] of postings) {
           const bucket = hashOf(term) % buckets.length
           const one = new Map<string, Array<number>>()
-          const input = { bucket, bytes: buckets[bucket]!, from: given.from }
-          expect(decodeBucket({ ...stored, ...place }, input, one, new Set([term]))).toBe(true)
+          const input = { bucket, data: buckets[bucket], from: given.from }
+          expect(decodeBucket({ ...part, ...place }, input, one, new Set([term]))).toBe(true)
           expect(one).toEqual(new Map([[term, list]]))
         }
       }),
@@ -70,24 +79,28 @@ describe("the stored form of a part", () => {
     )
   })
 
-  it("is nothing when a byte has changed, at another place, or by other rules", () => {
+  it("is nothing when a byte has changed, when it is missing, at another place, or by other rules", () => {
     fc.assert(
       fc.property(part, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, where, change) => {
-        const { head, buckets, ...at } = encodePart(place, given)
-        const stored = { ...at, head, buckets: buckets.length }
-        const changed = (bytes: Uint8Array) =>
-          bytes.map((byte, at) => (at === where % bytes.length ? byte ^ change : byte))
-        expect(decodeHead("s", { ...stored, head: changed(head) })).toBeNull()
-        for (const other of [{ version: 91 }, { batchId: "c" }, { buckets: stored.buckets + 1 }])
-          expect(decodeHead("s", { ...stored, ...other })).toBeNull()
-        expect(decodeHead("t", stored)).toBeNull()
-        expect(isOfOtherRules("s", stored)).toBe(false)
-        for (const [bucket, bytes] of buckets.entries()) {
-          const input = { bucket, bytes, from: given.from }
+        const { part, rows } = encodePart(place, given)
+        const [head = "", ...buckets] = rows.map(({ data }) => data)
+        const changed = (data: string) =>
+          changedRow(data, (bytes) => {
+            bytes[where % bytes.length]! ^= change
+          })
+        for (const other of [changed(head), "no base 64", undefined])
+          expect(decodeHead("s", part, other)).toBeNull()
+        for (const other of [{ version: 91 }, { batchId: "c" }, { buckets: part.buckets + 1 }])
+          expect(decodeHead("s", { ...part, ...other }, head)).toBeNull()
+        expect(decodeHead("t", part, head)).toBeNull()
+        expect(isOfOtherRules("s", part, head)).toBe(false)
+        for (const [bucket, data] of buckets.entries()) {
+          const input = { bucket, data, from: given.from }
           const into = new Map()
-          expect(decodeBucket({ ...stored, ...place }, { ...input, bytes: changed(bytes) }, into)).toBe(false)
-          expect(decodeBucket({ ...stored, ...place }, { ...input, bucket: bucket + 1 }, into)).toBe(false)
-          expect(decodeBucket({ ...stored, ...place, session: "t" }, input, into)).toBe(false)
+          for (const other of [changed(data), undefined])
+            expect(decodeBucket({ ...part, ...place }, { ...input, data: other }, into)).toBe(false)
+          expect(decodeBucket({ ...part, ...place }, { ...input, bucket: bucket + 1 }, into)).toBe(false)
+          expect(decodeBucket({ ...part, ...place, session: "t" }, input, into)).toBe(false)
           expect(into.size).toBe(0)
         }
       }),
@@ -95,23 +108,24 @@ describe("the stored form of a part", () => {
   })
 
   it("of another version of the terms is sound, and not used", () => {
-    const { head, ...at } = encodePart(place, {
+    const { part, rows } = encodePart(place, {
       from: 0,
       versions: [],
       lengths: [],
       postings: new Map(),
       clears: 0,
     })
-    const stored = { ...at, head, buckets: 0 }
+    const head = rows[0]!.data
     // The checksum of the place is what stands before the bytes; a change of one byte is put right with it.
-    const other = head.slice()
-    other[5] = 99
-    const before = crc32(head.subarray(4))
-    const after = crc32(other.subarray(4))
-    for (let byte = 0; byte < 4; byte++)
-      other[byte] = other[byte]! ^ (((before ^ after) >>> (8 * byte)) & 0xff)
-    expect(isOfOtherRules("s", { ...stored, head: other })).toBe(true)
-    expect(decodeHead("s", { ...stored, head: other })).toBeNull()
-    expect(decodeHead("s", stored)).not.toBeNull()
+    const other = changedRow(head, (bytes) => {
+      const before = crc32(bytes.subarray(4))
+      bytes[5] = 99
+      const after = crc32(bytes.subarray(4))
+      for (let byte = 0; byte < 4; byte++)
+        bytes[byte] = bytes[byte]! ^ (((before ^ after) >>> (8 * byte)) & 0xff)
+    })
+    expect(isOfOtherRules("s", part, other)).toBe(true)
+    expect(decodeHead("s", part, other)).toBeNull()
+    expect(decodeHead("s", part, head)).not.toBeNull()
   })
 })

@@ -194,7 +194,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         // While a compaction runs, the check is passed on too: the scheduler repeats it when that ends.
         const isRunning = due._tag === "Nothing" && due.reason === "running"
         yield* isDue(due) || isRunning
-          ? scheduler.checkSoon(session, { strategy, due })
+          ? scheduler.checkSoon(session, { strategy, due: due._tag === "Compact" ? due : undefined })
           : setTimer(due, strategy)
       }).pipe(logFailures(state.session), span("memfold.decide"))
 

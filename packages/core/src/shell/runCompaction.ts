@@ -18,7 +18,7 @@ import {
   type WrittenSummary,
 } from "../engine/compaction.js"
 import { smallestRoom } from "../engine/chunks.js"
-import type { Due } from "../engine/look.js"
+import type { DueCompaction } from "../engine/look.js"
 import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
@@ -105,7 +105,7 @@ export interface CompactionParts {
 export interface CompactionRequest {
   readonly strategy: Strategy
   /** What was found due before. It begins as it is, unless the session has changed meanwhile. */
-  readonly due?: Due | undefined
+  readonly due?: DueCompaction | undefined
   /** Compacts now, regardless of the trigger, a pause after a failure, and a pause after a revert. */
   readonly onDemand?: boolean | undefined
   /** Instructions for the summarizer. */
@@ -114,16 +114,13 @@ export interface CompactionRequest {
   readonly takeOver?: boolean | undefined
 }
 
-/** A compaction that is due. */
-type Compact = Extract<Due, { readonly _tag: "Compact" }>
-
 /** The compaction that is due for a state, as this process respects the locks of others; or why none is. */
 const dueFor = (
   { budget, leases }: CompactionParts,
   { strategy, onDemand = false, takeOver = false }: CompactionRequest,
   state: SessionState,
   now: number,
-): Compact | Extract<Decision, { readonly _tag: "Idle" }> => {
+): DueCompaction | Extract<Decision, { readonly _tag: "Idle" }> => {
   const decision = decide(strategy, state, {
     now,
     onDemand,
@@ -157,8 +154,7 @@ export const runCompaction = (
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const { sessions, hooks } = parts
-    const known =
-      given.due?._tag === "Compact" && given.due.state.damaged.length === 0 ? given.due : undefined
+    const known = given.due?.state.damaged.length === 0 ? given.due : undefined
     const due =
       known ?? dueFor(parts, given, yield* loadSound(sessions, session), yield* Clock.currentTimeMillis)
     if (due._tag === "Idle") return due
@@ -177,7 +173,7 @@ export const runCompaction = (
 const approved = (
   { beforeCompaction }: Hooks,
   session: string,
-  request: CompactionRequest & { readonly due: Compact },
+  request: CompactionRequest & { readonly due: DueCompaction },
 ): Effect.Effect<CompactionRequest | "vetoed"> => {
   if (beforeCompaction === undefined) return Effect.succeed(request)
   const { state, plan } = request.due
