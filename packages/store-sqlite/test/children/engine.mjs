@@ -19,10 +19,10 @@ const echo = {
 }
 
 /** Runs a program with the memory of a file. */
-export const run = ({ lease = "1 minute", ...options }, program) =>
+export const run = ({ lease = "1 minute", hooks = {}, ...options }, program) =>
   Effect.flatMap(Memory.Memory, program).pipe(
     Effect.provide(
-      Memory.layer({ strategy, lease }).pipe(
+      Memory.layer({ strategy, lease, hooks }).pipe(
         Layer.provide(layer(options)),
         Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
       ),

@@ -1,6 +1,6 @@
 /**
  * `untilKilled.mjs FILE SYNCHRONOUS ROUND`: once told to go, appends until it is killed, and says after each append how
- * much has been acknowledged. To two sessions in batches of one, two, three messages and again from one; and to the
+ * much has been acknowledged, and after each compaction which session was compacted. To two sessions in batches of one, two, three messages and again from one; and to the
  * session `rows` one record at a time, each with a new active summary row and the one before superseded.
  */
 import { Message } from "@memfold/core"
@@ -47,8 +47,14 @@ const rows = Effect.gen(function* () {
 
 say("ready")
 await once(heard, "line")
+const hooks = {
+  afterCompaction: ({ session, outcome }) =>
+    Effect.sync(() => {
+      if (outcome._tag === "Committed") say(`compacted ${session}`)
+    }),
+}
 // What a killed process was compacting is taken over soon.
-await run({ filename, synchronous, lease: "50 millis" }, (memory) => {
+await run({ filename, synchronous, lease: "50 millis", hooks }, (memory) => {
   const talk = (session) =>
     Effect.gen(function* () {
       for (let count = 0, size = 1; ; size = (size % 3) + 1) {
