@@ -11,6 +11,7 @@ import { fork } from "./history/fork.js"
 import { revert } from "./history/revert.js"
 import { type EventLog, sessions as allSessions } from "./log/EventLog.js"
 import { appendMessages, checkAppend, describeAppend } from "./memory/appendMessages.js"
+import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import { clearSession, deleteSession, redactMessage } from "./memory/erase.js"
 import {
@@ -21,10 +22,15 @@ import {
   checkSession,
   checkSubscription,
   checkSummary,
-  checkText,
 } from "./memory/input.js"
 import { makeParts } from "./memory/MemoryParts.js"
-import { type AtVersionOptions, Memory, type Options, type Service } from "./memory/MemoryService.js"
+import {
+  type AtVersionOptions,
+  type Compact,
+  Memory,
+  type Options,
+  type Service,
+} from "./memory/MemoryService.js"
 import { ownedSessions } from "./memory/ownedSessions.js"
 import { readMessages } from "./memory/readMessages.js"
 import { readState } from "./memory/readState.js"
@@ -149,28 +155,8 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           (state) => layers?.remove(state, { id, reason }) ?? Effect.succeed(false),
         ),
 
-      compactDue: (session, request) =>
-        Effect.gen(function* () {
-          yield* load(session)
-          return yield* schedule.compactDue(session, yield* strategyOf(session, request))
-        }),
-      compact: (session, { instructions, takeOver, ...request } = {}) =>
-        Effect.gen(function* () {
-          yield* load(session)
-          const strategy = yield* strategyOf(session, request)
-          if (instructions !== undefined) yield* checkText(session, "instructions", instructions)
-          return yield* schedule.compactNow(session, { strategy, instructions, takeOver })
-        }),
-      recompact: (session, request) =>
-        Effect.gen(function* () {
-          yield* load(session)
-          const strategy = yield* strategyOf(session, request)
-          if (mode === "off") return []
-          yield* revert(sessions, session, { toSummary: null, pauseFor: 0, reason: "recompacted" }).pipe(
-            Effect.catchTag("UnknownSummary", Effect.die),
-          )
-          return yield* schedule.compactDue(session, strategy)
-        }),
+      // What `which` says decides between one outcome and a list, which only the type of `Compact` can tell.
+      compact: ((session, request) => compact(parts, session, request)) as Compact,
 
       revert: (session, { toSummary = null, pauseFor = 20 } = {}) =>
         Effect.gen(function* () {
@@ -208,7 +194,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
  *   summaryMode: SummaryMode.rolling,
  * })
  *
- * export const live = Memory.layer({ strategy, compaction: "inline" }).pipe(
+ * export const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
  *   Layer.provide(InMemoryEventLog.layer),
  * )
  * ```

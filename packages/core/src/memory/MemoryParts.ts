@@ -8,7 +8,6 @@ import type { ContextStyle, Strategy } from "../policy/Strategy.js"
 import { withMargin } from "../policy/withMargin.js"
 import { Embedder } from "../recall/Embedder.js"
 import { FullTextIndex } from "../recall/FullTextIndex.js"
-import { inProcess } from "../recall/inProcess.js"
 import { inStore } from "../recall/inStore.js"
 import { make as makeMeaning } from "../recall/Meaning.js"
 import type { Reading } from "../recall/recallMessages.js"
@@ -37,7 +36,7 @@ export interface MemoryParts {
   readonly layers: Layers | null
   /** What recall reads with. */
   readonly reading: Reading
-  readonly mode: CompactionSchedule.Mode
+  readonly mode: CompactionSchedule.CompactionMode
   readonly boundReasoning: BoundReasoning
   /** The strategy of a request. */
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
@@ -63,7 +62,8 @@ export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, E
     const margin = marginOf(counter)
     const layers = yield* MemoryLayers
     const sessions = makeSessions(log, { capacity: options.cachedSessions ?? 1_000 })
-    const mode = options.compaction ?? "background"
+    const { compaction = {} } = options
+    const mode = compaction.mode ?? "background"
     const boundReasoning = options.boundReasoning ?? "leave-out"
     const styleOf: MemoryParts["styleOf"] = (strategy, state, now) =>
       contextStyle(strategy, state, {
@@ -78,12 +78,12 @@ export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, E
       counter,
       layers,
       mode,
-      settings: withDefaults(options),
-      hooks: options.hooks ?? {},
+      settings: withDefaults(compaction),
+      hooks: compaction.hooks ?? {},
       shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, margin),
       budget: options.budget,
-      shutdown: options.shutdown ?? Duration.zero,
-      concurrentCompactions: options.concurrentCompactions ?? 8,
+      shutdown: compaction.shutdown ?? Duration.zero,
+      concurrency: compaction.concurrency ?? 8,
       contextOf: (state, strategy) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.map(plainContext(rendering, state, strategy, { now }), ({ plain }) => plain),
@@ -95,12 +95,10 @@ export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, E
       sessions,
       embedder,
       index: givenVectors ?? (embedder === null ? null : vectorsInProcess()),
-      patience: options.embedderTimeout ?? "5 seconds",
     })
     // What an earlier process could not tell the index before it ended.
     if (givenVectors !== null) yield* Effect.forkScoped(meaning.forgetErased)
-    const index =
-      (yield* FullTextIndex) ?? (options.fullTextIndex === "process" ? inProcess() : inStore(log.projections))
+    const index = (yield* FullTextIndex) ?? inStore(log.projections)
     return {
       log,
       sessions,

@@ -1,7 +1,7 @@
 /** The interface of a memory: its operations, their errors, and its options. */
 import { Context, type Duration, type Effect, type Stream } from "effect"
 import type { Budget, BudgetOutcome } from "../shell/waitForBudget.js"
-import type { CompactionOutcome, CompactionRequest, Settings } from "../shell/runCompaction.js"
+import type { CompactionOutcome, CompactionSettings } from "../shell/runCompaction.js"
 import type { Hooks } from "../shell/Hooks.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
@@ -9,7 +9,7 @@ import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { Mode } from "../shell/CompactionSchedule.js"
+import type { CompactionMode } from "../shell/CompactionSchedule.js"
 import type { BoundReasoning, Context as RenderedContext } from "../render/Render.js"
 import type { Wording } from "../summary/Wording.js"
 import type { Prefix } from "../session/prefix.js"
@@ -81,22 +81,54 @@ export interface StrategyOptions {
   readonly strategy?: Strategy | undefined
 }
 
-/** The options of a memory. */
-export interface Options extends Partial<Settings> {
-  /** Decides when to compact, what to keep, and how contexts are rendered. */
-  readonly strategy: Strategy
-  /** How new summaries are worded, instead of the strategy's own wording. */
-  readonly wording?: Wording
+/**
+ * When and how compactions run.
+ *
+ * @example
+ * ```ts
+ * import { type Memory } from "@memfold/core"
+ *
+ * export const compaction: Memory.CompactionOptions = { mode: "inline", summarizerTimeout: "30 seconds" }
+ * ```
+ */
+export interface CompactionOptions extends Partial<CompactionSettings> {
   /**
    * When compactions run.
    *
    * - `background` (default): in the background; `append` returns once the messages are stored. Timers run what comes
    *   due without a message: by idle time, a retry, or the end of the lease of a process that is gone.
    * - `inline`: within `append`, which returns when nothing is due any more
-   * - `manual`: only through `compactDue`, `compact` and `recompact`
-   * - `off`: never, not even through these; every message stays uncovered
+   * - `manual`: only through `compact`
+   * - `off`: never, not even through `compact`; every message stays uncovered
    */
-  readonly compaction?: Mode
+  readonly mode?: CompactionMode
+  /** Functions of the application that run before and after each compaction. */
+  readonly hooks?: Hooks
+  /**
+   * How many sessions are compacted in the background at once, in this process; 8 by default. Others wait for their turn,
+   * in the order in which they came due.
+   */
+  readonly concurrency?: number
+  /**
+   * How long running compactions may take to end when the memory is closed; zero by default. Then they are interrupted,
+   * and no message is lost.
+   */
+  readonly shutdown?: Duration.DurationInput
+}
+
+/** The options of a memory. Only the strategy is required. */
+export interface Options {
+  /** Decides when to compact, what to keep, and how contexts are rendered. */
+  readonly strategy: Strategy
+  /** How new summaries are worded, instead of the strategy's own wording. */
+  readonly wording?: Wording
+  /**
+   * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` counts
+   * its decisions by whether they agree, and each difference is logged at debug level.
+   */
+  readonly shadow?: Strategy
+  /** When and how compactions run; in the background by default. */
+  readonly compaction?: CompactionOptions
   /**
    * The largest context that is answered at once. `context` waits for compactions while it is larger, and says in
    * `budget` how that ended. Use the model's window less the room for its answer.
@@ -111,39 +143,33 @@ export interface Options extends Partial<Settings> {
    *   (Anthropic: `thinking.block_binding.prefix_mismatch_behavior: "drop_block"`).
    */
   readonly boundReasoning?: BoundReasoning
-  /** Functions of the application that run before and after each compaction. */
-  readonly hooks?: Hooks
-  /**
-   * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` counts
-   * its decisions by whether they agree, and each difference is logged at debug level.
-   */
-  readonly shadow?: Strategy
-  /**
-   * How long running compactions may take to end when the memory is closed; zero by default. Then they are interrupted,
-   * and no message is lost.
-   */
-  readonly shutdown?: Duration.DurationInput
-  /**
-   * How many sessions are compacted in the background at once, in this process; 8 by default. Others wait for their turn,
-   * in the order in which they came due.
-   */
-  readonly concurrentCompactions?: number
-  /**
-   * Where recall keeps its full-text index.
-   *
-   * - `store` (default): in the store, if it keeps one (SQLite); otherwise in the process. It is written when a session is
-   *   searched, not by appends.
-   * - `process`: in the process. The first search of a session reads its whole log.
-   */
-  readonly fullTextIndex?: "store" | "process"
-  /**
-   * How long a search waits for the embedder, if there is one: for the vector of the query, and for those of messages that
-   * have none yet; 5 seconds by default, and at most that for a context. Then words alone decide, and what has begun goes on
-   * for the next search.
-   */
-  readonly embedderTimeout?: Duration.DurationInput
   /** How many sessions keep their state in memory between calls; 1,000 by default. */
   readonly cachedSessions?: number
+}
+
+/** One compaction. */
+export interface CompactOptions extends StrategyOptions {
+  /** `next` (default): one compaction, now, whatever the trigger says. */
+  readonly which?: "next"
+  /** Instructions for the summarizer. */
+  readonly instructions?: string | undefined
+  /** Takes the lock from a compaction that runs. That compaction ends as `Lost`, and its result is thrown away. */
+  readonly takeOver?: boolean | undefined
+}
+
+/** Several compactions. */
+export interface CompactManyOptions extends StrategyOptions {
+  /**
+   * - `due`: every compaction that is due
+   * - `all`: takes every compaction back, and compacts again from the messages
+   */
+  readonly which: "due" | "all"
+}
+
+/** Runs compactions: one outcome for one compaction, and a list of them for several. */
+export interface Compact {
+  (session: string, options?: CompactOptions): Effect.Effect<CompactionOutcome, MemoryError>
+  (session: string, options: CompactManyOptions): Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
 }
 
 /** The operations of a memory. */
@@ -166,8 +192,8 @@ export interface Service {
   ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused>
   /**
    * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
-   * result says how the context met the memory's budget, if it has one. A `strategy` is used as by `append`: it also
-   * decides whether a compaction is due now, unless the context is of the past.
+   * result says how the context met the memory's budget, if it has one. It writes nothing: a `strategy` decides how this
+   * context is rendered, and no compaction starts by it.
    */
   readonly context: (
     session: string,
@@ -230,20 +256,17 @@ export interface Service {
     fact: string,
     options?: { readonly reason?: string },
   ) => Effect.Effect<boolean, MemoryError | LayersError>
-  /** Runs every compaction that is due, and returns their outcomes. */
-  readonly compactDue: (
-    session: string,
-    options?: StrategyOptions,
-  ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
   /**
-   * Compacts now, whatever the trigger says. The tail stays uncovered all the same. If a compaction runs already, the
-   * outcome is `Idle`; with `takeOver`, its lock is taken, and its result will be thrown away. Use that when you know that
-   * its process is gone, and its lease is not over yet.
+   * Runs compactions, unless the memory's mode is `off`.
+   *
+   * - `compact(session)` compacts once, now, whatever the trigger says. The tail stays uncovered all the same. If a
+   *   compaction runs already, the outcome is `Idle`; with `takeOver`, its lock is taken. Use that when you know that the
+   *   process of the other compaction is gone, and its lease is not over yet.
+   * - `compact(session, { which: "due" })` runs every compaction that is due, and returns one outcome for each.
+   * - `compact(session, { which: "all" })` takes every compaction back and compacts again from the messages, with another
+   *   strategy where one is given. If that fails, the messages stay uncovered; `compact` tries again.
    */
-  readonly compact: (
-    session: string,
-    options?: StrategyOptions & Pick<CompactionRequest, "instructions" | "takeOver">,
-  ) => Effect.Effect<CompactionOutcome, MemoryError>
+  readonly compact: Compact
   /**
    * Takes compactions back: to an earlier summary, or to the messages (`null`, the default). Automatic compaction is
    * paused until `pauseFor` more messages have come (20 by default, 0 to not pause). Returns how many compactions were
@@ -253,14 +276,6 @@ export interface Service {
     session: string,
     options?: { readonly toSummary?: string | null; readonly pauseFor?: number },
   ) => Effect.Effect<number, MemoryError | UnknownSummary>
-  /**
-   * Takes every compaction back and compacts again from the messages, with another strategy where one is given. If
-   * that fails, the messages stay uncovered; `compact` tries again.
-   */
-  readonly recompact: (
-    session: string,
-    options?: StrategyOptions,
-  ) => Effect.Effect<ReadonlyArray<CompactionOutcome>, MemoryError>
   /**
    * Starts the session `to` as a copy of this one, now or at a version. Returns the version of the copy. Fails with
    * `CannotFork` if `to` exists already or this session has no events.

@@ -5,7 +5,7 @@ import { longestLease } from "../shell/Leases.js"
 import type { Service as Summarizer } from "../summarize/Summarizer.js"
 import { Wording } from "../summary/Wording.js"
 import { isCount } from "./input.js"
-import type { Options } from "./MemoryService.js"
+import type { CompactionOptions, Options } from "./MemoryService.js"
 
 /** An option of a memory has a value that is not allowed. `option` is its name, and `allowed` says what it must be. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
@@ -33,9 +33,13 @@ const isShare = (value: unknown): boolean => typeof value === "number" && value 
 
 const isPositive = (value: unknown): boolean => isCount(value, 1)
 
+/** Whether a duration is given with a sign: Effect takes it for none at all. */
+const isNegative = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isNegative) : String(value).trim().startsWith("-")
+
 /** A duration in milliseconds; `NaN` if it is none. */
 const millisOf = (value: unknown): number =>
-  typeof value === "number" && Number.isNaN(value)
+  Number.isNaN(value) || isNegative(value)
     ? Number.NaN
     : Option.match(Duration.decodeUnknown(value), {
         onNone: () => Number.NaN,
@@ -91,6 +95,7 @@ const isEmbedder = (value: unknown): boolean =>
   isPositive(value["dimensions"]) &&
   isOptional(value["maxTexts"], isPositive) &&
   isOptional(value["maxCharacters"], isPositive) &&
+  isOptional(value["timeout"], isDuration) &&
   isOptional(value["minSimilarity"], (least) => typeof least === "number" && least >= -1 && least <= 1) &&
   isFunction(value["embed"])
 
@@ -98,27 +103,16 @@ const duration = 'a duration, such as "30 seconds" or a number of milliseconds'
 
 const strategy = "a strategy, such as the result of Strategy.make"
 
-/** The options, the parts that a memory gets beside them, and what each must be. Only the strategy is required. */
-const rules: {
-  readonly [Name in keyof Options | "summarizer" | "tokenCounter" | "embedder"]-?: readonly [
-    isAllowed: (value: unknown) => boolean,
-    allowed: string,
-  ]
-} = {
-  strategy: [isStrategy, strategy],
-  shadow: [isStrategy, strategy],
-  wording: [isWording, "a wording, with the texts of Wording.conversationSummary"],
-  compaction: [
+/** What each option of a group must be. */
+type Rules<Name extends string> = {
+  readonly [Key in Name]-?: readonly [isAllowed: (value: unknown) => boolean, allowed: string]
+}
+
+/** The options of compaction, and what each must be. */
+const compactionRules: Rules<keyof CompactionOptions> = {
+  mode: [
     (value) => ["background", "inline", "manual", "off"].includes(value as string),
     "background, inline, manual, or off",
-  ],
-  budget: [
-    (value) =>
-      isObject(value) &&
-      typeof value["tokens"] === "number" &&
-      value["tokens"] > 0 &&
-      (value["timeout"] === undefined || isDuration(value["timeout"])),
-    'an object like { tokens: 100_000, timeout: "20 seconds" }',
   ],
   hooks: [
     (value) =>
@@ -128,23 +122,37 @@ const rules: {
       ),
     "an object with the functions beforeCompaction and afterCompaction, or one of them",
   ],
-  boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
-  fullTextIndex: [(value) => value === "store" || value === "process", "store or process"],
+  concurrency: [isPositive, "a whole number, 1 or more"],
   shutdown: [isDuration, duration],
   backOff: [isDuration, duration],
   summarizerTimeout: [isDuration, duration],
-  embedderTimeout: [isDuration, duration],
-  lease: [
-    (value) => isDuration(value) && millisOf(value) <= longestLease,
-    "a duration of at most an hour, since it is renewed while a compaction works",
-  ],
   summarizerRetries: [(value) => isCount(value), "a whole number, 0 or more"],
+  lease: [
+    (value) => isDuration(value) && millisOf(value) > 0 && millisOf(value) <= longestLease,
+    "a duration of more than 0 and at most an hour, since it is renewed while a compaction works",
+  ],
+}
+
+/** The options, the parts that a memory gets beside them, and what each must be. Only the strategy is required. */
+const rules: Rules<keyof Options | "summarizer" | "tokenCounter" | "embedder"> = {
+  strategy: [isStrategy, strategy],
+  shadow: [isStrategy, strategy],
+  wording: [isWording, "a wording, with the texts of Wording.conversationSummary"],
+  compaction: [isObject, 'an object like { mode: "inline" }'],
+  budget: [
+    (value) =>
+      isObject(value) &&
+      typeof value["tokens"] === "number" &&
+      value["tokens"] > 0 &&
+      (value["timeout"] === undefined || isDuration(value["timeout"])),
+    'an object like { tokens: 100_000, timeout: "20 seconds" }',
+  ],
+  boundReasoning: [(value) => value === "leave-out" || value === "keep", "leave-out or keep"],
   cachedSessions: [isPositive, "a whole number, 1 or more"],
-  concurrentCompactions: [isPositive, "a whole number, 1 or more"],
   summarizer: [isSummarizer, "a summarizer: an object with a name and a function summarize"],
   embedder: [
     isEmbedder,
-    "an embedder: an object with a name, the number of dimensions, and a function embed; maxTexts and maxCharacters are whole numbers, 1 or more, and minSimilarity is from -1 to 1",
+    "an embedder: an object with a name, the number of dimensions, and a function embed; maxTexts and maxCharacters are whole numbers, 1 or more, timeout is a duration, and minSimilarity is from -1 to 1",
   ],
   tokenCounter: [
     (value) => hasFunction(value, "count"),
@@ -152,8 +160,19 @@ const rules: {
   ],
 }
 
+/** The first option of a group that is not allowed. */
+const wrongIn = (fields: Fields, group: Rules<string>, prefix = ""): InvalidOption | null => {
+  for (const [option, [isAllowed, allowed]] of Object.entries(group)) {
+    const value = fields[option]
+    if (value !== undefined && !isAllowed(value))
+      return new InvalidOption({ option: prefix + option, allowed })
+  }
+  return null
+}
+
 /**
- * Checks the options of a memory and the parts that it gets beside them. Names that it does not know are left alone.
+ * Checks the options of a memory and the parts that it gets beside them. Names that it does not know are left alone, but for
+ * those in a group of options.
  *
  * @param options the options, of any type; only `strategy` is required
  * @returns the first one that is not allowed; `null` if all are
@@ -168,10 +187,16 @@ const rules: {
  */
 export const checkOptions = (options: unknown): InvalidOption | null => {
   if (!isObject(options)) return new InvalidOption({ option: "options", allowed: "an object" })
-  for (const [option, [isAllowed, allowed]] of Object.entries(rules)) {
-    const value = options[option]
-    if (value === undefined && option !== "strategy") continue
-    if (!isAllowed(value)) return new InvalidOption({ option, allowed })
-  }
-  return null
+  if (options["strategy"] === undefined) return new InvalidOption({ option: "strategy", allowed: strategy })
+  const wrong = wrongIn(options, rules)
+  if (wrong !== null) return wrong
+  const compaction = (options["compaction"] ?? {}) as Fields
+  const names = Object.keys(compactionRules)
+  const unknown = Object.keys(compaction).find((name) => !names.includes(name))
+  return unknown === undefined
+    ? wrongIn(compaction, compactionRules, "compaction.")
+    : new InvalidOption({
+        option: `compaction.${unknown}`,
+        allowed: `one of the options: ${names.join(", ")}`,
+      })
 }

@@ -13,7 +13,7 @@ import { checkCount, checkOwner, InvalidInput } from "./input.js"
 export interface SessionPageOptions {
   /** The most sessions of the page, 1 or more; 50 by default. */
   readonly limit?: number
-  /** The `earlier` of the page that comes before this one; without it, the page with the newest activity. */
+  /** The `before` of the page that comes before this one; without it, the page with the newest activity. */
   readonly before?: string
 }
 
@@ -21,10 +21,10 @@ export interface SessionPageOptions {
 export interface SessionPage {
   readonly sessions: ReadonlyArray<SessionInfo>
   /**
-   * The `before` of the page with earlier activity; `null` if there is none. A session that becomes active between two
+   * The `before` that asks for the page with earlier activity; `null` if there is none. A session that becomes active between two
    * pages moves to the front, and is not on the later page any more.
    */
-  readonly earlier: string | null
+  readonly before: string | null
 }
 
 const cursorOf = ({ updatedTime, session }: SessionPosition): string => `${updatedTime}:${session}`
@@ -47,14 +47,14 @@ export const ownedSessions = (
     yield* checkCount("", "limit", limit, 1)
     const after = before === undefined ? undefined : parse(before)
     if (after === null) {
-      const detail = "`before` is not the `earlier` of a page of sessions; read the newest page"
+      const detail = "`before` is not the `before` of a page of sessions; read the newest page"
       return yield* new InvalidInput({ session: "", detail })
     }
     // One more than asked for shows whether there are others.
     const found = yield* log.list({ owner, limit: limit + 1, after })
     const sessions = found.slice(0, limit)
     const last = sessions.at(-1)
-    return { sessions, earlier: found.length > limit && last !== undefined ? cursorOf(last) : null }
+    return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
 /** The ids of all sessions of an owner, the one with the newest activity first. */

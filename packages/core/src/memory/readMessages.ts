@@ -10,7 +10,7 @@ import { readState } from "./readState.js"
 export interface PageOptions {
   /** The most messages of the page, 1 or more; 50 by default. */
   readonly limit?: number
-  /** The `earlier` of the page that comes after this one; without it, the newest page. */
+  /** The `before` of the page that comes after this one; without it, the newest page. */
   readonly before?: string
 }
 
@@ -23,8 +23,8 @@ export interface MessagePage {
   readonly to: number
   /** How many messages the conversation has. */
   readonly total: number
-  /** The `before` of the page with earlier messages; `null` if there are none. */
-  readonly earlier: string | null
+  /** The `before` that asks for the page with earlier messages; `null` if there are none. */
+  readonly before: string | null
 }
 
 /** A position in the log: everything before a message. A clear makes it invalid. */
@@ -52,7 +52,7 @@ export const readMessages = (
     yield* checkCount(session, "limit", limit, 1)
     const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
     if (cursor === null || cursor.clears !== clears || cursor.index > total || cursor.version > version + 1) {
-      const detail = "`before` is not the `earlier` of a page of this conversation; read the newest page"
+      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
       return yield* new InvalidInput({ session, detail })
     }
     const to = cursor.index
@@ -76,6 +76,6 @@ export const readMessages = (
       from: to - found.length,
       to,
       total,
-      earlier: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
+      before: from > 0 && found[0] !== undefined ? `${clears}.${from}.${found[0].version}` : null,
     }
   })

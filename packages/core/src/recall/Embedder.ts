@@ -2,7 +2,7 @@
  * The port of embedders: they turn texts into vectors, and texts that mean the same into vectors that are near each other.
  * Recall works without one. With one, it finds messages by their meaning beside their words.
  */
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Duration, type Effect, Schema } from "effect"
 
 /**
  * A call of an embedder failed. The text never quotes the conversation.
@@ -70,6 +70,11 @@ export interface Service {
    * have differs between models: look at those of your model.
    */
   readonly minSimilarity?: number
+  /**
+   * How long a search waits for the vector of the query, and for the vectors of messages that have none yet; 5 seconds by
+   * default, and at most that for a context. Then words alone decide, and what has begun goes on for the next search.
+   */
+  readonly timeout?: Duration.DurationInput
   /** The vectors of texts, in their order. Interrupted when nobody waits for it any more. If it throws, that counts as `unavailable`. */
   readonly embed: (
     texts: ReadonlyArray<string>,

@@ -43,7 +43,8 @@ export interface Service {
 }
 
 /**
- * The full-text index in use. The default is `null`: each memory has an index in the process (see `Recall.inProcess`).
+ * The full-text index in use. The default is `null`: the index is kept in the store (see `Recall.inStore`). It is written when
+ * a session is searched, not by appends.
  *
  * @example
  * ```ts

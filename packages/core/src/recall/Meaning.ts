@@ -72,8 +72,6 @@ export interface MeaningOptions {
   readonly embedder: Embedder | null
   /** `null` if there are no vectors, and none are made. */
   readonly index: VectorIndex | null
-  /** How long a search waits. */
-  readonly patience: Duration.DurationInput
 }
 
 /** A map that keeps the entries that were set last. */
@@ -114,7 +112,6 @@ export const make = ({
   sessions,
   embedder,
   index,
-  patience,
 }: MeaningOptions): Effect.Effect<Meaning, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const forget: Meaning["forget"] = (session, version) => index?.forget(session, version) ?? Effect.void
@@ -249,7 +246,7 @@ export const make = ({
         const text = query.trim().slice(0, embedder.maxCharacters ?? 2_000)
         if (text === "" || targets.length === 0) return nobody
         if (question !== undefined && byWords.get(session) === question) return nobody
-        const wait = Duration.toMillis(patience)
+        const wait = Duration.toMillis(embedder.timeout ?? "5 seconds")
         const deadline =
           (yield* Clock.currentTimeMillis) +
           (question === undefined ? wait : Math.min(wait, patienceOfContext))

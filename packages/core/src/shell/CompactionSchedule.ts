@@ -34,15 +34,15 @@ import type { SessionError } from "./Sessions.js"
 import { type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
 
 /** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
-export type Mode = "background" | "inline" | "manual" | "off"
+export type CompactionMode = "background" | "inline" | "manual" | "off"
 
 /** What runs compactions, and the options that say when. */
 export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
   readonly layers: MemoryLayers | null
-  readonly mode: Mode
+  readonly mode: CompactionMode
   readonly shadow: Strategy | undefined
   readonly shutdown: Duration.DurationInput
-  readonly concurrentCompactions: number
+  readonly concurrency: number
 }
 
 /** Runs learning and compacting for a memory, when the mode says so. */
@@ -121,7 +121,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
 
     const scheduler: Scheduler.Scheduler<CompactionRequest> = yield* Scheduler.make(work, {
       finish: parts.shutdown,
-      atOnce: parts.concurrentCompactions,
+      atOnce: parts.concurrency,
     })
 
     /**

@@ -37,14 +37,14 @@ import type { Budget } from "./waitForBudget.js"
 import { writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
-export interface Settings {
+export interface CompactionSettings {
   /** How long one call of the summarizer may take; 2 minutes by default. */
   readonly summarizerTimeout: Duration.DurationInput
   /** How often a failed call is retried, with growing pauses; twice by default. */
   readonly summarizerRetries: number
   /**
    * How long a compaction owns the session's lock without a sign of life; then others may take over. It is renewed after
-   * each half of this time while the compaction is at work. 30 seconds by default, from a second to an hour.
+   * each half of this time while the compaction is at work. 30 seconds by default; more than 0, at most an hour.
    */
   readonly lease: Duration.DurationInput
   /** The pause after a failed compaction; 1 minute by default. It doubles with each further failure, up to an hour. */
@@ -52,7 +52,7 @@ export interface Settings {
 }
 
 /** The settings with the defaults for those that are missing. */
-export const withDefaults = (given: Partial<Settings>): Settings => ({
+export const withDefaults = (given: Partial<CompactionSettings>): CompactionSettings => ({
   summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
   summarizerRetries: given.summarizerRetries ?? 2,
   lease: given.lease ?? "30 seconds",
@@ -93,7 +93,7 @@ export interface CompactionParts {
   readonly sessions: Sessions
   readonly summarizer: Summarizer
   readonly counter: TokenCounter
-  readonly settings: Settings
+  readonly settings: CompactionSettings
   readonly hooks: Hooks
   readonly budget?: Budget | undefined
   readonly leases: Leases
