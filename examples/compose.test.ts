@@ -24,7 +24,7 @@ const using = <A, E>(
   program: (memory: Memory.Service) => Effect.Effect<A, E, Memory.Memory>,
 ) =>
   Effect.flatMap(Memory.Memory, program).pipe(
-    Effect.provide(Memory.layer({ strategy, compaction: "inline" })),
+    Effect.provide(Memory.layer({ strategy, compaction: { mode: "inline" } })),
     Effect.provide(InMemoryEventLog.layer),
     Effect.provide(Layer.succeed(CurrentSummarizer, EchoSummarizer.make())),
     Effect.provide(

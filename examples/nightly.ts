@@ -11,5 +11,5 @@ export const nightly = Strategy.make({
 
 /** Checks every session, even those that this process has not opened. */
 export const consolidate = Effect.flatMap(Memory.Memory, (memory) =>
-  Stream.runForEach(memory.sessions, ({ session }) => memory.compactDue(session)),
+  Stream.runForEach(memory.sessions, ({ session }) => memory.compact(session, { which: "due" })),
 )

@@ -27,7 +27,7 @@ const millis = 10_000
 /** Appends to one session as fast as it can; what a child process of this benchmark does. */
 const appending = (filename: string): Promise<Share> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "off" })
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
     yield* memory.context("s")
     yield* Effect.promise(async () => {
       process.send?.("ready")

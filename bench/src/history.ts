@@ -23,13 +23,13 @@ const say = (text: string) => process.stderr.write(`${text}\n`)
 /** Writes a file with one session of `size` messages, compacted as it grew. */
 const prepare = (filename: string, size: number) =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" })
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } })
     for (let from = 0; from < size; from += 50) {
       yield* memory.append(
         "s",
         Array.from({ length: 50 }, (_, position) => turn(from + position)),
       )
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       if (from > 0 && from % 10_000 === 0)
         say(`  ${from.toLocaleString("en-US")} of ${size.toLocaleString("en-US")}`)
     }
@@ -45,7 +45,7 @@ const opened = async (filename: string) => {
   const memory = await Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
-      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
       )
     }).pipe(Scope.extend(scope)),
@@ -76,7 +76,9 @@ const measure = async (filename: string, size: number): Promise<Measured> => {
       await other.close()
     })
     .add("append", () =>
-      Effect.runPromise(memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compactDue("s")))),
+      Effect.runPromise(
+        memory.append("s", turn(index++)).pipe(Effect.zipRight(memory.compact("s", { which: "due" }))),
+      ),
     )
   await bench.run()
   await close()

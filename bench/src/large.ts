@@ -75,7 +75,7 @@ const opened = async (open: OpenLog) => {
   const memory = await Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* open
-      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
       )
     }).pipe(Scope.extend(scope)),

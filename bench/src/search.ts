@@ -54,9 +54,11 @@ const opened = async (
   const memory = await Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename, synchronous })
-      return yield* Memory.make({ strategy: SlidingWindow(), compaction: "off", fullTextIndex }).pipe(
-        Effect.provideService(EventLog.EventLog, log),
-      )
+      return yield* Memory.make({
+        strategy: SlidingWindow(),
+        compaction: { mode: "off" },
+        fullTextIndex,
+      }).pipe(Effect.provideService(EventLog.EventLog, log))
     }).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

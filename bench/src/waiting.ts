@@ -26,7 +26,7 @@ export const waiting = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {
     return await Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "off" })
+      const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
       yield* appendAtOnce(memory, "warm-up", few)
       const times = { few: [] as Array<number>, many: [] as Array<number> }
       for (let turn = 0; turn < 3; turn++) {

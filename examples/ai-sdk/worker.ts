@@ -18,7 +18,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     store: `sqlite:${file}`,
     strategy: "rounds",
     settings: { fullContextTurns: 4, cachedContextTurns: 4 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
   const local = address === "" ? {} : { baseURL: address, apiKey: "local" }
   const model = createAnthropic(local)(process.env["MODEL"] ?? "claude-sonnet-5-5")

@@ -36,7 +36,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     store: `sqlite:${file}`,
     strategy: "rounds",
     settings: { fullContextTurns: 4, cachedContextTurns: 4 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
   let turn = from
   const context = Effect.flatMap(MemfoldChat.make(memory, "chat"), (chat) => chat.context)

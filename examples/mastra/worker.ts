@@ -17,7 +17,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     store: `sqlite:${file}`,
     strategy: "rounds",
     settings: { fullContextTurns: 4, cachedContextTurns: 4 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
   const name = process.env["MODEL"] ?? "gpt-6.2-sol"
   const model =

@@ -18,7 +18,7 @@ export const work = async ({ address, file, from, killIn }: Work): Promise<void>
     store: `sqlite:${file}`,
     strategy: "rounds",
     settings: { fullContextTurns: 4, cachedContextTurns: 4 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
   setTracingDisabled(true)
   const client = new OpenAI(address === "" ? {} : { baseURL: address, apiKey: "local" })

@@ -70,7 +70,7 @@ export const recallOf = async (conversations: ReadonlyArray<Conversation>): Prom
         }
       }
     })
-    const live = Memory.layer({ strategy: fullHistory, compaction: "off" }).pipe(
+    const live = Memory.layer({ strategy: fullHistory, compaction: { mode: "off" } }).pipe(
       Layer.provide(InMemoryEventLog.layer),
     )
     await Effect.runPromise(program.pipe(Effect.provide(live)))

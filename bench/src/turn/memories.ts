@@ -38,7 +38,7 @@ export const promises = async (filename: string, compaction: Compaction): Promis
         { role: "assistant", content: assistant },
       ]),
     context: async (session) => (await memory.context(session)).messages.length,
-    compactDue: (session) => memory.compactDue(session),
+    compactDue: (session) => memory.compact(session, { which: "due" }),
     close: () => memory.close(),
   }
 }
@@ -62,7 +62,7 @@ export const effects = async (filename: string, compaction: Compaction): Promise
     append: (session, { user, assistant }) =>
       Effect.runPromise(memory.append(session, [Message.user(user), Message.assistant(assistant)])),
     context: async (session) => (await Effect.runPromise(memory.context(session))).messages.length,
-    compactDue: (session) => Effect.runPromise(memory.compactDue(session)),
+    compactDue: (session) => Effect.runPromise(memory.compact(session, { which: "due" })),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
   }
 }

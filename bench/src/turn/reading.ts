@@ -15,7 +15,7 @@ const rounds = 7
 export const fold = (filename: string): Promise<Cost> =>
   Effect.gen(function* () {
     const log = yield* SqliteEventLog.make({ filename })
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "off" }).pipe(
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
       Effect.provideService(EventLog.EventLog, log),
     )
     return yield* Effect.promise(() =>

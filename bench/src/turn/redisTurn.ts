@@ -33,7 +33,7 @@ const against = (port: number): Promise<boolean> =>
     )
     client.on("error", () => undefined)
     const log = yield* RedisEventLog.make({ url: `redis://127.0.0.1:${port}`, prefix: "bench" })
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: "off" }).pipe(
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
       Effect.provideService(EventLog.EventLog, log),
     )
     const records = Array.from({ length: rounds * perRound }, (_, index) => recordsAt(index))

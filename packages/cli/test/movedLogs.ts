@@ -5,7 +5,7 @@ import { pairs } from "@memfold/harness/engine"
 
 /** A memory over a log, with a strategy that compacts two messages at a time. */
 export const memoryOver = (log: EventLog.Service) =>
-  Memory.make({ strategy: pairs, compaction: "inline" }).pipe(
+  Memory.make({ strategy: pairs, compaction: { mode: "inline" } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),
   )

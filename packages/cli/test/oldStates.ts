@@ -45,7 +45,7 @@ export const withImport = <A, E>(
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     expect(yield* write(log, "s", "import-1", events)).toBe(true)
-    const memory = yield* Memory.make({ strategy, compaction: "manual" })
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
     return yield* use(memory, log)
   }).pipe(
     Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),

@@ -14,7 +14,7 @@ const written = async (name: string) => {
     store: `sqlite:${file}`,
     summarizer: "echo",
     strategy: "sliding-window",
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
   for (let index = 0; index < 60; index++) {
     const role = index % 2 === 0 ? ("user" as const) : ("assistant" as const)

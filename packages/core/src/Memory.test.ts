@@ -27,7 +27,7 @@ const small = Strategy.make({
 /** A clock on which every sleep is over at once. */
 const impatient: Clock.Clock = Object.assign(Clock.make(), { sleep: () => Effect.yieldNow() })
 
-const manual = withMemory({ strategy: small, compaction: "manual" })
+const manual = withMemory({ strategy: small, compaction: { mode: "manual" } })
 
 describe("append", () => {
   it.effect("answers where the messages stand, and stores a batch as one", () =>
@@ -59,7 +59,7 @@ describe("append", () => {
         yield* Effect.uninterruptible(memory.append("s", [Message.user("one"), Message.assistant("two")]))
       }
       expect((yield* memory.summaries("s")).length).toBeGreaterThan(0)
-    }).pipe(Effect.provide(withMemory({ strategy: small, compaction: "inline" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: small, compaction: { mode: "inline" } }))),
   )
 
   it.effect("applies an idempotency key once, and answers as the first time did (L12)", () =>
@@ -135,7 +135,7 @@ describe("append", () => {
           throw new Error("no vocabulary")
         },
       ]) {
-        const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
+        const memory = yield* Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
           Effect.provideService(TokenCounter.TokenCounter, { name: "broken", count }),
         )
         yield* memory.append("s", Message.user("some words to count"))
@@ -165,7 +165,7 @@ describe("append", () => {
           ),
         { concurrency: "unbounded" },
       )
-      yield* engines[0]!.compactDue("s")
+      yield* engines[0]!.compact("s", { which: "due" })
       const texts = yield* engines[1]!.events("s").pipe(
         Stream.filterMap(({ event }) =>
           event._tag === "MessageAppended" ? Option.some(Message.text(event.message)) : Option.none(),
@@ -190,7 +190,7 @@ describe("the past", () => {
       const then: Array<readonly [version: number, context: unknown]> = []
       for (let turn = 0; turn < 40; turn++) {
         yield* memory.append("s", Message.user(`turn ${turn} with a few words to make it longer`))
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         const { version } = yield* memory.state("s")
         then.push([version, yield* memory.context("s")])
       }
@@ -217,9 +217,11 @@ describe("a session", () => {
 
   it.effect("does not touch another (caches are keyed by session)", () =>
     Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: small, compaction: "inline", cachedSessions: 2 }).pipe(
-        Effect.provideService(CurrentSummarizer, echo),
-      )
+      const memory = yield* Memory.make({
+        strategy: small,
+        compaction: { mode: "inline" },
+        cachedSessions: 2,
+      }).pipe(Effect.provideService(CurrentSummarizer, echo))
       const names = ["a", "b", "c", "d"]
       for (let turn = 0; turn < 12; turn++) {
         for (const name of names)
@@ -273,7 +275,7 @@ describe("a store that contradicts itself", () => {
             new EventLog.VersionConflict({ session, expectedVersion, actualVersion: expectedVersion + 1 }),
           ),
       }
-      const memory = yield* Memory.make({ strategy: small, compaction: "manual" }).pipe(
+      const memory = yield* Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
       )
       const error = yield* Effect.flip(
@@ -288,7 +290,7 @@ describe("a session that another process deletes", () => {
   it.effect("is seen as gone, or as the new one, and never as what it was", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const engine = Memory.make({ strategy: small, compaction: "manual" }).pipe(
+      const engine = Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
       )
       const mine = yield* engine
@@ -343,7 +345,7 @@ describe("a strategy that pins", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [Message.assistant("hello"), ...said(3)])
       yield* memory.append("s", said(6, 3))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       expect(yield* pinned).toEqual([1])
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8 })
       const { messages } = yield* memory.context("s")
@@ -352,7 +354,7 @@ describe("a strategy that pins", () => {
         "[Conversation Summary]\n[0,8)",
         ...said(2, 7).map(Message.text),
       ])
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }))),
   )
 
   it.effect("begins anew with a clear, and pins no second one before it", () =>
@@ -365,7 +367,7 @@ describe("a strategy that pins", () => {
       yield* memory.append("s", Message.assistant("hello"))
       yield* memory.append("s", [Message.user("five"), Message.user("six")])
       expect(yield* pinned).toEqual([0, 1])
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }))),
   )
 
   it.effect("takes no mark of the caller's away", () =>
@@ -373,7 +375,7 @@ describe("a strategy that pins", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [Message.user("q"), Message.assistant("a", { pinned: true })])
       expect(yield* pinned).toEqual([0, 1])
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }))),
   )
 })
 
@@ -387,14 +389,14 @@ describe("a memory with a wording of its own", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       expect(yield* first).toBe("Summary of earlier conversation: [0,4)")
       yield* memory.append("s", said(4, 6))
-      yield* memory.compactDue("s", { strategy: { ...pairs, name: "other" } })
+      yield* memory.compact("s", { which: "due", strategy: { ...pairs, name: "other" } })
       expect(yield* first).toBe("Summary of earlier conversation: [0,8)")
     }).pipe(
       Effect.provide(
-        withMemory({ strategy: pairs, wording: Wording.earlierConversation, compaction: "manual" }),
+        withMemory({ strategy: pairs, wording: Wording.earlierConversation, compaction: { mode: "manual" } }),
       ),
     ),
   )
@@ -403,18 +405,18 @@ describe("a memory with a wording of its own", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const engine = (options: Partial<Memory.Options>) =>
-        Memory.make({ strategy: pairs, compaction: "manual", ...options }).pipe(
+        Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
           Effect.provideService(EventLog.EventLog, log),
           Effect.provideService(CurrentSummarizer, echo),
         )
       const before = yield* engine({})
       yield* before.append("s", said(6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       const context = yield* before.context("s")
       const after = yield* engine({ wording: Wording.sessionMemory })
       expect(yield* after.context("s")).toEqual(context)
       yield* after.append("s", said(4, 6))
-      yield* after.compactDue("s")
+      yield* after.compact("s", { which: "due" })
       expect(Message.text((yield* before.context("s")).messages[0]!)).toBe("[Session Memory]\n[0,8)")
     }).pipe(Effect.scoped),
   )
@@ -438,15 +440,15 @@ describe("a strategy for one request", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(3))
-      expect(yield* memory.compactDue("s")).toEqual([])
-      expect(yield* memory.compactDue("s", { strategy: eager })).toHaveLength(1)
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
+      expect(yield* memory.compact("s", { which: "due", strategy: eager })).toHaveLength(1)
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 2 })
       yield* memory.append("s", said(3, 3))
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.compact("s", { strategy: eager })).toMatchObject({ started: { to: 5 } })
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
       expect(yield* names).toEqual(["eager", "eager"])
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("decides what that append brings about, and what it pins", () =>
@@ -461,7 +463,7 @@ describe("a strategy for one request", () => {
       yield* memory.append("s", said(2, 3))
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 2 })
       expect(yield* names).toEqual(["eager"])
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "inline" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "inline" } }))),
   )
 
   it.effect("decides how that context looks, and nothing else", () =>
@@ -477,7 +479,7 @@ describe("a strategy for one request", () => {
         to: 2,
       })
       expect(yield* memory.context("s")).toEqual(own)
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("of several that come while a compaction runs beside them, the newest counts (L11)", () =>
@@ -514,12 +516,12 @@ describe("how far the rounds are compacted (reference design 2)", () => {
       expect(yield* coveredTo()).toBe(0)
       for (const turns of [2, 4, 6]) {
         yield* memory.append("s", said(turns === 2 ? 6 : 4))
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         expect(yield* coveredTo()).toBe(turns)
       }
       expect(yield* coveredTo(6)).toBe(0)
       expect(yield* coveredTo(8)).toBe(2)
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 })
 
@@ -529,14 +531,14 @@ describe("the summaries of a session", () => {
       const memory = yield* Memory.Memory
       expect(yield* memory.summaries("s")).toEqual([])
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       yield* memory.append("s", said(4, 6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const [older, newer] = yield* memory.summaries("s")
       expect(older).toMatchObject({ status: "superseded", supersededBy: newer?.id, text: "[0,4)", total: 6 })
       expect(newer).toMatchObject({ status: "active", supersededBy: null, text: "[0,8)", total: 10 })
       expect(newer?.id).toBe((yield* memory.state("s")).summary?.id)
       expect(yield* Effect.flip(memory.summaries(""))).toMatchObject({ _tag: "InvalidInput" })
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 })

@@ -246,7 +246,10 @@ describe("in every run", () => {
         expect(state.running).toBeNull()
       }
       const [again, version] = await reopened((memory) =>
-        Effect.all([memory.compactDue(session), Effect.map(memory.state(session), ({ version }) => version)]),
+        Effect.all([
+          memory.compact(session, { which: "due" }),
+          Effect.map(memory.state(session), ({ version }) => version),
+        ]),
       )
       expect(again).toEqual([])
       expect(version).toBe(state.version)

@@ -58,7 +58,7 @@ export const prepare = async (
     }
     return found
   })
-  const live = Memory.layer({ strategy: fullHistory, compaction: "off" }).pipe(
+  const live = Memory.layer({ strategy: fullHistory, compaction: { mode: "off" } }).pipe(
     Layer.provide(InMemoryEventLog.layer),
   )
   return {

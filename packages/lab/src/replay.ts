@@ -198,7 +198,7 @@ export const replay = async (
 
   const program = Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    const compact = Effect.map(memory.compactDue(session), (outcomes) => {
+    const compact = Effect.map(memory.compact(session, { which: "due" }), (outcomes) => {
       sums.compactions += outcomes.filter(({ _tag }) => _tag === "Committed" || _tag === "Pruned").length
       for (const outcome of outcomes) {
         if (outcome._tag !== "Failed") continue
@@ -300,7 +300,7 @@ export const replay = async (
     )
   })
   const learning = layers === undefined ? Layer.empty : Layer.effect(MemoryLayers.MemoryLayers, layers)
-  const live = Memory.layer({ strategy, compaction: "manual" }).pipe(
+  const live = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
     Layer.provide(learning),
     Layer.provide(InMemoryEventLog.layer),
     Layer.provide(Layer.succeed(CurrentSummarizer, charged)),

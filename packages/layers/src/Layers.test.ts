@@ -42,7 +42,7 @@ const withLayers = (options: Options = {}, compaction: "inline" | "manual" | "ba
 const anotherMemory = (options: Options = {}) =>
   Effect.gen(function* () {
     const layers = yield* make(options)
-    return yield* Memory.make({ strategy: pairs, compaction: "inline" }).pipe(
+    return yield* Memory.make({ strategy: pairs, compaction: { mode: "inline" } }).pipe(
       Effect.provideService(MemoryLayers.MemoryLayers, layers),
       Effect.provideService(CurrentSummarizer, echo),
     )
@@ -120,7 +120,7 @@ describe("learning", () => {
           if (compaction === "background") yield* Effect.yieldNow().pipe(Effect.repeatN(1_000))
           else {
             expect(yield* factsOf("s")).toEqual([])
-            yield* memory.compactDue("s")
+            yield* memory.compact("s", { which: "due" })
           }
           expect(yield* factsOf("s")).toContain("Name: Ada")
         }).pipe(Effect.provide(withLayers({}, compaction)))
@@ -135,7 +135,7 @@ describe("learning", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* say("s", ...[1, 2, 3, 4].flatMap((at) => [user(`question ${at}`), assistant(`answer ${at}`)]))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       expect((yield* memory.state("s")).coveredTo).toBeGreaterThan(0)
       expect(shown.flatMap(({ messages }) => messages.map(Message.text))).toContain("question 1")
       expect(yield* factsOf("s")).toEqual(["from 0"])
@@ -332,7 +332,7 @@ describe("recalling", () => {
       const restarted = yield* anotherMemory({ ...byName, extractor })
       expect((yield* restarted.context("ada/home/2")).messages.map(Message.text)).toEqual(before.texts)
       expect(yield* restarted.facts("ada/home/1")).toHaveLength(2)
-      yield* restarted.compactDue("ada/home/1")
+      yield* restarted.compact("ada/home/1", { which: "due" })
       expect(shown).toHaveLength(looks)
     }).pipe(Effect.scoped, Effect.provide(withLayers({ ...byName, extractor })))
   })

@@ -30,7 +30,7 @@ const open = (options: Partial<CreateOptions> = {}) =>
     store: "memory:",
     strategy: "sliding-window",
     summarizer: "echo",
-    compaction: "inline",
+    compaction: { mode: "inline" },
     ...options,
   })
 
@@ -85,16 +85,16 @@ describe("goal, terms and parameters", () => {
   })
 
   it("1.2 context_size: at most so many history messages go to the model", async () => {
-    const memory = open({ compaction: "manual", settings: { context_size: 50 } })
+    const memory = open({ compaction: { mode: "manual" }, settings: { context_size: 50 } })
     await memory.append("s", chat(80))
     const context = await memory.context("s")
     expect(contentsOf(context)).toEqual(chat(50, 30).map(({ content }) => content))
     expect(layoutOf(context)).toEqual(["gap [0,30)", "uncovered [30,80)"])
-    await memory.compactDue("s")
+    await memory.compact("s", { which: "due" })
     expect((await memory.context("s")).messages.length).toBeLessThanOrEqual(50)
 
     // A group of tool calls that the border falls into is shown as a whole, as is the newest group.
-    const small = open({ compaction: "manual", settings: { context_size: 3, tail_keep_size: 2 } })
+    const small = open({ compaction: { mode: "manual" }, settings: { context_size: 3, tail_keep_size: 2 } })
     await small.append("s", [...chat(4), ...toolUse(3), ...chat(1)])
     expect(layoutOf(await small.context("s"))).toEqual(["gap [0,4)", "uncovered [4,8)", "current [8,9)"])
     await small.append("s", toolUse(3))
@@ -172,12 +172,12 @@ describe("state variables", () => {
     inFolder(async (folder) => {
       const store = `sqlite:${join(folder, "chats.db")}`
       const model = held()
-      const memory = open({ store, summarizer: model.ask, compaction: "background" })
-      const other = open({ store, summarizer: model.ask, compaction: "manual" })
+      const memory = open({ store, summarizer: model.ask, compaction: { mode: "background" } })
+      const other = open({ store, summarizer: model.ask, compaction: { mode: "manual" } })
       await memory.append("s", chat(52))
       await until(() => model.asked.length === 1)
       expect((await other.state("s")).running).toMatchObject({ from: 0, to: 12 })
-      expect(await other.compactDue("s")).toEqual([])
+      expect(await other.compact("s", { which: "due" })).toEqual([])
       expect(await other.compact("s")).toEqual({ _tag: "Idle", reason: "running" })
       expect(model.asked.length).toBe(1)
       model.letGo()
@@ -188,7 +188,7 @@ describe("state variables", () => {
 
   it("1.11 pending_consolidation: what came due while one ran is done when it ends", async () => {
     const model = held()
-    const memory = open({ summarizer: model.ask, compaction: "background" })
+    const memory = open({ summarizer: model.ask, compaction: { mode: "background" } })
     await memory.append("s", chat(52))
     await until(() => model.asked.length === 1)
     await memory.append("s", chat(12, 52))
@@ -222,12 +222,12 @@ describe("when to compact", () => {
   })
 
   it("1.14 compress_end = total - tail_keep_size", async () => {
-    const memory = open({ compaction: "manual", settings: { tail_keep_size: 7 } })
+    const memory = open({ compaction: { mode: "manual" }, settings: { tail_keep_size: 7 } })
     await memory.append("s", chat(100))
-    expect(await memory.compactDue("s")).toMatchObject([{ committed: { coveredTo: 93 } }])
+    expect(await memory.compact("s", { which: "due" })).toMatchObject([{ committed: { coveredTo: 93 } }])
     // Between the calls and their results there is no end: it moves back to before them, from 14 to 12.
     await memory.append("calls", [...chat(12), ...toolUse(3), ...chat(5)])
-    expect(await memory.compactDue("calls")).toMatchObject([{ committed: { coveredTo: 12 } }])
+    expect(await memory.compact("calls", { which: "due" })).toMatchObject([{ committed: { coveredTo: 12 } }])
   })
 
   it("1.15 delta = compress_end - last_consolidated: what is compacted counts no more", async () => {
@@ -294,18 +294,18 @@ describe("when to compact", () => {
 
   it("1.21 while is_consolidating, a trigger starts no second task", async () => {
     const model = held()
-    const memory = open({ summarizer: model.ask, compaction: "background" })
+    const memory = open({ summarizer: model.ask, compaction: { mode: "background" } })
     await memory.append("s", chat(52))
     await until(() => model.asked.length === 1)
     for (const message of chat(40, 52)) await memory.append("s", message)
-    await memory.compactDue("s")
+    await memory.compact("s", { which: "due" })
     expect(model.asked.length).toBe(1)
     await memory.close()
   })
 
   it("1.22 when the task ends, pending is cleared and the conditions are looked at once more, at once", async () => {
     const model = held()
-    const memory = open({ summarizer: model.ask, compaction: "background" })
+    const memory = open({ summarizer: model.ask, compaction: { mode: "background" } })
     await memory.append("s", chat(52))
     await until(() => model.asked.length === 1)
     for (const message of chat(30, 52)) await memory.append("s", message)
@@ -315,7 +315,7 @@ describe("when to compact", () => {
     expect((await memory.state("s")).running).toMatchObject({ from: 12, to: 42 })
     model.letGo()
     await until(async () => (await memory.state("s")).running === null)
-    expect(await memory.compactDue("s")).toEqual([])
+    expect(await memory.compact("s", { which: "due" })).toEqual([])
     expect(model.asked.length).toBe(2)
     await memory.close()
   })
@@ -356,7 +356,9 @@ describe("what is compacted", () => {
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(appending)
         return yield* memory.state("s")
-      }).pipe(Effect.provide(withMemory({ strategy: SlidingWindow(), compaction: "inline" }, summarizer)))
+      }).pipe(
+        Effect.provide(withMemory({ strategy: SlidingWindow(), compaction: { mode: "inline" } }, summarizer)),
+      )
       return [ended.lastMessageTime, ended.lastCompactionTime]
     })
     expect(await Effect.runPromise(Effect.provide(program, Layer.fresh(TestContext.TestContext)))).toEqual([
@@ -388,7 +390,7 @@ describe("the diagrams", () => {
 
   it("1.28 diagram 3: not consolidating starts, pending reruns once, not pending exits", async () => {
     const model = held()
-    const memory = open({ summarizer: model.ask, compaction: "background" })
+    const memory = open({ summarizer: model.ask, compaction: { mode: "background" } })
     const idle = () => until(async () => (await memory.state("s")).running === null)
     await memory.append("s", chat(52))
     await until(() => model.asked.length === 1)
@@ -403,7 +405,7 @@ describe("the diagrams", () => {
     await until(() => model.asked.length === 3)
     model.letGo()
     await idle()
-    expect(await memory.compactDue("s")).toEqual([])
+    expect(await memory.compact("s", { which: "due" })).toEqual([])
     expect(model.asked.length).toBe(3)
     expect((await memory.state("s")).coveredTo).toBe(39)
     await memory.close()
@@ -412,15 +414,15 @@ describe("the diagrams", () => {
 
 describe("defaults", () => {
   it("1.29 context_size = 75", async () => {
-    const memory = open({ compaction: "manual" })
+    const memory = open({ compaction: { mode: "manual" } })
     await memory.append("s", chat(80))
     expect((await memory.context("s")).messages.length).toBe(75)
   })
 
   it("1.30 tail_keep_size = 40", async () => {
-    const memory = open({ compaction: "manual" })
+    const memory = open({ compaction: { mode: "manual" } })
     await memory.append("s", chat(80))
-    await memory.compactDue("s")
+    await memory.compact("s", { which: "due" })
     expect((await memory.state("s")).uncovered.length).toBe(40)
   })
 
@@ -484,7 +486,7 @@ describe("compatibility and migration", () => {
     inFolder(async (folder) => {
       const store = `sqlite:${join(folder, "chats.db")}`
       const model = held()
-      const memory = open({ store, summarizer: model.ask, compaction: "background" })
+      const memory = open({ store, summarizer: model.ask, compaction: { mode: "background" } })
       await memory.append("s", chat(52))
       await until(() => model.asked.length === 1)
       await memory.append("s", chat(12, 52))

@@ -15,7 +15,7 @@ const open = (options: Partial<CreateOptions> = {}) =>
     store: "memory:",
     strategy: "rounds",
     summarizer: "echo",
-    compaction: "inline",
+    compaction: { mode: "inline" },
     ...options,
   })
 
@@ -79,7 +79,7 @@ const withLayers = <A>(
     userOf: (session) => session.split("/")[0],
     scopeOf: () => "garden",
   })
-  const live = Memory.layer({ strategy: Rounds(), compaction: "inline" }).pipe(
+  const live = Memory.layer({ strategy: Rounds(), compaction: { mode: "inline" } }).pipe(
     Layer.provide(layers),
     Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
     Layer.provide(InMemoryEventLog.layer),
@@ -200,7 +200,7 @@ describe("below the threshold", () => {
     const model = watched()
     const memory = open({ summarizer: model.summarizer })
     await memory.append("s", turns(1, 6))
-    await memory.compactDue("s")
+    await memory.compact("s", { which: "due" })
     expect(model.requests).toEqual([])
     expect(await memory.summaries("s")).toEqual([])
   })
@@ -517,7 +517,7 @@ describe("configuration", () => {
     await memory.append("three", turns(4, 5))
     await memory.context("three", { ...request, atVersion: version })
     expect((await memory.state("three")).compressedThroughRound).toBe(1)
-    const manual = open({ settings: file, compaction: "manual" })
+    const manual = open({ settings: file, compaction: { mode: "manual" } })
     await manual.append("s", turns(1, 6))
     expect(inTurns((await manual.context("s", request)).layout)).toBe("raw(1..6)")
   })
@@ -530,11 +530,13 @@ describe("configuration", () => {
     expect((await memory.state("s")).compressedThroughRound).toBe(1)
     await memory.append("s", turns(8, 8))
     expect((await memory.state("s")).compressedThroughRound).toBe(4)
-    const manual = open({ compaction: "manual" })
+    const manual = open({ compaction: { mode: "manual" } })
     await manual.append("s", turns(1, 6))
-    expect(await manual.compactDue("s")).toEqual([])
+    expect(await manual.compact("s", { which: "due" })).toEqual([])
     const request = { settings: { fullContextTurns: 3 } }
-    expect(await manual.compactDue("s", request)).toMatchObject([{ committed: { coveredTo: 6 } }])
+    expect(await manual.compact("s", { ...request, which: "due" })).toMatchObject([
+      { committed: { coveredTo: 6 } },
+    ])
     expect(await manual.compact("s", request)).toMatchObject({ _tag: "Idle" })
   })
 

@@ -65,7 +65,7 @@ const open = (file: string, options: Options = {}) =>
     format: "memfold",
     strategy: "split-turn",
     settings: { contextLimit: 1_000 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
     summarizer: "echo",
     tokenCounter: quarter,
     logger: "warning",
@@ -915,7 +915,7 @@ describe("phase 3: the metadata of the first message kept", () => {
     // What is pruned later on is no compaction of messages.
     const later = await on(copyOf(chat), async (memory) => {
       await memory.append("chat", [user(10), ...work("1", "word".repeat(200)), assistant(10), assistant(10)])
-      await memory.compactDue("chat", { strategy: masking })
+      await memory.compact("chat", { which: "due", strategy: masking })
       return memory.context("chat")
     })
     expect(later.messages.some(({ metadata }) => JSON.stringify(metadata)?.includes("pruned"))).toBe(true)
@@ -994,7 +994,7 @@ describe("verification 2: sixty messages and a restart", () => {
         format: "memfold",
         strategy: "split-turn",
         settings: { contextLimit: 1_000 },
-        compaction: "inline",
+        compaction: { mode: "inline" },
       }),
       async (memory) => {
         for (let index = 0; index < 60; index++) {
@@ -1073,7 +1073,7 @@ describe("verification 3: a huge message", () => {
         format: "memfold",
         strategy: "split-turn",
         summarizer: "echo",
-        compaction: "inline",
+        compaction: { mode: "inline" },
         settings: { contextLimit: 32_000 },
       }),
       async (memory) => {
@@ -1286,7 +1286,7 @@ const operations = (memory: Memory, session: string): Readonly<Record<string, ()
   state: () => memory.state(session),
   events: () => gather(memory.events(session)),
   summaries: () => memory.summaries(session),
-  settle: () => memory.compactDue(session),
+  settle: () => memory.compact(session, { which: "due" }),
   compact: () => memory.compact(session),
   clear: () => memory.clear(session),
   delete: () => memory.delete(session),
@@ -1331,7 +1331,7 @@ describe("edge case 5: the store cannot be read", () => {
       const context = await on(
         file,
         async (memory) => {
-          await memory.compactDue("chat")
+          await memory.compact("chat", { which: "due" })
           return memory.context("chat")
         },
         { store, summarizer },
@@ -1441,7 +1441,7 @@ describe("edge case 8: nothing to rebuild from", () => {
       throw new Error("no model today")
     }
     const { said, summaries } = await rebuilt(chat, {
-      options: { summarizer: failing, summarizerRetries: 0 },
+      options: { summarizer: failing, compaction: { summarizerRetries: 0 } },
     })
     expect(said.join("\n")).toContain("a compaction failed")
     expect(summaries.map(({ status }) => status)).toEqual(["invalid", "invalid"])
@@ -1467,7 +1467,9 @@ describe("edge case 8: nothing to rebuild from", () => {
       throw new Error("no model today")
     }
     warnings()
-    const { context, state } = await rebuilt(chat, { options: { summarizer: failing, summarizerRetries: 0 } })
+    const { context, state } = await rebuilt(chat, {
+      options: { summarizer: failing, compaction: { summarizerRetries: 0 } },
+    })
     expect(state).toMatchObject({ summary: null, total: 29 })
     expect(context.messages).toHaveLength(29)
   })
@@ -1490,7 +1492,7 @@ describe("edge case 9: the threshold", () => {
     await on(fresh(), async (memory) => {
       await memory.append("s", exchanges(4), { settings: { contextLimit: 2_000 } })
       expect(await memory.summaries("s")).toHaveLength(0)
-      await memory.compactDue("s", { settings: { contextLimit: 500 } })
+      await memory.compact("s", { which: "due", settings: { contextLimit: 500 } })
       expect(await memory.summaries("s")).toHaveLength(1)
     })
   })
@@ -1738,7 +1740,7 @@ describe("risks", () => {
         letGo()
         await until(async () => (await memory.state("chat")).summary !== null)
       },
-      { compaction: "background", summarizer: ask },
+      { compaction: { mode: "background" }, summarizer: ask },
     )
     expect(asked).toHaveLength(1)
   })
@@ -1768,7 +1770,7 @@ describe("risks", () => {
           format: "memfold",
           strategy: "split-turn",
           summarizer: "echo",
-          compaction: "inline",
+          compaction: { mode: "inline" },
           settings: { contextLimit, keepRecentShare: 0.01 },
         }),
         async (memory) => {
@@ -1856,7 +1858,9 @@ INSERT INTO summaries VALUES ('s2', 't1', 'They said hello, and more.', 4, 6, 0,
     const failing = async () => {
       throw new Error("no model today")
     }
-    const { context, said } = await rebuilt(chat, { options: { summarizer: failing, summarizerRetries: 0 } })
+    const { context, said } = await rebuilt(chat, {
+      options: { summarizer: failing, compaction: { summarizerRetries: 0 } },
+    })
     expect(said.join("\n")).toContain("a compaction failed")
     expect(context.messages).toHaveLength(29)
   })
@@ -1947,7 +1951,7 @@ describe("why thread_id is required", () => {
 
   it("3.149 a clear error, and no silent fallback", async () => {
     await on(fresh(), async (memory) => {
-      await expect(memory.compactDue(null as unknown as string)).rejects.toMatchObject({
+      await expect(memory.compact(null as unknown as string, { which: "due" })).rejects.toMatchObject({
         _tag: "InvalidInput",
       })
     })
@@ -1993,7 +1997,7 @@ describe("why a rebuild starts from the log", () => {
 
   it("3.153 it happens after damage, and not whenever something fails", async () => {
     const { file, requests } = await readAfter(4, async (memory) => {
-      await expect(memory.compactDue("chat")).rejects.toMatchObject({ _tag: "LogError" })
+      await expect(memory.compact("chat", { which: "due" })).rejects.toMatchObject({ _tag: "LogError" })
     })
     giveEvents(file)
     expect(requests).toEqual([])
@@ -2003,7 +2007,7 @@ describe("why a rebuild starts from the log", () => {
 
   it("3.154 trying again comes first", async () => {
     const { answer, requests, seen } = await readAfter(3, async (memory) => {
-      await memory.compactDue("chat")
+      await memory.compact("chat", { which: "due" })
       return memory.context("chat")
     })
     expect(seen.reads).toBeGreaterThanOrEqual(4)

@@ -34,7 +34,7 @@ const open = (file: string, options: Options = {}) =>
     store: `sqlite:${file}`,
     format: "memfold",
     strategy: everyTen(SummaryMode.rolling),
-    compaction: "inline",
+    compaction: { mode: "inline" },
     summarizer: "echo",
     ...options,
   })
@@ -265,7 +265,7 @@ describe("compress", () => {
     onTestFinished(() => spy.mockRestore())
     await on(file, (memory) => memory.append("chat", messages(21, 30)), {
       summarizer: failing,
-      summarizerRetries: 0,
+      compaction: { summarizerRetries: 0 },
     })
     expect(statuses(file)).toEqual([["the first", "active"]])
     await on(file, (memory) => memory.compact("chat"), { summarizer: async () => "the second" })
@@ -344,7 +344,7 @@ describe("status", () => {
     const found = await on(
       file,
       async (memory) => {
-        await memory.compactDue("chat")
+        await memory.compact("chat", { which: "due" })
         return memory.summaries("chat")
       },
       { strategy: everyTen(SummaryMode.rolling, 20), summarizer },

@@ -11,7 +11,7 @@ const open = (options: Partial<CreateOptions> = {}) =>
     strategy: "rolling-buffer",
     settings: { buffer_size: 4 },
     summarizer: "echo",
-    compaction: "inline",
+    compaction: { mode: "inline" },
     ...options,
   })
 
@@ -58,7 +58,7 @@ describe("use", () => {
       summarizer: async () => "what they said",
       strategy: "rolling-buffer",
       settings: { buffer_size: 4 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     await memory.append("user-1", chat(9))
     expect(contentsOf(await memory.context("user-1"))).toEqual([
@@ -98,7 +98,7 @@ describe("how it works", () => {
       summarizer: async () => {
         throw new Error("the model is down")
       },
-      summarizerRetries: 0,
+      compaction: { summarizerRetries: 0 },
     })
     await oneByOne(memory, "s", chat(12), async (position) => {
       expect(contentsOf(await memory.context("s"))).toEqual(texts(0, position + 1))

@@ -36,7 +36,12 @@ const gather = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => 
 describe("createMemory", () => {
   it("takes and gives OpenAI messages, and remembers over a restart", async () => {
     const store = `sqlite:${join(folder, "chats.db")}`
-    const first = createMemory({ store, strategy: RollingBuffer(), summarizer: "echo", compaction: "inline" })
+    const first = createMemory({
+      store,
+      strategy: RollingBuffer(),
+      summarizer: "echo",
+      compaction: { mode: "inline" },
+    })
     for (let turn = 0; turn < 10; turn++) {
       await first.append("c", { role: "user", content: `question ${turn} about something of interest` })
       await first.append("c", { role: "assistant", content: `answer ${turn} to the question that was asked` })
@@ -69,9 +74,7 @@ describe("createMemory", () => {
         if (asked.length === 1) throw new Error("overloaded")
         return "they talked"
       },
-      summarizerRetries: 0,
-      backOff: "0 millis",
-      compaction: "manual",
+      compaction: { summarizerRetries: 0, backOff: "0 millis", mode: "manual" },
     })
     for (let turn = 0; turn < 3; turn++) {
       await memory.append("c", [
@@ -79,7 +82,10 @@ describe("createMemory", () => {
         { role: "assistant", content: `answer ${turn} with some more words in it` },
       ])
     }
-    const outcomes = [...(await memory.compactDue("c")), ...(await memory.compactDue("c"))]
+    const outcomes = [
+      ...(await memory.compact("c", { which: "due" })),
+      ...(await memory.compact("c", { which: "due" })),
+    ]
     expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Failed", "Committed", "Committed"])
     expect(outcomes[0]).toMatchObject({ error: { detail: "the function that asks the model threw Error" } })
     expect(asked[1]).toContain("question 0 with some more words in it")
@@ -143,7 +149,7 @@ describe("createMemory", () => {
       [{ store: "memory:", compaction: "later" }, "background, inline, manual, or off"],
       [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
       [{ store: "memory:", fullTextIndex: true }, "store or process"],
-      [{ store: "memory:", lease: "2 parsecs" }, "a duration"],
+      [{ store: "memory:", compaction: { lease: "2 parsecs" } }, "a duration"],
       [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
       [
         { store: "memory:", settings: { agent: { contextWindow: { fullTurns: 3 } } } },
@@ -174,7 +180,7 @@ describe("createMemory", () => {
       const memory = createMemory({
         store: "memory:",
         format: "anthropic",
-        compaction: "manual",
+        compaction: { mode: "manual" },
         strategy: "rounds",
         settings: { fullContextTurns: 1, cachedContextTurns: 1 },
         boundReasoning,
@@ -193,7 +199,7 @@ describe("createMemory", () => {
         )
       }
       expect(await shown()).toBe(3)
-      expect(await memory.compactDue("c")).not.toEqual([])
+      expect(await memory.compact("c", { which: "due" })).not.toEqual([])
       expect(await shown()).toBe(left)
       await memory.close()
     }
@@ -202,7 +208,7 @@ describe("createMemory", () => {
   it("takes a strategy by its name", async () => {
     // Such states are imported with `--from rolling`.
     for (const strategy of ["rolling-buffer", "rolling"]) {
-      const memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
+      const memory = createMemory({ store: "memory:", strategy, compaction: { mode: "inline" } })
       for (let turn = 0; turn < 9; turn++) {
         await memory.append("c", {
           role: "user",
@@ -216,7 +222,12 @@ describe("createMemory", () => {
 
   it("takes settings that another strategy knows: a request may use that one", async () => {
     const settings = { tail_keep_size: 20, fullContextTurns: 1, cachedContextTurns: 1 }
-    const memory = createMemory({ store: "memory:", settings, compaction: "inline", summarizer: "echo" })
+    const memory = createMemory({
+      store: "memory:",
+      settings,
+      compaction: { mode: "inline" },
+      summarizer: "echo",
+    })
     const turns = Array.from({ length: 8 }, (_, at) => ({
       role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
       content: `message ${at} with some more words in it`,
@@ -233,7 +244,7 @@ describe("createMemory", () => {
       keep: Keep.lastMessages(1),
       summaryMode: SummaryMode.drop,
     })
-    const memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
+    const memory = createMemory({ store: "memory:", strategy, compaction: { mode: "inline" } })
     for (const content of ["one", "two", "three"]) await memory.append("c", { role: "user", content })
     expect((await memory.context("c")).messages).toEqual([{ role: "user", content: "three" }])
     await memory[Symbol.asyncDispose]()
@@ -254,8 +265,7 @@ describe("createMemory", () => {
         store: "memory:",
         strategy: RollingBuffer({ bufferSize: 4 }),
         summarizer: failing,
-        summarizerRetries: 0,
-        compaction: "inline",
+        compaction: { summarizerRetries: 0, mode: "inline" },
       } as const
       const long = Array.from({ length: 20 }, (_, at) => ({
         role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
@@ -349,7 +359,7 @@ describe("createMemory", () => {
     const memory = createMemory({
       store: "memory:",
       strategy: RollingBuffer({ bufferSize: 4 }),
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     for (let at = 0; at < 30; at++) {
       await memory.append("s", { role: at % 2 === 0 ? "user" : "assistant", content: `message number ${at}` })

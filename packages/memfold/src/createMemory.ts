@@ -138,7 +138,7 @@ export const createMemory = <
   const engineOptions: Memory.Options = {
     ...engine,
     strategy,
-    ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
+    ...(hooks === undefined ? {} : { compaction: { hooks: hooksOf(hooks) } }),
     ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
     ...(wording === undefined
       ? {}
@@ -313,13 +313,15 @@ export const createMemory = <
     state: (session, at) => run((memory) => memory.state(session, at)),
     events: (session, range) => iterate((memory) => memory.events(session, range)),
     summaries: (session) => run((memory) => memory.summaries(session)),
-    compactDue: (session, given) => run((memory) => memory.compactDue(session, requested(given))),
+    compactDue: (session, given) =>
+      run((memory) => memory.compact(session, { ...requested(given), which: "due" })),
     compact: (session, given) => run((memory) => memory.compact(session, requested(given))),
     subscribe: (session, given) => iterate((memory) => memory.subscribe(session, given)),
     facts: (session) => run((memory) => memory.facts(session)),
     removeFact: (session, fact, given) => run((memory) => memory.removeFact(session, fact, given)),
     revert: (session, given) => run((memory) => memory.revert(session, given)),
-    recompact: (session, given) => run((memory) => memory.recompact(session, requested(given))),
+    recompact: (session, given) =>
+      run((memory) => memory.compact(session, { ...requested(given), which: "all" })),
     fork: (session, to, given) => run((memory) => memory.fork(session, to, given)),
     redact: (session, message) => run((memory) => memory.redact(session, message)),
     describe: (session, change) => run((memory) => memory.describe(session, change)),

@@ -19,7 +19,10 @@ describe("calls without waiting, on a memory that is just opening", () => {
   it("are in the log in their order", () =>
     inFolder(async (folder) => {
       for (const round of numbers(20)) {
-        const memory = createMemory({ store: `sqlite:${join(folder, `${round}.db`)}`, compaction: "off" })
+        const memory = createMemory({
+          store: `sqlite:${join(folder, `${round}.db`)}`,
+          compaction: { mode: "off" },
+        })
         // The first one has far more to decode than the others.
         const first = numbers(round % 2 === 0 ? 1 : 3_000).map(said)
         const sizes = [
@@ -40,7 +43,7 @@ describe("calls while a memory opens", () => {
   it("are in the log in their order, also those that are made when it has just opened", () =>
     inFolder(async (folder) => {
       for (const store of ["memory:", `sqlite:${join(folder, "chats.db")}`]) {
-        const memory = createMemory({ store, compaction: "off" })
+        const memory = createMemory({ store, compaction: { mode: "off" } })
         const ranges: Array<Promise<{ readonly from: number }>> = []
         let opened = false
         // In each step that the opening takes, and in each of the first ones after it.
@@ -82,7 +85,7 @@ describe("close", () => {
           expect(stored).toEqual([])
           continue
         }
-        const again = createMemory({ store, compaction: "off" })
+        const again = createMemory({ store, compaction: { mode: "off" } })
         expect((await again.state("s")).total).toBe(stored.length + (round % 2))
         await again.close()
         await expect(memory.append("s", said(1))).rejects.toMatchObject({ _tag: "Closed" })
@@ -95,7 +98,7 @@ describe("close", () => {
       store: "memory:",
       strategy: "sliding-window",
       summarizer: never,
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     const append = inline.append("s", numbers(60).map(said))
     const background = createMemory({

@@ -45,7 +45,7 @@ const memoryOf = <Format extends keyof Formats>(
     store,
     format,
     summarizer,
-    compaction: "manual",
+    compaction: { mode: "manual" },
     strategy: SlidingWindow({ tailKeepSize: 2 }),
   })
 

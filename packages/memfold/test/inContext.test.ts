@@ -8,7 +8,7 @@ import { askInContext, createMemory, type GivenSummarizer } from "../src/index.j
 
 const parameters = { type: "object" as const, properties: { request: { type: "string" } } }
 const settings = { fullContextTurns: 2, cachedContextTurns: 2 }
-const shared = { store: "memory:", strategy: "rounds", settings, compaction: "inline" } as const
+const shared = { store: "memory:", strategy: "rounds", settings, compaction: { mode: "inline" } } as const
 const turns = Array.from({ length: 16 }, (_, turn) => ({
   role: "user" as const,
   content: `Question ${turn}?`,
@@ -161,7 +161,7 @@ describe("a question in context", () => {
       store: "memory:",
       strategy: "sliding-window",
       settings: { tailKeepSize: 4, compressionWindowSize: 4 },
-      compaction: "manual",
+      compaction: { mode: "manual" },
       summarizer,
     })
     // No model has answered yet.

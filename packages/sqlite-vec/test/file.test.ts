@@ -67,7 +67,7 @@ const run = <A, E>(use: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>): P
 /** A memory over the log of the test, with its vectors in a file. */
 const memoryOn = (options: Options, given: Embedder.Service | null = embedder) =>
   Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (index) =>
-    Memory.make({ strategy, compaction: "off" }).pipe(
+    Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
       Effect.provideService(VectorIndex.VectorIndex, index),
       Effect.provideService(Embedder.Embedder, given),
     ),
@@ -168,7 +168,9 @@ it("loses the vectors of what another process redacted and could not forget, whe
       )
       // It ends after the log's redaction, before it tells the index.
       yield* Effect.scoped(
-        Effect.flatMap(Memory.make({ strategy, compaction: "off" }), (memory) => memory.redact("s", 0)),
+        Effect.flatMap(Memory.make({ strategy, compaction: { mode: "off" } }), (memory) =>
+          memory.redact("s", 0),
+        ),
       )
       expect(isWritten(path, car)).toBe(true)
       const index = yield* make({ filename })

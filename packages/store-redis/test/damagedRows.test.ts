@@ -58,12 +58,12 @@ for (const [what, change] of changes) {
     const prefix = tenant()
     return withLog({ url: one.url, prefix }, (log) =>
       Effect.gen(function* () {
-        const manual = { strategy: pairs, compaction: "manual" } as const
+        const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
         const opened = Effect.provideService(Memory.make(manual), EventLog.EventLog, log as EventLog.Service)
         const memory = yield* opened
         for (const from of [0, 6]) {
           yield* memory.append("s", said(6, from))
-          yield* memory.compactDue("s")
+          yield* memory.compact("s", { which: "due" })
         }
         const { summaries: key, meta } = keysOf(prefix, "s")
         const [expected, rows] = [
@@ -93,7 +93,7 @@ for (const [what, change] of changes) {
         expect((yield* again.summaries("s")).map(({ version }) => String(version))).toEqual([old, active])
         expect(yield* log.summaries("s")).toEqual(expected)
         yield* again.append("s", said(6, 12))
-        expect(yield* again.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+        expect(yield* again.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
         expect(yield* Verify.session(log, "s")).toEqual([])
       }).pipe(Logger.withMinimumLogLevel(LogLevel.None)),
     )

@@ -34,7 +34,7 @@ describe.each(stores)("several engines on %s", (_name, where) => {
           return Effect.succeed({ text: `[${from},${to})` })
         },
       }
-      const memory = yield* Memory.make({ strategy: pairs, shutdown: "10 seconds" }).pipe(
+      const memory = yield* Memory.make({ strategy: pairs, compaction: { shutdown: "10 seconds" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
         Effect.provideService(CurrentSummarizer, summarizer),
       )

@@ -149,7 +149,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
             yield* memory.append(chat, Message.user(text))
             said.push(text)
             // Who never pauses leaves its compactions no moment in which nothing comes in between.
-            if (said.length % 5 === 0) yield* memory.compactDue(chat)
+            if (said.length % 5 === 0) yield* memory.compact(chat, { which: "due" })
           }
         })
         /** So far a session was known to be, before somebody looked. */

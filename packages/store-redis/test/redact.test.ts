@@ -73,9 +73,9 @@ const redacted = (options: Options, holders: ReadonlyArray<Server>) =>
   Effect.gen(function* () {
     const memory = yield* Memory.Memory
     yield* memory.append("one", [Message.user(secret), ...said(5)])
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     yield* memory.append("one", said(150))
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     const text = (one: Server) => Effect.promise(async () => files(one) + (await keys(one)))
     expect((yield* Effect.forEach(holders, text)).join("\n")).toContain("555-0199")
     expect((yield* memory.redact("one", 0)).invalidated).toBeGreaterThan(0)
@@ -86,13 +86,13 @@ const redacted = (options: Options, holders: ReadonlyArray<Server>) =>
         eventually("the words are gone", async () => !files(one).includes("555-0199")),
       )
     }
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     for (const one of holders) expect(yield* text(one)).not.toContain("555-0199")
     expect(yield* Verify.session(yield* EventLog.EventLog, "one")).toEqual([])
     const { messages } = yield* memory.context("one")
     expect(messages.length).toBeGreaterThan(2)
   }).pipe(
-    Effect.provide(Memory.layer({ strategy, compaction: "manual" })),
+    Effect.provide(Memory.layer({ strategy, compaction: { mode: "manual" } })),
     Effect.provide(layer({ ...options, prefix: tenant() })),
     Effect.provide(Layer.succeed(CurrentSummarizer, parrot)),
     Effect.runPromise,

@@ -39,7 +39,9 @@ const opened = async (one: Server, prefix: string) => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ url: one.url, prefix }), (log) =>
-      Memory.make({ strategy, compaction: "off" }).pipe(Effect.provideService(EventLog.EventLog, log)),
+      Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      ),
     ).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

@@ -15,7 +15,7 @@ const using = <A, E>(
   Effect.flatMap(Memory.Memory, use).pipe(
     Effect.provide(
       Layer.provideMerge(
-        Memory.layer({ strategy: pairs, compaction: "manual" }),
+        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }),
         Layer.scoped(EventLog.EventLog, make({ filename: file })),
       ),
     ),
@@ -38,7 +38,7 @@ describe("a log that has lost its end", () => {
           yield* memory.append("whole", said(2))
           for (let from = 0; from < messages; from += 100)
             yield* memory.append("cut", said(Math.min(100, messages - from), from))
-          if (compactions > 0) yield* memory.compactDue("cut")
+          if (compactions > 0) yield* memory.compact("cut", { which: "due" })
         }),
       )
       const version = withDriver(file, (driver) => {

@@ -11,7 +11,7 @@ import { withDriver } from "@memfold/harness/sqlite"
 import { integrity, withLog } from "./support.js"
 
 const opened = (file: string) => Layer.scoped(EventLog.EventLog, make({ filename: file }))
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const place = mkdtempSync(join(tmpdir(), "memfold-rows-"))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
@@ -31,9 +31,9 @@ beforeAll(() =>
     const memory = yield* Memory.Memory
     for (const session of ["one", "two"]) {
       yield* memory.append(session, said(6))
-      yield* memory.compactDue(session)
+      yield* memory.compact(session, { which: "due" })
       yield* memory.append(session, said(4, 6))
-      yield* memory.compactDue(session)
+      yield* memory.compact(session, { which: "due" })
     }
   }).pipe(
     Effect.provide(Layer.provide(Memory.layer(manual), opened(original))),
@@ -135,7 +135,7 @@ it("rows that stand in the way of a compaction are written again when the sessio
   await Effect.gen(function* () {
     const memory = yield* Memory.Memory
     yield* memory.append("one", said(4, 10))
-    expect(yield* memory.compactDue("one")).toMatchObject([{ _tag: "Committed" }])
+    expect(yield* memory.compact("one", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
     const log = yield* EventLog.EventLog
     expect(yield* Verify.session(log, "one")).toEqual([])
   }).pipe(

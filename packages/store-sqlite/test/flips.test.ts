@@ -21,7 +21,7 @@ const opened = (filename: string) => Layer.scoped(EventLog.EventLog, make({ file
 const withMemory = <A, E>(filename: string, use: Effect.Effect<A, E, Memory.Memory | EventLog.EventLog>) =>
   use.pipe(
     Effect.provide(
-      Layer.provideMerge(Memory.layer({ strategy: pairs, compaction: "manual" }), opened(filename)),
+      Layer.provideMerge(Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }), opened(filename)),
     ),
     // What is rebuilt is a warning each time.
     Effect.provide(Logger.remove(Logger.defaultLogger)),
@@ -65,9 +65,9 @@ beforeAll(async () => {
     const memory = yield* Memory.Memory
     for (const session of sessions) {
       yield* memory.append(session, said(session, 0, 6), { owner: `owner of ${session}`, title: session })
-      yield* memory.compactDue(session)
+      yield* memory.compact(session, { which: "due" })
       yield* memory.append(session, said(session, 6, 12))
-      yield* memory.compactDue(session)
+      yield* memory.compact(session, { which: "due" })
       yield* memory.append(session, said(session, 12, 15))
     }
     // Pages that were in use and are free now belong to the file, too.

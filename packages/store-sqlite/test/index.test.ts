@@ -378,7 +378,7 @@ describe("within one process", () => {
               }),
           )
         const answers = yield* Effect.all([0, 1, 2, 3, 4, 5, 6, 7].map(fiber), { concurrency: "unbounded" })
-        yield* memory.compactDue("one")
+        yield* memory.compact("one", { which: "due" })
 
         const texts = yield* textsOf(log, "one")
         expect(texts).toHaveLength(200)

@@ -54,17 +54,17 @@ it("L15: a redacted message is in no file of the database, free pages and write-
   await Effect.gen(function* () {
     const memory = yield* Memory.Memory
     yield* memory.append("one", [Message.user(secret), ...said(5)])
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     yield* memory.append("one", said(40))
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     expect(bytes(file)).toContain("555-0199")
     expect(yield* memory.redact("one", 0)).toEqual({ invalidated: 2 })
     expect(bytes(file)).not.toContain("555-0199")
-    yield* memory.compactDue("one")
+    yield* memory.compact("one", { which: "due" })
     expect(bytes(file)).not.toContain("555-0199")
     expect(yield* Verify.session(yield* EventLog.EventLog, "one")).toEqual([])
   }).pipe(
-    Effect.provide(Memory.layer({ strategy, compaction: "manual" })),
+    Effect.provide(Memory.layer({ strategy, compaction: { mode: "manual" } })),
     Effect.provide(layer({ filename: file })),
     Effect.provide(Layer.succeed(CurrentSummarizer, parrot)),
     Effect.runPromise,

@@ -16,7 +16,9 @@ const strategy = Strategy.make({
 
 const memoryOf = (filename: string) =>
   Effect.flatMap(make({ filename }), (log) =>
-    Memory.make({ strategy, compaction: "off" }).pipe(Effect.provideService(EventLog.EventLog, log)),
+    Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+      Effect.provideService(EventLog.EventLog, log),
+    ),
   )
 
 it("1,000 of them take less than a tenth of a processor while nothing happens", () =>

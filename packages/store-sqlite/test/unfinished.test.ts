@@ -29,7 +29,9 @@ const opened = async (options: Options) => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (log) =>
-      Memory.make({ strategy, compaction: "off" }).pipe(Effect.provideService(EventLog.EventLog, log)),
+      Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+      ),
     ).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

@@ -29,7 +29,7 @@ const talk = async (memory: Memory.AnyMemory, text: string) => {
 
 describe("an append of what a call produced", () => {
   it("is written once if the answer of the store is lost, behind the prefix of its step", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const { neutral } = memory
     const prefixes: Array<number | undefined> = []
     let lost = 2
@@ -67,7 +67,7 @@ describe("an append of what a call produced", () => {
 
 describe("a session", () => {
   it("goes from Chat Completions to the AI SDK and on to Anthropic", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     await memory.append("chat", [
       { role: "system", content: "Be brief." },
       { role: "user", content: "one" },

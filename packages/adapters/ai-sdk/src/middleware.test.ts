@@ -6,7 +6,7 @@ import { createMemory, Keep, Strategy as S, SummaryMode, Trigger } from "memfold
 import { type Answer, search, versions } from "@memfold/harness/aiSdkVersions"
 import { aiSdk, type AiSdkSession, type MessagesOptions } from "./index.js"
 
-const plain = { store: "memory:", compaction: "off" } as const
+const plain = { store: "memory:", compaction: { mode: "off" } } as const
 const compacting = {
   store: "memory:",
   summarizer: "echo",
@@ -16,7 +16,7 @@ const compacting = {
     keep: Keep.lastMessages(3),
     summaryMode: SummaryMode.rolling,
   }),
-  compaction: "inline",
+  compaction: { mode: "inline" },
 } as const
 const tools = { search }
 

@@ -13,8 +13,8 @@ const strategy: Strategy.Strategy = S.make({
   keep: Keep.lastMessages(3),
   summaryMode: SummaryMode.rolling,
 })
-const settings = { store: "memory:", summarizer: "echo", strategy, compaction: "inline" } as const
-const plain = { store: "memory:", compaction: "off" } as const
+const settings = { store: "memory:", summarizer: "echo", strategy, compaction: { mode: "inline" } } as const
+const plain = { store: "memory:", compaction: { mode: "off" } } as const
 
 /** Calls the tool `calls` times, then says something. */
 const agent =

@@ -53,7 +53,7 @@ describe("a summarizer from a model", () => {
     await using memory = createMemory({
       store: "memory:",
       strategy: "sliding-window",
-      compaction: "manual",
+      compaction: { mode: "manual" },
       summarizer: summarizer({ model }),
     })
     const chat = aiSdk(memory).session("chat")
@@ -63,7 +63,7 @@ describe("a summarizer from a model", () => {
         return index % 2 === 0 ? { role: "user" as const, content } : { role: "assistant" as const, content }
       }),
     )
-    expect((await memory.compactDue("chat")).map(({ _tag }) => _tag)).toContain("Committed")
+    expect((await memory.compact("chat", { which: "due" })).map(({ _tag }) => _tag)).toContain("Committed")
     expect((await chat.context()).system).toContain("They count.")
   })
 })

@@ -28,8 +28,7 @@ const talk = async (askInContext: AskInContext, answer: Answering = conversing(7
     store: "memory:",
     strategy: "rounds",
     settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-    compaction: "inline",
-    summarizerRetries: 0,
+    compaction: { mode: "inline", summarizerRetries: 0 },
     summarizer: summarizer({ model, askInContext }),
   })
   for (let turn = 1; turn <= 20; turn++) {

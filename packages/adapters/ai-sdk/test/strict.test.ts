@@ -65,7 +65,7 @@ describe("a model with the middleware", () => {
       store: "memory:",
       strategy: "rounds",
       settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     for (let turn = 1; turn <= 40; turn++) {
       const middleware = aiSdk(memory).session("chat").middleware()
@@ -98,7 +98,7 @@ describe("an agent of AI SDK 7", () => {
       store: "memory:",
       strategy: "rounds",
       settings: { fullContextTurns: 1, cachedContextTurns: 1 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     for (let turn = 1; turn <= 12; turn++) {
       const chat = aiSdk(memory).session("chat")
@@ -121,7 +121,7 @@ describe("an agent of AI SDK 7", () => {
 
   it("keeps the options of its instructions, such as a cache mark", async () => {
     const { server, model } = await connected(seeded(3))
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     await memory.append("chat", { role: "system", content: "Pinned." })
     const chat = aiSdk(memory).session("chat")
     const { prepareStep } = chat
@@ -154,7 +154,7 @@ describe("a stream that breaks", () => {
       cut = false
       return answer
     })
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const run = async (text?: string) => {
       const chat = aiSdk(memory).session("chat")
       const { prepareStep, onEnd, onAbort } = chat

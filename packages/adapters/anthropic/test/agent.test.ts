@@ -37,7 +37,7 @@ describe("an agent with signed thinking", () => {
     const strategy = Strategy.make({ name, when: Trigger.never, keep, summaryMode: SummaryMode.rolling })
     const server = new CompactionServer()
     const client = new Anthropic({ apiKey: "k", baseURL: await server.listen(), maxRetries: 0 })
-    const layer = Memory.layer({ strategy, compaction: "manual" }).pipe(
+    const layer = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
       Layer.provide(InMemoryEventLog.layer),
       Layer.provide(
         Layer.succeed(CurrentSummarizer, nativeCompaction({ client, model, request: { tools } })),

@@ -25,7 +25,7 @@ const run = <A, E>(
   }).pipe(Effect.scoped, Effect.runPromise)
 
 const environment = (server: ProviderServer, provider: keyof typeof models) =>
-  Layer.mergeAll(memoryOf({ compaction: "off" }), models[provider](server), handlers)
+  Layer.mergeAll(memoryOf({ compaction: { mode: "off" } }), models[provider](server), handlers)
 
 const outline = Effect.gen(function* () {
   const memory = yield* Memory.Memory
@@ -355,7 +355,7 @@ describe("a chat", () => {
   it("has a memory of createMemory, too", () =>
     run({ answer: scripted([call, { text: "Known." }]) }, () =>
       Effect.gen(function* () {
-        const memory = createMemory({ store: "memory:", format: "anthropic", compaction: "off" })
+        const memory = createMemory({ store: "memory:", format: "anthropic", compaction: { mode: "off" } })
         const chat = yield* MemfoldChat.make(memory, "chat")
         yield* chat.generateText({ prompt: "What?", toolkit })
         expect((yield* chat.generateText({ prompt: [], toolkit })).text).toBe("Known.")

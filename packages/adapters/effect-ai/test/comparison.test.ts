@@ -55,7 +55,7 @@ const run = <A>(
 
 const environment = (server: Parameters<typeof models.anthropic>[0], sizes: Array<number>) =>
   Layer.mergeAll(
-    memoryOf({ compaction: "inline" }),
+    memoryOf({ compaction: { mode: "inline" } }),
     models.anthropic(server),
     handlers,
     Chat.layerPersisted({ storeId: "chats" }).pipe(Layer.provide(counted(sizes))),

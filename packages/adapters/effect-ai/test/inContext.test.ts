@@ -13,7 +13,7 @@ describe("a summarizer that asks in context", () => {
     Effect.gen(function* () {
       const server = yield* served({ answer: conversing(7) })
       const model = models[provider](server)
-      const memory = Memory.layer({ strategy: rounds, compaction: "inline" }).pipe(
+      const memory = Memory.layer({ strategy: rounds, compaction: { mode: "inline" } }).pipe(
         Layer.provide(InMemoryEventLog.layer),
         Layer.provide(
           summarizerLayer({ askInContext: askInContext({ instructions, toolkit }) }).pipe(

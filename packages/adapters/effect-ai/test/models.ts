@@ -47,7 +47,7 @@ export const handlers = toolkit.toLayer({
 export const rounds = Rounds({ fullContextTurns: 2, cachedContextTurns: 2 })
 
 /** A memory of its own, of the Effect service. */
-export const memoryOf = (options: Omit<Memory.Options, "strategy"> = { compaction: "inline" }) =>
+export const memoryOf = (options: Omit<Memory.Options, "strategy"> = { compaction: { mode: "inline" } }) =>
   Memory.layer({ strategy: rounds, ...options }).pipe(Layer.provide(InMemoryEventLog.layer))
 
 /** A server that ends with the scope. */

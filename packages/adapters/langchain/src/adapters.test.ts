@@ -10,7 +10,7 @@ import { memfold, MemfoldChatMessageHistory } from "./index.js"
 
 describe("a session", () => {
   it("goes from Chat Completions to LangChain, to the AI SDK and back", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     await memory.append("chat", [
       { role: "system", content: "Be brief." },
       { role: "user", content: "one" },

@@ -12,7 +12,7 @@ const small = { strategy: "rounds", settings: { fullContextTurns: 1, cachedConte
 describe("a chain with a history", () => {
   for (const placed of ["in a placeholder", "in front of the input"]) {
     it(`gets the summary and the newest messages ${placed}, and stores each message once`, async () => {
-      await using memory = createMemory({ store: "memory:", ...small, compaction: "inline" })
+      await using memory = createMemory({ store: "memory:", ...small, compaction: { mode: "inline" } })
       const model = fakeModel()
       for (let turn = 1; turn <= 12; turn++)
         model.respond(new AIMessage(`This is answer ${turn} of twelve, and no other.`))
@@ -54,7 +54,7 @@ describe("a chain with a history", () => {
 
 describe("a history", () => {
   it("adds, lists and clears", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const history = new MemfoldChatMessageHistory({ memory, session: "chat" })
     await history.addUserMessage("Hello?")
     await history.addAIMessage("Hello.")
@@ -69,7 +69,7 @@ describe("a history", () => {
   })
 
   it("stores the same list once, if its messages have ids, or the append a name", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const history = new MemfoldChatMessageHistory({ memory, session: "chat" })
     const named = [
       new HumanMessage({ content: "Hello?", id: "1" }),
@@ -86,7 +86,7 @@ describe("a history", () => {
   })
 
   it("reads again after a failure", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const { neutral } = memory
     let fails = true
     const history = new MemfoldChatMessageHistory({
@@ -105,7 +105,7 @@ describe("a history", () => {
   })
 
   it("stores nothing of a list with a message of another library, and does not quote it", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const history = new MemfoldChatMessageHistory({ memory, session: "chat" })
     const foreign = { role: "user", parts: [{ type: "text", text: "KX-4471" }], id: "m1" }
     const added = history.addMessages([new HumanMessage("Hello?"), foreign as unknown as BaseMessage])

@@ -39,7 +39,7 @@ const told = (messages: ReadonlyArray<BaseMessage>) =>
 const stored = async (memory: Memory.AnyMemory) =>
   new MemfoldChatMessageHistory({ memory, session: "chat" }).allMessages()
 
-const inMemory = () => createMemory({ store: "memory:", compaction: "off" })
+const inMemory = () => createMemory({ store: "memory:", compaction: { mode: "off" } })
 
 describe("an agent with the middleware", () => {
   it("goes on where the session stands, and its state has the messages of the call only", async () => {
@@ -343,7 +343,7 @@ describe("a compaction in a call of the agent", () => {
       store: "memory:",
       strategy: "rounds",
       settings: { fullContextTurns: 1, cachedContextTurns: 1 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
       summarizer: summarizer({ model: summaries }),
     })
     const model = fakeModel()

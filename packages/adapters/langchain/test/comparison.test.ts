@@ -89,7 +89,7 @@ const withOurs = async (script: Script) => {
     store: "memory:",
     strategy: "rounds",
     settings: { fullContextTurns: 3, cachedContextTurns: 3 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
     summarizer: summarizer({ model: script.summary }),
   })
   return { memory, sent: await played(script, memfold({ memory })) }

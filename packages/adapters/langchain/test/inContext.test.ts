@@ -51,7 +51,7 @@ describe("a summarizer that asks in context", () => {
       store: "memory:",
       strategy: "rounds",
       settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
       summarizer: summarizer({ model: model.bindTools([lookUp]), askInContext: { systemPrompt } }),
     })
     const agent = createAgent({ model, tools: [lookUp], systemPrompt, middleware: [memfold({ memory })] })

@@ -99,7 +99,7 @@ describe("an agent on one session", () => {
 describe("a session", () => {
   it("goes from one provider to the next and back", async () => {
     const server = await providerServer({ answer: seeded(5) })
-    await using memory = createMemory({ store: "memory:", ...short, compaction: "inline" })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: "inline" } })
     for (let turn = 1; turn <= 18; turn++) {
       const model = providers[turn % providers.length]!.model(server)
       const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
@@ -120,7 +120,7 @@ describe("a model by its name, which LangChain makes when it is called", () => {
       await initChatModel("anthropic:claude-sonnet-5-5", { ...local, anthropicApiUrl, maxTokens: 4_000 }),
       await initChatModel("openai:gpt-6.2-sol", { ...local, configuration: { baseURL } }),
     ]
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     for (let turn = 0; turn < 12; turn++) {
       const model = models[turn < 6 ? 0 : turn % 2]!
       const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
@@ -148,7 +148,7 @@ describe("a stream that breaks", () => {
         cut = false
         return answer
       }, make)
-      await using memory = createMemory({ store: "memory:", compaction: "off" })
+      await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
       const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
       const run = async (...texts: ReadonlyArray<string>) => {
         const given = { messages: texts.map((text) => new HumanMessage(text)) }
@@ -179,7 +179,7 @@ describe("a call that waited for a person", () => {
           : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }] },
       anthropic,
     )
-    await using memory = createMemory({ store: "memory:", ...short, compaction: "manual" })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: "manual" } })
     const checkpointer = new MemorySaver()
     const approve = new Command({ resume: { decisions: [{ type: "approve" }] } })
     // Each process has a middleware of its own, and the checkpoints in common.

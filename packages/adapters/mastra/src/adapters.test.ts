@@ -14,7 +14,7 @@ import { contextOf, memfold, messagesOf } from "./index.js"
 
 describe("a session", () => {
   it("goes from Chat Completions to Mastra, to the AI SDK, to LangChain and back", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     await memory.append("chat", [
       { role: "user", content: "one" },
       {

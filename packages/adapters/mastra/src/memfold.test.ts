@@ -27,7 +27,7 @@ const search = createTool({
 })
 
 const thread = { memory: { thread: "chat", resource: "ann" } }
-const inMemory = () => createMemory({ store: "memory:", compaction: "off" })
+const inMemory = () => createMemory({ store: "memory:", compaction: { mode: "off" } })
 const calls = (...queries: ReadonlyArray<string>): Answer => ({
   calls: queries.map((query) => ({ id: `call-${query}`, input: { query } })),
 })
@@ -668,7 +668,7 @@ describe("a compaction in a call of the agent", () => {
       store: "memory:",
       strategy: "rounds",
       settings: { fullContextTurns: 1, cachedContextTurns: 1 },
-      compaction: "inline",
+      compaction: { mode: "inline" },
       summarizer: async () => "They count.",
     })
     const turns = Array.from({ length: 12 }, (_, turn) => turn)

@@ -86,7 +86,7 @@ class Talk {
     store: "memory:",
     strategy: "rounds",
     settings: { fullContextTurns: 1, cachedContextTurns: 1 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
     summarizer: async () => "What was said.",
   })
   private readonly storage = new InMemoryStore()

@@ -89,7 +89,7 @@ describe("an agent on one session", () => {
 describe("a session", () => {
   it("goes from one provider to the next and back", async () => {
     const server = await providerServer({ answer: seeded(5) })
-    await using memory = createMemory({ store: "memory:", ...short, compaction: "inline" })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: "inline" } })
     for (let turn = 1; turn <= 18; turn++) {
       const model = providers[turn % providers.length]!.model(server)
       await new Agent({ ...base, model, ...memfold({ memory }) }).generate(`Question ${turn}?`, thread)
@@ -101,7 +101,7 @@ describe("a session", () => {
 
   it("takes pictures and files", async () => {
     const { server, model } = await connected(() => ({ text: "Nice." }), anthropic)
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const agent = new Agent({ ...base, model, ...memfold({ memory }) })
     const image = Buffer.from("89504e470d0a1a0a", "hex")
     const content = [
@@ -137,7 +137,7 @@ describe("a stream that breaks", () => {
         cut = false
         return answer
       }, make)
-      await using memory = createMemory({ store: "memory:", compaction: "off" })
+      await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
       const agent = new Agent({ ...base, model, maxRetries: 0, ...memfold({ memory }) })
       const run = async (text?: string) => {
         const stream = await agent.stream(text ?? [], thread)
@@ -158,7 +158,7 @@ describe("a stream that breaks", () => {
 
   it("has what was said before it was aborted", async () => {
     const { server, model } = await connected(() => ({ text: "One two three four five six." }), anthropic)
-    await using memory = createMemory({ store: "memory:", compaction: "off" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
     const agent = new Agent({ ...base, model, ...memfold({ memory }) })
     const controller = new AbortController()
     const stream = await agent.stream("Count.", { ...thread, abortSignal: controller.signal })
@@ -191,7 +191,7 @@ describe("a call that waited for a person", () => {
           : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: `${turn}`, depth: 1 } }] },
       anthropic,
     )
-    await using memory = createMemory({ store: "memory:", ...short, compaction: "manual" })
+    await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: "manual" } })
     const storage = new InMemoryStore()
     // Each process has processors of its own, and the snapshots in common.
     const agent = () => {

@@ -14,7 +14,7 @@ it("a session goes from Chat Completions and the AI SDK to the Agents SDK, and i
     store: "memory:",
     strategy: "sliding-window",
     settings: { tailKeepSize: 6, compressionWindowSize: 4 },
-    compaction: "manual",
+    compaction: { mode: "manual" },
   })
   await memory.append("chat", [
     { role: "system", content: "Be brief." },

@@ -73,7 +73,7 @@ describe("items that are added while a compaction runs (#4679)", () => {
       store: "memory:",
       strategy: "sliding-window",
       settings: { tailKeepSize: 4 },
-      compaction: "manual",
+      compaction: { mode: "manual" },
       summarizer: async () => {
         await meanwhile()
         return "A summary."
@@ -142,7 +142,7 @@ describe("a store that fails between the clear and the add of a replacement (#31
       store: failing,
       strategy: "sliding-window",
       settings: { tailKeepSize: 4 },
-      compaction: "manual",
+      compaction: { mode: "manual" },
     })
     const session = new MemfoldSession(memory, "chat")
     await session.addItems([...turns(8)])
@@ -173,7 +173,7 @@ describe("a compaction between a call and its output (#2317)", () => {
         store: "memory:",
         strategy: "sliding-window",
         settings: { tailKeepSize: 2, compressionWindowSize: 1 },
-        compaction: "manual",
+        compaction: { mode: "manual" },
       })
       const session = () => new MemfoldSession(memory, "chat")
       const outcomes: Array<string> = []

@@ -59,7 +59,7 @@ describe("L17: a context", () => {
           store: "memory:",
           strategy: "sliding-window",
           settings: { tailKeepSize: 4, compressionWindowSize: 2 },
-          compaction: "inline",
+          compaction: { mode: "inline" },
         })
         for (const message of given) {
           await memory.neutral.append("s", message)

@@ -40,10 +40,10 @@ const small = () =>
     store: "memory:",
     strategy: "rounds",
     settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-    compaction: "inline",
+    compaction: { mode: "inline" },
   })
 
-const plain = () => createMemory({ store: "memory:", compaction: "off" })
+const plain = () => createMemory({ store: "memory:", compaction: { mode: "off" } })
 
 const call = (id: string): AgentInputItem => ({
   type: "function_call",
@@ -244,7 +244,7 @@ describe("getItems", () => {
   })
 
   it("stays as it is in a run, and is the new context after it", async () => {
-    await using memory = createMemory({ store: "memory:", compaction: "manual" })
+    await using memory = createMemory({ store: "memory:", compaction: { mode: "manual" } })
     const session = new MemfoldSession(memory, "chat")
     const long = Array.from({ length: 60 }, (_, n) => user(`${n} ${"word ".repeat(30)}`))
     await session.addItems(long)
@@ -296,7 +296,7 @@ describe("a session", () => {
     // The third append is the rewrite: it is stored, and fails.
     const faults = [{ on: "append" }, { on: "append" }, { on: "append", lost: "answer" }] as const
     const store = Fakes.faultyLogLayer(faults).pipe(Layer.provide(InMemoryEventLog.layer))
-    await using memory = createMemory({ store, compaction: "off" })
+    await using memory = createMemory({ store, compaction: { mode: "off" } })
     const session = new MemfoldSession(memory, "chat")
     await session.addItems(talk.slice(0, 6))
     await session.addItems(talk.slice(6))
@@ -340,7 +340,7 @@ it("on a store with summaries leaves a log that is sound after items were taken 
         store: `sqlite:${filename}`,
         strategy: "rounds",
         settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-        compaction: "inline",
+        compaction: { mode: "inline" },
       })
     const before = open()
     for (let n = 0; n < 8; n++) {

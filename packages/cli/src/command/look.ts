@@ -118,7 +118,7 @@ const styleOf = ({
       return yield* new UsageError({ problem: "--set and --settings need --strategy NAME" })
     }
     const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
-    return Memory.layer({ strategy: chosen, compaction: "manual" })
+    return Memory.layer({ strategy: chosen, compaction: { mode: "manual" } })
   })
 
 export const context = Command.make(

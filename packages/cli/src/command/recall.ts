@@ -67,7 +67,7 @@ export const command = Command.make(
         yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
     }).pipe(
       Effect.provide(
-        Memory.layer({ strategy: SlidingWindow(), compaction: "off" }).pipe(
+        Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
           Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
         ),
       ),

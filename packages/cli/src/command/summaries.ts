@@ -73,7 +73,7 @@ export const command = Command.make(
     }).pipe(
       Effect.provide(
         // The strategy does not matter: the summaries come from the log.
-        Memory.layer({ strategy: SlidingWindow(), compaction: "manual" }).pipe(
+        Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
           Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
         ),
       ),

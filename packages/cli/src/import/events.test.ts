@@ -70,7 +70,7 @@ it("a damaged summary is left out, and its messages are summarized anew when tha
       ],
     },
   ])
-  const outcomes = await withImport(imported, (memory) => memory.compactDue("s"))
+  const outcomes = await withImport(imported, (memory) => memory.compact("s", { which: "due" }))
   expect(outcomes).toMatchObject([{ committed: { coveredTo: 6, segments: [{ text: "[0,6)" }] } }])
 })
 
@@ -268,7 +268,7 @@ describe("what is counted", () => {
   it("is as an append and a commit would count it", async () => {
     const { events } = imported({ messages: chat(10), summaries: [summary("a", 4), summary("b", 6)] })
     const appended = await Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: "manual" })
+      const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: { mode: "manual" } })
       yield* memory.append("s", chat(10))
       return yield* memory.state("s")
     }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer), Effect.runPromise)

@@ -31,7 +31,7 @@ export const summarized = (
       keep: { describe: `the messages from ${to} on`, from: () => to },
       summaryMode: SummaryMode.rolling,
     })
-    const memory = yield* Memory.make({ strategy, compaction: "manual" }).pipe(
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
       Effect.provideService(CurrentSummarizer, summarizer),
     )
     yield* Effect.catchTag(memory.append(session, messages), "IdempotencyKeyReused", Effect.die)

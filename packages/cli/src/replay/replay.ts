@@ -118,7 +118,7 @@ export const replay = (
           return options.summarizer.summarize(request)
         },
       }
-      const memory = yield* Memory.make({ strategy: options.strategy, compaction: "manual" }).pipe(
+      const memory = yield* Memory.make({ strategy: options.strategy, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(CurrentSummarizer, counting),
       )
 
@@ -141,7 +141,7 @@ export const replay = (
           const { from, duplicate } = yield* memory
             .append(session, withoutPromptSize(message), { idempotencyKey: keys[start + position] ?? "" })
             .pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
-          const outcomes = yield* memory.compactDue(session)
+          const outcomes = yield* memory.compact(session, { which: "due" })
           if (duplicate) {
             totals.skipped++
           } else {

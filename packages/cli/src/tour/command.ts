@@ -92,7 +92,7 @@ const short = (
       ),
       Effect.ensuring(Effect.sync(progressDone)),
     )
-    const memory = yield* Memory.make({ strategy, compaction: "manual" })
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
     const events = [...(yield* Stream.runCollect(memory.events(name)))]
     const context = yield* memory.context(name)
     const { appendedTokens: allTokens } = yield* memory.state(name)

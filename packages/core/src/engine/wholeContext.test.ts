@@ -34,7 +34,7 @@ const asking = (options: Partial<Summarizer.Service> = {}) => {
   return { asked, service }
 }
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const texts = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<string> => messages.map(Message.text)
 
@@ -129,7 +129,7 @@ describe("the whole context of a request", () => {
       }
       expect(asked.map((request) => about(request)?.length)).toEqual([4, 6, 6])
       expect(asked.map(({ wholeContext }) => wholeContext?.from)).toEqual([0, 1, 1])
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
   })
 
   it.effect(
@@ -189,7 +189,7 @@ describe("there is none", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", messages)
       yield* memory.compact("s")
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
 
   const none = (asked: ReadonlyArray<Summarizer.Request>) => {
     expect(asked.length).toBeGreaterThan(0)
@@ -249,6 +249,6 @@ describe("there is none", () => {
       expect(asked[2]).toMatchObject({ kind: "turn-prefix" })
       expect(asked[2]?.previous).toBeDefined()
       expect(asked[2]?.wholeContext).toBeUndefined()
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
   })
 })

@@ -16,7 +16,7 @@ import {
 } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const texts = (messages: ReadonlyArray<Message.Message>) => messages.map(Message.text)
 
@@ -24,9 +24,9 @@ const texts = (messages: ReadonlyArray<Message.Message>) => messages.map(Message
 const twice = Effect.gen(function* () {
   const memory = yield* Memory.Memory
   yield* memory.append("s", said(6))
-  yield* memory.compactDue("s")
+  yield* memory.compact("s", { which: "due" })
   yield* memory.append("s", said(4, 6))
-  yield* memory.compactDue("s")
+  yield* memory.compact("s", { which: "due" })
   const [first, second] = yield* memory.summaries("s")
   expect([first?.text, second?.text]).toEqual(["[0,4)", "[0,8)"])
   return { memory, first: first?.id ?? "", second: second?.id ?? "" }
@@ -64,11 +64,11 @@ describe("revert", () => {
     Effect.gen(function* () {
       const { memory } = yield* twice
       yield* memory.revert("s", { pauseFor: 4 })
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       yield* memory.append("s", said(3, 10))
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       yield* memory.append("s", said(1, 13))
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 12 } },
       ])
 
@@ -87,7 +87,7 @@ describe("revert", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       yield* memory.revert("s")
       yield* Deferred.succeed(gate, undefined)
@@ -144,7 +144,7 @@ describe("recompact", () => {
       const { memory } = yield* twice
       // Somebody held compactions before; who asks for them anew does not mean that.
       yield* memory.revert("s", { toSummary: (yield* memory.summaries("s"))[1]!.id, pauseFor: 100 })
-      const outcomes = yield* memory.recompact("s", { strategy: blocks })
+      const outcomes = yield* memory.compact("s", { which: "all", strategy: blocks })
       expect(outcomes.map(({ _tag }) => _tag)).toEqual(["Committed", "Committed"])
       expect((yield* memory.state("s")).summary?.segments).toMatchObject([
         { kind: "block", from: 0, to: 4, text: "[0,4)" },
@@ -189,7 +189,7 @@ describe("fork", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       yield* memory.fork("s", "copy")
       expect((yield* memory.state("copy")).running).toBeNull()
@@ -246,9 +246,9 @@ describe("redact (L15)", () => {
       Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", [Message.user(secret, { metadata: { copy: secret } }), ...said(5, 1)])
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         yield* memory.append("s", said(4, 6))
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         expect((yield* memory.state("s")).summary?.segments[0]?.text).toContain(secret)
 
         expect(yield* memory.redact("s", 0)).toEqual({ invalidated: 2 })
@@ -258,7 +258,7 @@ describe("redact (L15)", () => {
         expect((yield* memory.summaries("s")).map(({ status }) => status)).toEqual(["invalid", "invalid"])
         yield* clean
 
-        expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+        expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
         expect(yield* everything).not.toContain("Rumpelstiltskin")
         for (let at = 1; at <= (yield* memory.state("s")).version; at++) {
           expect(JSON.stringify(yield* memory.context("s", { atVersion: at }))).not.toContain(
@@ -300,7 +300,7 @@ describe("redact (L15)", () => {
         Effect.provideService(CurrentSummarizer, summarizer),
       )
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       yield* memory.redact("s", 1)
       yield* Deferred.succeed(gate, undefined)
@@ -350,10 +350,10 @@ describe("redact (L15)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [Message.user(secret), ...said(5, 1)])
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       yield* memory.clear("s")
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const before = yield* memory.context("s")
       expect(yield* everything).toContain("Rumpelstiltskin")
 
@@ -418,7 +418,9 @@ it.effect("the echo of a summary names what is covered after all of it (L4)", ()
     const { memory, first } = yield* twice
     yield* memory.revert("s", { toSummary: first, pauseFor: 0 })
     yield* memory.redact("s", 5)
-    expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed", started: { from: 4, to: 8 } }])
+    expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
+      { _tag: "Committed", started: { from: 4, to: 8 } },
+    ])
     expect((yield* memory.state("s")).summary?.segments[0]?.text).toBe("[0,8)")
     yield* clean
   }).pipe(Effect.provide(withMemory(manual, echo))),

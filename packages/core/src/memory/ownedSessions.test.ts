@@ -5,7 +5,7 @@ import { Effect, TestClock } from "effect"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
-const live = withMemory({ strategy: pairs, compaction: "manual" })
+const live = withMemory({ strategy: pairs, compaction: { mode: "manual" } })
 const [hello] = said(1)
 
 describe("the owner and the title of a session", () => {

@@ -8,7 +8,9 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provide(InMemoryEventLog.layer))
+const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
+  Layer.provide(InMemoryEventLog.layer),
+)
 
 describe("messages of a session", () => {
   it.effect("come in pages from the end, covered ones included", () =>

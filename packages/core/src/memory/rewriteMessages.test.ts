@@ -35,7 +35,9 @@ const run = <A, E>(program: Effect.Effect<A, E, Memory.Memory | EventLog.EventLo
   Effect.runPromise(
     Effect.provide(
       program,
-      Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provideMerge(InMemoryEventLog.layer)),
+      Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
+        Layer.provideMerge(InMemoryEventLog.layer),
+      ),
     ),
   )
 

@@ -36,7 +36,7 @@ const opened = (
   vectors: VectorIndex.Service = Recall.vectorsInProcess(),
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy, compaction: "manual", ...options }).pipe(
+  Memory.make({ strategy, compaction: { mode: "manual" }, ...options }).pipe(
     Effect.provideService(Embedder.Embedder, embedder),
     Effect.provideService(VectorIndex.VectorIndex, vectors),
   )

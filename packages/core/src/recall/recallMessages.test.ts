@@ -18,7 +18,9 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provide(InMemoryEventLog.layer))
+const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
+  Layer.provide(InMemoryEventLog.layer),
+)
 
 const filler = (from: number, to: number): ReadonlyArray<Message.Message> =>
   Array.from({ length: to - from }, (_, at) =>
@@ -176,7 +178,7 @@ describe("recall", () => {
         const index = Layer.sync(FullTextIndex.FullTextIndex, () => Recall.inProcess({ capacity }))
         return Effect.provide(
           program,
-          Layer.fresh(Memory.layer({ strategy, compaction: "inline" })).pipe(
+          Layer.fresh(Memory.layer({ strategy, compaction: { mode: "inline" } })).pipe(
             Layer.provide(index),
             Layer.provide(Layer.fresh(log)),
           ),

@@ -19,7 +19,9 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provideMerge(InMemoryEventLog.layer))
+const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
+  Layer.provideMerge(InMemoryEventLog.layer),
+)
 
 const filler = (count: number, time = 0): ReadonlyArray<Message.Message> =>
   Array.from({ length: count }, (_, at) => Message.user(`Small talk number ${at}`, { time }))
@@ -136,7 +138,7 @@ describe("recall in all sessions of an owner", () => {
           batchId: "damage",
         },
       )
-      const fresh = yield* Memory.make({ strategy, compaction: "off" })
+      const fresh = yield* Memory.make({ strategy, compaction: { mode: "off" } })
       const found = yield* fresh.recallOf("ann", "zebra")
       expect(found.messages.map(({ session }) => session)).toEqual(["good"])
       expect(found.unreadable).toEqual(["bad"])

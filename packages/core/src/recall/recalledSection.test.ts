@@ -9,7 +9,9 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(4),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: "inline" }).pipe(Layer.provide(InMemoryEventLog.layer))
+const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
+  Layer.provide(InMemoryEventLog.layer),
+)
 
 const talk = (count: number): ReadonlyArray<Message.Message> =>
   Array.from({ length: count }, (_, at) =>
@@ -123,7 +125,9 @@ describe("a context with recall", () => {
         expect(reasons(yield* memory.context("s"))).toBe(false)
       }).pipe(
         Effect.provide(
-          Memory.layer({ strategy, compaction: "manual" }).pipe(Layer.provide(InMemoryEventLog.layer)),
+          Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
+            Layer.provide(InMemoryEventLog.layer),
+          ),
         ),
       ),
   )

@@ -18,7 +18,7 @@ import {
 } from "../index.js"
 import { MemoryLayers, type Service as Layers } from "../layers/MemoryLayers.js"
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 /** An answer with signed reasoning. */
 const thought = (text: string, options: Message.Options = {}): Message.Message => ({
@@ -264,7 +264,7 @@ it.effect("a prefix must be one of a context", () =>
 )
 
 describe("a running turn", () => {
-  const inline = { strategy: pairs, compaction: "inline" } as const
+  const inline = { strategy: pairs, compaction: { mode: "inline" } } as const
 
   it.effect("is not compacted while it has reasoning, and is when it has ended", () =>
     Effect.gen(function* () {
@@ -331,7 +331,7 @@ it("no context of any version sends reasoning behind another prefix, whatever ha
         expect([where, signer.finding(context)]).toEqual([where, null])
       let memory: Memory.Service
       const program = Effect.gen(function* () {
-        const options = { strategy: pruning, compaction: "manual" } as const
+        const options = { strategy: pruning, compaction: { mode: "manual" } } as const
         memory = yield* Memory.make(options)
         let ids = 0
         const happen = (what: typeof operation extends fc.Arbitrary<infer A> ? A : never, at: number) =>

@@ -40,7 +40,7 @@ describe("a compaction that goes well", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      const [first] = yield* memory.compactDue("s")
+      const [first] = yield* memory.compact("s", { which: "due" })
       expect(first).toMatchObject({
         _tag: "Committed",
         started: { reason: "backlog", from: 0, to: 4, parts: [{ kind: "history", from: 0, to: 4 }] },
@@ -48,7 +48,7 @@ describe("a compaction that goes well", () => {
         supersedes: null,
       })
       yield* memory.append("s", said(4, 6))
-      const [second] = yield* memory.compactDue("s")
+      const [second] = yield* memory.compact("s", { which: "due" })
       expect(second).toMatchObject({
         started: { from: 4, to: 8 },
         committed: { segments: [{ text: "[0,8)" }] },
@@ -65,27 +65,27 @@ describe("a compaction that goes well", () => {
       expect(second?._tag === "Committed" && second.committed.tokensAfter).toBe(context.tokens)
       expect(state.supersededCount).toBe(1)
       expect(context.messages.map(Message.text)[0]).toBe("[Conversation Summary]\n[0,8)")
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("takes on demand what no trigger asked for, and still leaves the tail (L2)", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(4))
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.compact("s")).toMatchObject({
         _tag: "Committed",
         started: { reason: "demand", to: 2 },
       })
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("drops without a summarizer when the fold says so", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(7))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const context = yield* memory.context("s")
       expect(context.layout).toMatchObject([
         { section: "summary", from: 0, to: 5, tokens: 0 },
@@ -96,7 +96,7 @@ describe("a compaction that goes well", () => {
     }).pipe(
       Effect.provide(
         withMemory(
-          { strategy: { ...pairs, summaryMode: SummaryMode.drop }, compaction: "manual" },
+          { strategy: { ...pairs, summaryMode: SummaryMode.drop }, compaction: { mode: "manual" } },
           answering({ text: "never called" }),
         ),
       ),
@@ -116,12 +116,14 @@ describe("a summarizer that misbehaves (L8)", () => {
       Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const outcomes = yield* memory.compactDue("s")
+        const outcomes = yield* memory.compact("s", { which: "due" })
         expect(outcomes).toMatchObject([{ _tag: "Failed", error: { reason, session: "s" } }])
         expect(yield* tags("s")).toEqual(["CompactionStarted", "CompactionFailed"])
         expect((yield* memory.context("s")).messages).toHaveLength(6)
         expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
-      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering(result)))),
+      }).pipe(
+        Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }, answering(result))),
+      ),
     )
   }
 
@@ -129,7 +131,7 @@ describe("a summarizer that misbehaves (L8)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* TestClock.adjust("10 seconds")
       const [outcome] = yield* Fiber.join(fiber)
       expect(outcome).toMatchObject({ _tag: "Failed", error: { reason: "unavailable" } })
@@ -138,7 +140,7 @@ describe("a summarizer that misbehaves (L8)", () => {
     }).pipe(
       Effect.provide(
         withMemory(
-          { strategy: pairs, compaction: "manual" },
+          { strategy: pairs, compaction: { mode: "manual" } },
           {
             name: "throwing",
             summarize: () => {
@@ -164,13 +166,16 @@ describe("a summarizer that misbehaves (L8)", () => {
       const outcome = yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const fiber = yield* Effect.fork(memory.compactDue("s"))
+        const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
         yield* TestClock.adjust("5 minutes")
         return yield* Fiber.join(fiber)
       }).pipe(
         Effect.provide(
           withMemory(
-            { strategy: pairs, compaction: "manual", summarizerTimeout: "30 seconds", summarizerRetries: 3 },
+            {
+              strategy: pairs,
+              compaction: { mode: "manual", summarizerTimeout: "30 seconds", summarizerRetries: 3 },
+            },
             silent,
           ),
         ),
@@ -184,30 +189,38 @@ describe("a summarizer that misbehaves (L8)", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.compactDue("s")).toHaveLength(1)
-      expect(yield* memory.compactDue("s")).toHaveLength(0)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(1)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(0)
       yield* TestClock.adjust("59 seconds")
-      expect(yield* memory.compactDue("s")).toHaveLength(0)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(0)
       yield* TestClock.adjust("1 second")
-      expect(yield* memory.compactDue("s")).toHaveLength(1)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(1)
       yield* TestClock.adjust("119 seconds")
-      expect(yield* memory.compactDue("s")).toHaveLength(0)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(0)
       yield* TestClock.adjust("1 second")
-      expect(yield* memory.compactDue("s")).toHaveLength(1)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(1)
       expect((yield* memory.state("s")).failures?.count).toBe(3)
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering({ text: "" })))),
+    }).pipe(
+      Effect.provide(
+        withMemory({ strategy: pairs, compaction: { mode: "manual" } }, answering({ text: "" })),
+      ),
+    ),
   )
 
   it.effect("is tried again with new messages, too, where the clock stands still", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       yield* memory.append("s", said(7, 6))
-      expect(yield* memory.compactDue("s")).toHaveLength(0)
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(0)
       yield* memory.append("s", said(1, 13))
-      expect(yield* memory.compactDue("s")).toHaveLength(1)
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, answering({ text: "" })))),
+      expect(yield* memory.compact("s", { which: "due" })).toHaveLength(1)
+    }).pipe(
+      Effect.provide(
+        withMemory({ strategy: pairs, compaction: { mode: "manual" } }, answering({ text: "" })),
+      ),
+    ),
   )
 })
 
@@ -245,7 +258,7 @@ describe("pruning", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked(output), ...asked(output)])
       const before = yield* memory.context("s")
-      const [outcome, ...others] = yield* memory.compactDue("s")
+      const [outcome, ...others] = yield* memory.compact("s", { which: "due" })
       expect(others).toEqual([])
       expect(outcome).toMatchObject({
         _tag: "Pruned",
@@ -270,11 +283,11 @@ describe("pruning", () => {
       expect(state.appendedTokens).toBe(before.tokens)
       expect(context.tokens).toBeLessThan(before.tokens)
       expect(yield* outputs).toEqual([output, output])
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "nothing-to-take" })
       expect(yield* memory.context("s", { atVersion: 8 })).toEqual(before)
       expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
-    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
+    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: { mode: "manual" } }, never))),
   )
 
   it.effect("goes into the same batch as the summary, which says what both have saved", () =>
@@ -283,7 +296,7 @@ describe("pruning", () => {
       for (const turn of [0, 1]) {
         yield* memory.append("s", [...said(4, turn * 12), ...asked(output), ...asked(output)])
         const before = yield* memory.context("s")
-        const [outcome] = yield* memory.compactDue("s")
+        const [outcome] = yield* memory.compact("s", { which: "due" })
         expect(outcome).toMatchObject({
           _tag: "Committed",
           started: { from: turn * 5, to: turn * 12 + 5 },
@@ -307,37 +320,41 @@ describe("pruning", () => {
       expect(new Set(last.map(({ id }) => id.slice(0, id.lastIndexOf(".")))).size).toBe(1)
       expect(yield* outputs).toEqual([output, output, output, output])
       expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])
-    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: { mode: "manual" } }))),
   )
 
   it.effect("of nothing is not mentioned", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(10))
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed", pruned: null }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
+        { _tag: "Committed", pruned: null },
+      ])
       expect(yield* tags("s")).toEqual(["CompactionStarted", "SummaryCommitted"])
-    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: { mode: "manual" } }))),
   )
 
   it.effect("does not happen where the summary fails (L8)", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...said(4), ...asked(output), ...asked(output)])
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Failed" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Failed" }])
       expect(yield* tags("s")).toEqual(["CompactionStarted", "CompactionFailed"])
       const { messages } = yield* memory.context("s")
       expect(messages.map(Message.text)).toContain(output)
-    }).pipe(Effect.provide(withMemory({ strategy: both, compaction: "manual" }, answering({ text: "" })))),
+    }).pipe(
+      Effect.provide(withMemory({ strategy: both, compaction: { mode: "manual" } }, answering({ text: "" }))),
+    ),
   )
 
   it.effect("copes with an output that ends with half a surrogate pair", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked(`${output}\ud83d`), ...asked("short")])
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Pruned" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Pruned" }])
       const { messages } = yield* memory.context("s")
       expect(Message.text(messages[2]!)).toBe(Prune.note("hard-clear", output.length + 1))
-    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: "manual" }, never))),
+    }).pipe(Effect.provide(withMemory({ strategy: masking, compaction: { mode: "manual" } }, never))),
   )
 })
 
@@ -364,7 +381,7 @@ describe("what is noted down from tool calls", () => {
         ...asked("no such city", failing),
         ...said(1).map((message) => ({ ...message, role: "assistant" as const })),
       ])
-      const [outcome] = yield* memory.compactDue("s")
+      const [outcome] = yield* memory.compact("s", { which: "due" })
       expect(outcome?._tag === "Committed" && outcome.committed.segments).toEqual([
         { kind: "history", from: 0, to: 4, text: "[0,4)" },
         {
@@ -376,7 +393,7 @@ describe("what is noted down from tool calls", () => {
       ])
       const { messages } = yield* memory.context("s")
       expect(Message.text(messages[0]!)).toContain("- weather: no such city")
-    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: { mode: "manual" } }))),
   )
 
   it.effect("are the failures of the parts that were split off before, too", () =>
@@ -384,14 +401,14 @@ describe("what is noted down from tool calls", () => {
       const memory = yield* Memory.Memory
       const answers = said(1).map((message) => ({ ...message, role: "assistant" as const }))
       yield* memory.append("s", [...asked("no such city", failing), ...answers])
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       yield* memory.append("s", [...asked("timeout", failing).slice(1), ...answers])
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const state = yield* memory.state("s")
       expect(state.summary?.segments.map(({ text }) => text)).toEqual([
         "[0,8)\n\n**Tool failures:**\n- weather: no such city\n- weather: timeout",
       ])
-    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: splitting, compaction: { mode: "manual" } }))),
   )
 
   it.effect("are the files, from summary to summary, also where a strategy notes none down", () =>
@@ -401,13 +418,13 @@ describe("what is noted down from tool calls", () => {
       const files = Effect.map(memory.state("s"), ({ summary }) => summary?.files)
       yield* memory.append("s", asked("x", { name: "read", given: { path: "a.ts" } }))
       yield* memory.append("s", [...asked("x", { name: "read", given: { path: "b.ts" } }), ...said(2)])
-      yield* memory.compactDue("s", { strategy })
+      yield* memory.compact("s", { which: "due", strategy })
       expect(yield* files).toEqual({ read: ["a.ts", "b.ts"], modified: [] })
       yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "a.ts" } }), ...said(4)])
-      yield* memory.compactDue("s", { strategy })
+      yield* memory.compact("s", { which: "due", strategy })
       expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
       yield* memory.append("s", [...asked("x", { name: "edit", given: { path: "c.ts" } }), ...said(4)])
-      const [outcome] = yield* memory.compactDue("s")
+      const [outcome] = yield* memory.compact("s", { which: "due" })
       expect(yield* files).toEqual({ read: ["b.ts"], modified: ["a.ts"] })
       const { messages, tokens } = yield* memory.context("s")
       expect(Message.text(messages[0]!)).toBe(
@@ -415,14 +432,14 @@ describe("what is noted down from tool calls", () => {
           "<read-files>\nb.ts\n</read-files>\n\n<modified-files>\na.ts\n</modified-files>",
       )
       expect(outcome?._tag === "Committed" && outcome.committed.tokensAfter).toBe(tokens)
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("are the files alone, where the messages are dropped without a word", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", [...asked("x", { name: "read", given: { path: "a.ts" } }), ...said(4)])
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const { messages, tokens } = yield* memory.context("s")
       expect(messages.map(Message.text)[0]).toBe("[Conversation Summary]\n<read-files>\na.ts\n</read-files>")
       expect(Session.contextTokens(yield* memory.state("s"))).toBe(tokens)
@@ -430,7 +447,7 @@ describe("what is noted down from tool calls", () => {
       Effect.provide(
         withMemory({
           strategy: { ...pairs, summaryMode: SummaryMode.drop, toolNotes: notes },
-          compaction: "manual",
+          compaction: { mode: "manual" },
         }),
       ),
     ),
@@ -453,12 +470,12 @@ describe("chunking", () => {
       yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", [...said(1), Message.assistant(huge), ...said(4, 2)])
-        const [outcome] = yield* memory.compactDue("s")
+        const [outcome] = yield* memory.compact("s", { which: "due" })
         expect(outcome).toMatchObject({
           _tag: "Committed",
           committed: { calls: requests.length, segments: [{ text: `part ${requests.length}` }] },
         })
-      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, small)))
+      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }, small)))
       expect(requests.length).toBeGreaterThan(10)
       expect(requests.map((request) => request.previous)).toEqual([
         undefined,
@@ -498,14 +515,14 @@ describe("while it runs", () => {
       yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory
         yield* memory.append("s", said(6))
-        const fiber = yield* Effect.fork(memory.compactDue("s"))
+        const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
         yield* Deferred.await(entered)
         yield* memory.clear("s")
         yield* Deferred.succeed(gate, undefined)
         expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Lost" }])
         expect(yield* memory.state("s")).toMatchObject({ total: 0, summary: null, coveredTo: 0 })
         expect(yield* tags("s")).toEqual(["CompactionStarted", "SessionCleared"])
-      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }, summarizer)))
+      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }, summarizer)))
     }),
   )
 
@@ -522,11 +539,11 @@ describe("while it runs", () => {
         Effect.provideService(EventLog.EventLog, log),
         Effect.scoped,
       )
-      const next = yield* Memory.make({ strategy: pairs, compaction: "manual" }).pipe(
+      const next = yield* Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(CurrentSummarizer, echo),
         Effect.provideService(EventLog.EventLog, log),
       )
-      expect(yield* next.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* next.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
     }).pipe(Effect.scoped),
   )
 })

@@ -17,7 +17,7 @@ import {
 } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const on = (log: EventLog.Service, options: Partial<Memory.Options>, summarizer: Summarizer.Service = echo) =>
   Memory.make({ strategy: pairs, ...options }).pipe(
@@ -52,12 +52,12 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       yield* memory.append("s", said(6, 6))
       yield* memory.compact("s", { instructions: "be brief" })
       expect(seen).toEqual(["s [0,4) backlog of 6", "s [4,10) demand of 12"])
       expect(told).toEqual(["keep the numbers", "be brief\n\nkeep the numbers"])
-    }).pipe(Effect.provide(withMemory({ ...manual, hooks }, summarizer)))
+    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { hooks } }, summarizer)))
   })
 
   it.effect("sees the very plan that is started", () => {
@@ -76,10 +76,12 @@ describe("a hook before a compaction", () => {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
       decisions = 0
-      expect(yield* memory.compactDue("s")).toMatchObject([{ started: { reason: "decision 1" } }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
+        { started: { reason: "decision 1" } },
+      ])
       expect(seen).toEqual(["decision 1"])
       expect(decisions).toBe(1)
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual", hooks })))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual", hooks } })))
   })
 
   it.effect("is asked once, and the plan is made again if the session changes meanwhile", () =>
@@ -92,9 +94,9 @@ describe("a hook before a compaction", () => {
           Effect.zipRight(Effect.orDie(other.append("s", said(2, 6)))),
           Effect.as({ instructions: "keep the numbers" }),
         )
-      const memory = yield* on(log, { ...manual, hooks: { beforeCompaction } })
+      const memory = yield* on(log, { ...manual, compaction: { hooks: { beforeCompaction } } })
       yield* memory.append("s", said(6))
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 6 } },
       ])
       expect(seen).toEqual([4])
@@ -109,11 +111,11 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "vetoed" })
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
       expect(asked).toBe(3)
-    }).pipe(Effect.provide(withMemory({ ...manual, hooks })))
+    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { hooks } })))
   })
 
   it.effect("is told how it ended; a hook that dies changes nothing", () => {
@@ -128,9 +130,12 @@ describe("a hook before a compaction", () => {
     return Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
       expect(ended).toEqual(["s Committed"])
-    }).pipe(Effect.provide(withMemory({ ...manual, hooks })), Logger.withMinimumLogLevel(LogLevel.None))
+    }).pipe(
+      Effect.provide(withMemory({ ...manual, compaction: { hooks } })),
+      Logger.withMinimumLogLevel(LogLevel.None),
+    )
   })
 })
 
@@ -171,9 +176,9 @@ describe("the budget of a context", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const { entered, gate, summarizer } = yield* gated
-      const other = yield* on(log, { compaction: "manual" }, summarizer)
+      const other = yield* on(log, { compaction: { mode: "manual" } }, summarizer)
       yield* other.append("s", said(6))
-      const settling = yield* Effect.fork(other.compactDue("s"))
+      const settling = yield* Effect.fork(other.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       const memory = yield* on(log, size(60))
       const context = yield* Effect.fork(memory.context("s"))
@@ -225,11 +230,11 @@ describe("compaction that is off", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(20))
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "off" })
-      expect(yield* memory.recompact("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "all" })).toEqual([])
       expect(yield* memory.state("s")).toMatchObject({ total: 20, coveredTo: 0, running: null })
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "off" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "off" } }))),
   )
 })
 
@@ -239,7 +244,9 @@ describe("closing a memory", () => {
       const log = yield* InMemoryEventLog.make
       const { entered, gate, summarizer } = yield* gated
       const scope = yield* Scope.make()
-      const memory = yield* on(log, { shutdown: "1 minute" }, summarizer).pipe(Scope.extend(scope))
+      const memory = yield* on(log, { compaction: { shutdown: "1 minute" } }, summarizer).pipe(
+        Scope.extend(scope),
+      )
       yield* memory.append("s", said(6))
       yield* Deferred.await(entered)
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
@@ -256,7 +263,9 @@ describe("closing a memory", () => {
       const log = yield* InMemoryEventLog.make
       const { entered, summarizer } = yield* gated
       const scope = yield* Scope.make()
-      const memory = yield* on(log, { shutdown: "1 minute" }, summarizer).pipe(Scope.extend(scope))
+      const memory = yield* on(log, { compaction: { shutdown: "1 minute" } }, summarizer).pipe(
+        Scope.extend(scope),
+      )
       yield* memory.append("s", said(6))
       yield* Deferred.await(entered)
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
@@ -294,12 +303,12 @@ describe("what can be measured", () => {
       const log = yield* InMemoryEventLog.make
       const strategy = { ...pairs, name: "measured" }
       const before = yield* counters("memfold_messages_appended")
-      const memory = yield* on(log, { strategy, shadow, compaction: "inline" })
+      const memory = yield* on(log, { strategy, shadow, compaction: { mode: "inline" } })
       yield* memory.append("s", said(1), { idempotencyKey: "once" })
       yield* memory.append("s", said(1), { idempotencyKey: "once" })
       yield* memory.append("s", said(2, 1))
       yield* memory.append("s", said(3, 3))
-      const unlucky = yield* on(log, { strategy, compaction: "inline" }, failing)
+      const unlucky = yield* on(log, { strategy, compaction: { mode: "inline" } }, failing)
       yield* unlucky.append("t", said(6))
 
       const now = yield* counters("memfold_messages_appended")

@@ -61,7 +61,7 @@ describe("time alone", () => {
         }
         const strategy = by(Trigger.idle("1 hour"))
         const memory = yield* engine(slow, { strategy })
-        const other = yield* engine(log, { strategy, compaction: "off" })
+        const other = yield* engine(log, { strategy, compaction: { mode: "off" } })
         yield* memory.append("s", said(6))
         yield* TestClock.adjust(later)
         // It looks an hour after its own append; this moves the time when the session has been idle for an hour.
@@ -89,7 +89,9 @@ describe("time alone", () => {
       yield* memory.append("s", said(6))
       yield* TestClock.adjust("1 day")
       expect(yield* coveredTo).toBe(0)
-    }).pipe(Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")), compaction: "inline" }))),
+    }).pipe(
+      Effect.provide(withMemory({ strategy: by(Trigger.idle("1 hour")), compaction: { mode: "inline" } })),
+    ),
   )
 
   it.effect("brings the next try after one that failed", () => {
@@ -112,7 +114,12 @@ describe("time alone", () => {
       yield* TestClock.adjust("1 minute")
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, failures: null })
     }).pipe(
-      Effect.provide(withMemory({ strategy: pairs, summarizerRetries: 0, backOff: "1 minute" }, summarizer)),
+      Effect.provide(
+        withMemory(
+          { strategy: pairs, compaction: { summarizerRetries: 0, backOff: "1 minute" } },
+          summarizer,
+        ),
+      ),
     )
   })
 
@@ -125,7 +132,10 @@ describe("time alone", () => {
         ...log,
         append: (...given) => Effect.suspend(() => (away ? gone : log.append(...given))),
       }
-      const memory = yield* engine(flaky, { strategy: by(Trigger.idle("1 hour")), backOff: "1 minute" })
+      const memory = yield* engine(flaky, {
+        strategy: by(Trigger.idle("1 hour")),
+        compaction: { backOff: "1 minute" },
+      })
       yield* memory.append("s", said(6))
       yield* TestClock.adjust("59 minutes")
       away = true
@@ -150,14 +160,14 @@ describe("time alone", () => {
     }
     return Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const manual = yield* engine(log, { strategy: pairs, compaction: "manual" })
+      const manual = yield* engine(log, { strategy: pairs, compaction: { mode: "manual" } })
       yield* manual.append("s", said(6))
       const memory = yield* engine(
         log,
-        { strategy: pairs, summarizerRetries: 0, backOff: "1 minute" },
+        { strategy: pairs, compaction: { summarizerRetries: 0, backOff: "1 minute" } },
         summarizer,
       )
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Failed" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Failed" }])
       fails = false
       yield* TestClock.adjust("1 minute")
       expect((yield* memory.state("s")).coveredTo).toBe(4)
@@ -218,7 +228,7 @@ describe("time alone", () => {
   it.effect("takes over from a process that is gone, once its lease is over (L7)", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const options = { strategy: pairs, lease: "1 hour" } as const
+      const options = { strategy: pairs, compaction: { lease: "1 hour" } } as const
       const other = yield* engine(log, options)
       yield* other.append("s", said(5))
       const entered = yield* Deferred.make<void>()

@@ -40,14 +40,17 @@ describe("a session of 20,000 messages", () => {
         const works: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown>]> = [
           ["fork", memory.fork("s", "t")],
           ["redact", memory.redact("s", 5)],
-          ["recompact", memory.recompact("s")],
+          ["recompact", memory.compact("s", { which: "all" })],
           ["state", memory.state("s", { atVersion: 19_999 })],
         ]
         for (const [name, work] of works) {
           const turns = yield* Effect.promise(() => turnsDuring(() => Effect.runPromise(work)))
           expect({ name, goesOn: turns > 4 }).toEqual({ name, goesOn: true })
         }
-      }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" })), Effect.runPromise),
+      }).pipe(
+        Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } })),
+        Effect.runPromise,
+      ),
   )
 })
 
@@ -78,7 +81,7 @@ describe("a session of 20,000 events", () => {
       }
       setTimeout(turn, 0)
       const memory = yield* Effect.provideService(
-        Memory.make({ strategy: pairs, compaction: "manual" }),
+        Memory.make({ strategy: pairs, compaction: { mode: "manual" } }),
         EventLog.EventLog,
         log,
       )

@@ -39,7 +39,8 @@ describe("background compactions", () => {
     Effect.gen(function* () {
       for (const concurrentCompactions of [undefined, 3]) {
         const { seen, summarizer } = watched()
-        const options = concurrentCompactions === undefined ? {} : { concurrentCompactions }
+        const options =
+          concurrentCompactions === undefined ? {} : { compaction: { concurrency: concurrentCompactions } }
         const memory = yield* engine(summarizer, options)
         yield* Effect.forEach(names(50), (name) => memory.append(name, said(6)))
         yield* TestClock.adjust("1 minute")
@@ -54,7 +55,7 @@ describe("background compactions", () => {
     Effect.gen(function* () {
       const { seen, summarizer } = watched()
       const strategy = { ...pairs, batchSize: BatchSize.messages(4) }
-      const memory = yield* engine(summarizer, { strategy, concurrentCompactions: 1 })
+      const memory = yield* engine(summarizer, { strategy, compaction: { concurrency: 1 } })
       yield* memory.append("busy", said(26))
       yield* memory.append("calm", said(6))
       yield* TestClock.adjust("1 minute")
@@ -84,7 +85,7 @@ describe("background compactions", () => {
         summarize: (request) => Effect.zipRight(Deferred.await(gate), echo.summarize(request)),
       }
       const budget = { tokens: 50, timeout: "1 minute" } as const
-      const memory = yield* engine(summarizer, { concurrentCompactions: 1, budget })
+      const memory = yield* engine(summarizer, { compaction: { concurrency: 1 }, budget })
       yield* memory.append("first", said(6))
       yield* memory.append("second", said(6))
       const fiber = yield* Effect.fork(memory.context("second"))

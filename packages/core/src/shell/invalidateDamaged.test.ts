@@ -21,7 +21,7 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
 })
 
 const engine = (log: EventLog.Service, options: Partial<Memory.Options> = {}) =>
-  Memory.make({ strategy: pairs, compaction: "manual", ...options }).pipe(
+  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, echo),
   )
@@ -55,7 +55,7 @@ describe("a damaged summary", () => {
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
       yield* Effect.flatMap(engine(log), (memory) =>
-        Effect.zipRight(memory.append("s", said(6)), memory.compactDue("s")),
+        Effect.zipRight(memory.append("s", said(6)), memory.compact("s", { which: "due" })),
       )
       broken.add(8)
       const memory = yield* engine(log)
@@ -67,7 +67,7 @@ describe("a damaged summary", () => {
       expect((yield* memory.context("s")).messages).toEqual(said(6))
       expect(yield* findings(log)).toEqual(["decodable at 8"])
 
-      const { answer, lines } = yield* listening(memory.compactDue("s"))
+      const { answer, lines } = yield* listening(memory.compact("s", { which: "due" }))
       expect(answer).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 }, committed: { segments: [{ text: "[0,4)" }] } },
       ])
@@ -85,7 +85,7 @@ describe("a damaged summary", () => {
       expect(lines[0]).not.toContain("secret")
       expect(yield* findings(log)).toEqual([])
 
-      expect(yield* listening(memory.compactDue("s"))).toEqual({ answer: [], lines: [] })
+      expect(yield* listening(memory.compact("s", { which: "due" }))).toEqual({ answer: [], lines: [] })
       expect(yield* Effect.map(events(memory), (all) => all.length)).toBe(5)
     }).pipe(Effect.scoped),
   )
@@ -96,15 +96,15 @@ describe("a damaged summary", () => {
       yield* Effect.gen(function* () {
         const memory = yield* engine(log)
         yield* memory.append("s", said(6))
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         yield* memory.append("s", said(4, 6))
-        yield* memory.compactDue("s")
+        yield* memory.compact("s", { which: "due" })
         expect(yield* events(memory)).toContain("SummarySuperseded at 15")
       })
       broken.add(14)
       const memory = yield* engine(log)
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, supersededCount: 0 })
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { started: { from: 4, to: 8 }, committed: { segments: [{ text: "[0,8)" }] } },
       ])
       const statuses = Effect.map(memory.summaries("s"), (all) => all.map(({ status }) => status))
@@ -118,14 +118,14 @@ describe("a damaged summary", () => {
       const { log, broken } = yield* damageable
       const before = yield* engine(log)
       yield* before.append("s", said(6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       yield* before.append("s", said(4, 6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       broken.add(8)
       const memory = yield* engine(log)
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [{ version: 8 }] })
       expect(yield* findings(log)).toEqual(["decodable at 8", "L3 at 13", "L1 at 15"])
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [] })
       expect(yield* findings(log)).toEqual([])
     }).pipe(Effect.scoped),
@@ -137,16 +137,16 @@ describe("a damaged summary", () => {
       const blocks = { strategy: Strategy.make({ ...pairs, summaryMode: SummaryMode.blocks }) }
       const before = yield* engine(log, blocks)
       yield* before.append("s", said(6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       yield* before.append("s", said(4, 6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       broken.add(8)
       const memory = yield* engine(log, blocks)
       expect(yield* memory.state("s")).toMatchObject({
         coveredTo: 0,
         damaged: [{ version: 8, summary: null }, { version: 14 }],
       })
-      expect(yield* memory.compactDue("s")).toMatchObject([{ started: { from: 0, to: 8 } }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ started: { from: 0, to: 8 } }])
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 8, damaged: [] })
       const statuses = Effect.map(memory.summaries("s"), (all) => all.map(({ status }) => status))
       expect(yield* statuses).toEqual(["invalid", "invalid", "active"])
@@ -164,7 +164,7 @@ describe("a damaged summary", () => {
       )
       broken.add(7)
       const memory = yield* engine(log)
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       expect(yield* events(memory)).toContain("SummaryInvalidated at 8")
       expect((yield* memory.context("s")).messages).toEqual(said(5))
       expect(yield* findings(log)).toEqual([])
@@ -178,7 +178,7 @@ describe("a damaged summary", () => {
         Effect.zipRight(memory.append("s", said(4)), memory.compact("s")),
       )
       broken.add(6)
-      const memory = yield* engine(log, { compaction: "inline" })
+      const memory = yield* engine(log, { compaction: { mode: "inline" } })
       yield* memory.append("s", said(1, 4))
       expect(yield* memory.state("s")).toMatchObject({ total: 5, coveredTo: 0, damaged: [] })
       expect(yield* events(memory)).toContain("SummaryInvalidated at 8")
@@ -190,11 +190,13 @@ describe("a damaged summary", () => {
       const { log, broken } = yield* damageable
       const before = yield* engine(log)
       yield* before.append("s", said(6))
-      yield* before.compactDue("s")
+      yield* before.compact("s", { which: "due" })
       expect(yield* before.state("s")).toMatchObject({ coveredTo: 4 })
       broken.add(8)
       const [one, other] = [yield* engine(log), yield* engine(log)]
-      yield* Effect.all([one.compactDue("s"), other.compactDue("s")], { concurrency: "unbounded" })
+      yield* Effect.all([one.compact("s", { which: "due" }), other.compact("s", { which: "due" })], {
+        concurrency: "unbounded",
+      })
       const found = (yield* events(one)).filter((event) => event.startsWith("SummaryInvalidated"))
       expect(found).toHaveLength(1)
       const state = yield* one.state("s")
@@ -219,7 +221,7 @@ describe("a damaged summary", () => {
         ],
         { expectedVersion: 6, batchId: "another program" },
       )
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 } },
       ])
       const all = yield* Stream.runCollect(memory.events("s"))

@@ -221,7 +221,7 @@ describe("a memory whose layers fail", () => {
           keep: Keep.lastMessages(1),
           summaryMode: SummaryMode.rolling,
         }),
-        compaction: "inline",
+        compaction: { mode: "inline" },
       }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(MemoryLayers, service))
       const ranges = () => asked.splice(0).map(({ from, to }) => [from, to])
 
@@ -230,7 +230,7 @@ describe("a memory whose layers fail", () => {
         [0, 2],
         [0, 4],
       ])
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       expect(ranges()).toEqual([])
 
       yield* memory.delete("s")
@@ -250,7 +250,7 @@ describe("a memory whose layers fail", () => {
           keep: Keep.lastMessages(1),
           summaryMode: SummaryMode.rolling,
         }),
-        compaction: "inline",
+        compaction: { mode: "inline" },
       }).pipe(
         Effect.provideService(EventLog.EventLog, yield* InMemoryEventLog.make),
         Effect.provideService(MemoryLayers, service),

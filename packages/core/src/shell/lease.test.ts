@@ -13,7 +13,7 @@ const engine = (
   summarizer: Summarizer.Service = echo,
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy: pairs, compaction: "manual", ...options }).pipe(
+  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, summarizer),
   )
@@ -61,14 +61,14 @@ describe("a compaction that works for long", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const { entered, gate, summarizer } = yield* gated
-      const slow = yield* engine(log, summarizer, { summarizerTimeout: "10 minutes" })
+      const slow = yield* engine(log, summarizer, { compaction: { summarizerTimeout: "10 minutes" } })
       const other = yield* engine(log)
       yield* slow.append("s", said(6))
-      const fiber = yield* Effect.fork(slow.compactDue("s"))
+      const fiber = yield* Effect.fork(slow.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       for (let seconds = 0; seconds < 120; seconds += 5) {
         yield* TestClock.adjust("5 seconds")
-        expect(yield* other.compactDue("s")).toEqual([])
+        expect(yield* other.compact("s", { which: "due" })).toEqual([])
         expect(yield* other.compact("s")).toEqual({ _tag: "Idle", reason: "running" })
       }
       yield* Deferred.succeed(gate, undefined)
@@ -84,10 +84,10 @@ describe("a compaction that works for long", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const never = { name: "never", summarize: () => Effect.never }
-      const options = { summarizerTimeout: "1 minute", summarizerRetries: 2 } as const
+      const options = { compaction: { summarizerTimeout: "1 minute", summarizerRetries: 2 } } as const
       const memory = yield* engine(log, never, options)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* TestClock.adjust("1 hour")
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Failed" }])
       // Three tries of a minute, and the pauses between them.
@@ -103,7 +103,7 @@ describe("a compaction that works for long", () => {
       const slow = yield* engine(log, summarizer)
       const other = yield* engine(log)
       yield* slow.append("s", said(6))
-      const fiber = yield* Effect.fork(slow.compactDue("s"))
+      const fiber = yield* Effect.fork(slow.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       expect(yield* other.compact("s", { takeOver: true })).toMatchObject({ _tag: "Committed" })
       yield* TestClock.adjust("15 seconds")
@@ -127,11 +127,13 @@ describe("a compaction whose process was killed", () => {
       yield* memory.append("s", said(6))
       yield* killed(log)
       yield* TestClock.adjust("29999 millis")
-      expect(yield* memory.compactDue("s")).toEqual([])
+      expect(yield* memory.compact("s", { which: "due" })).toEqual([])
       const again = yield* engine(log)
       expect(yield* again.compact("s")).toEqual({ _tag: "Idle", reason: "running" })
       yield* TestClock.adjust("1 millis")
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed", started: { to: 4 } }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
+        { _tag: "Committed", started: { to: 4 } },
+      ])
       yield* memory.append("s", said(4, 6))
       yield* killed(log, { from: 4 })
       expect(yield* memory.compact("s", { takeOver: true })).toMatchObject({ _tag: "Committed" })
@@ -143,7 +145,7 @@ describe("a compaction whose process was killed", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const strategy = { ...pairs, context: { ...pairs.context, maxMessages: 8 } }
-      const memory = yield* engine(log, echo, { strategy, compaction: "background" })
+      const memory = yield* engine(log, echo, { strategy, compaction: { mode: "background" } })
       yield* memory.append("s", said(3))
       yield* killed(log)
       yield* memory.append("s", said(20, 3))
@@ -159,7 +161,7 @@ describe("a compaction whose process was killed", () => {
       const log = yield* InMemoryEventLog.make
       yield* (yield* engine(log)).append("s", said(6))
       yield* killed(log, { skew: year })
-      const memory = yield* engine(log, echo, { compaction: "background" })
+      const memory = yield* engine(log, echo, { compaction: { mode: "background" } })
       expect(yield* Verify.session(log, "s")).toMatchObject([
         { rule: "lease", detail: expect.stringContaining("gone has the lock until 1971-01-01T00:00:30") },
       ])
@@ -179,7 +181,7 @@ describe("a compaction whose process was killed", () => {
       yield* memory.append("s", said(6))
       yield* killed(log, { skew: year })
       expect((yield* Repair.repair(log, "s")).mended).toEqual([expect.stringContaining("lock")])
-      expect(yield* memory.compactDue("s")).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
     }).pipe(Effect.scoped),
   )
 
@@ -191,12 +193,12 @@ describe("a compaction whose process was killed", () => {
       yield* memory.append("s", said(6))
       yield* killed(log)
       const behind = ahead(-year)
-      expect(yield* behind(memory.compactDue("s"))).toEqual([])
+      expect(yield* behind(memory.compact("s", { which: "due" }))).toEqual([])
       yield* TestClock.adjust("30 seconds")
-      expect(yield* behind(memory.compactDue("s"))).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* behind(memory.compact("s", { which: "due" }))).toMatchObject([{ _tag: "Committed" }])
       yield* memory.append("s", said(4, 6))
       yield* killed(log, { from: 4 })
-      expect(yield* ahead(year)(memory.compactDue("s"))).toMatchObject([{ _tag: "Committed" }])
+      expect(yield* ahead(year)(memory.compact("s", { which: "due" }))).toMatchObject([{ _tag: "Committed" }])
     }).pipe(Effect.scoped),
   )
 })
@@ -208,7 +210,7 @@ describe("a cap", () => {
   it.effect("gives way while a compaction runs, after a failure, and during the pause after a revert", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
-      const options = { strategy: capped, compaction: "background", summarizerRetries: 0 } as const
+      const options = { strategy: capped, compaction: { mode: "background", summarizerRetries: 0 } } as const
       const memory = yield* engine(log, down, options)
       const shown = Effect.map(memory.context("s"), ({ messages }) => messages.length)
       // About to start, and running.

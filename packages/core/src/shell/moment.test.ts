@@ -84,7 +84,7 @@ describe("a compaction that comes due", () => {
   it.live("is done when the memory is closed, if that has the time", () =>
     Effect.gen(function* () {
       // Six messages, the start of the compaction and its summary.
-      expect(yield* closedAtOnce({ shutdown: "1 minute" })).toEqual({ seen: [4], version: 8 })
+      expect(yield* closedAtOnce({ compaction: { shutdown: "1 minute" } })).toEqual({ seen: [4], version: 8 })
       expect(yield* closedAtOnce({})).toEqual({ seen: [], version: 6 })
     }),
   )

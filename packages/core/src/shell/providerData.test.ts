@@ -49,7 +49,7 @@ const native = (
   return { asked, service }
 }
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 const opaque = (range: string) => ({
   type: "opaque",
   provider: "acme",
@@ -165,7 +165,7 @@ describe("a summary with provider data", () => {
         "opaque",
         "text",
       ])
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
   })
 
   it.effect("takes the tokens of its larger form, and none twice", () => {
@@ -207,7 +207,7 @@ describe("a summary with provider data", () => {
         _tag: "Failed",
         error: { reason: "unavailable" },
       })
-    }).pipe(Effect.provide(withMemory({ ...manual, summarizerRetries: 0 }, broken)))
+    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { summarizerRetries: 0 } }, broken)))
   })
 
   it.effect("is erased with the text of a covered message (L15)", () => {

@@ -20,7 +20,7 @@ const engine = (
   summarizer: Summarizer.Service,
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy: pairs, compaction: "manual", ...options }).pipe(
+  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, summarizer),
   )
@@ -30,8 +30,8 @@ describe("the lease (L7, L9)", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const { entered, gate, summarizer } = yield* gated
-      const slow = yield* engine(log, summarizer, { lease: "1 hour" })
-      const other = yield* engine(log, echo, { lease: "1 hour" })
+      const slow = yield* engine(log, summarizer, { compaction: { lease: "1 hour" } })
+      const other = yield* engine(log, echo, { compaction: { lease: "1 hour" } })
       const clock = yield* Effect.clock
       /** On a machine whose clock is ahead, the lease seems to be over while the work goes on. */
       const ahead = (hours: number) =>
@@ -42,11 +42,11 @@ describe("the lease (L7, L9)", () => {
           }),
         )
       yield* slow.append("s", said(6))
-      const fiber = yield* Effect.fork(slow.compactDue("s"))
+      const fiber = yield* Effect.fork(slow.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
-      expect(yield* other.compactDue("s")).toEqual([])
+      expect(yield* other.compact("s", { which: "due" })).toEqual([])
       expect(yield* other.compact("s").pipe(ahead(0.9))).toEqual({ _tag: "Idle", reason: "running" })
-      expect(yield* other.compactDue("s").pipe(ahead(1.1))).toMatchObject([
+      expect(yield* other.compact("s", { which: "due" }).pipe(ahead(1.1))).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 } },
       ])
       yield* Deferred.succeed(gate, undefined)
@@ -64,7 +64,7 @@ describe("the lock is not left behind", () => {
       const { entered, summarizer } = yield* gated
       const memory = yield* engine(log, summarizer)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* Deferred.await(entered)
       yield* Fiber.interrupt(fiber)
       expect(yield* memory.state("s")).toMatchObject({ running: null, failures: null })
@@ -87,7 +87,7 @@ describe("the lock is not left behind", () => {
       const memory = yield* engine(log, echo)
       yield* memory.append("s", said(6))
       const settled = Effect.gen(function* () {
-        const fiber = yield* Effect.fork(Effect.either(memory.compactDue("s")))
+        const fiber = yield* Effect.fork(Effect.either(memory.compact("s", { which: "due" })))
         yield* TestClock.adjust("1 minute")
         return yield* Fiber.join(fiber)
       })
@@ -115,7 +115,7 @@ describe("the lock is not left behind", () => {
       }
       const memory = yield* engine(log, echo)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* TestClock.adjust("1 minute")
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Committed" }])
       expect(yield* memory.state("s")).toMatchObject({ coveredTo: 4, running: null, failures: null })
@@ -132,7 +132,7 @@ describe("the lock is not left behind", () => {
       }
       const memory = yield* engine(log, nothing)
       yield* memory.append("s", said(6))
-      const fiber = yield* Effect.fork(memory.compactDue("s"))
+      const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
       yield* TestClock.adjust("1 minute")
       expect(yield* Fiber.join(fiber)).toMatchObject([{ _tag: "Failed", error: { reason: "unavailable" } }])
       expect((yield* memory.state("s")).running).toBeNull()
@@ -153,7 +153,7 @@ describe("what an append does not suffer from (L8)", () => {
       const log = yield* InMemoryEventLog.make
       for (const [position, from] of wrong.entries()) {
         const strategy = { ...pairs, keep: { describe: "", from } }
-        const memory = yield* engine(log, echo, { strategy, compaction: "inline" })
+        const memory = yield* engine(log, echo, { strategy, compaction: { mode: "inline" } })
         expect(yield* memory.append(`s${position}`, said(9))).toMatchObject({ to: 9 })
         expect((yield* memory.state(`s${position}`)).total).toBe(9)
       }
@@ -165,7 +165,7 @@ describe("what an append does not suffer from (L8)", () => {
       const log = yield* InMemoryEventLog.make
       const { entered, summarizer } = yield* gated
       yield* Effect.gen(function* () {
-        const memory = yield* engine(log, summarizer, { compaction: "background" })
+        const memory = yield* engine(log, summarizer, { compaction: { mode: "background" } })
         yield* Effect.uninterruptible(memory.append("s", said(6)))
         yield* Deferred.await(entered)
       }).pipe(Effect.scoped)
@@ -180,13 +180,13 @@ describe("what does not mislead a decision", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const usage = { input: 9_000, output: 10 }
       yield* memory.append("s", Message.assistant("late", { usage }))
       expect((yield* memory.state("s")).reported).toBeNull()
       yield* memory.append("s", [Message.user("next"), Message.assistant("in time", { usage })])
       expect((yield* memory.state("s")).reported).toEqual({ index: 8, tokens: 9_010 })
-    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: "manual" }))),
+    }).pipe(Effect.provide(withMemory({ strategy: pairs, compaction: { mode: "manual" } }))),
   )
 
   it.effect("pinned messages at the front of what is to be taken", () =>
@@ -194,11 +194,14 @@ describe("what does not mislead a decision", () => {
       const memory = yield* Memory.Memory
       const pinned = said(2).map((message) => ({ ...message, pinned: true }))
       yield* memory.append("s", [...pinned, ...said(6, 2)])
-      const [outcome] = yield* memory.compactDue("s")
+      const [outcome] = yield* memory.compact("s", { which: "due" })
       expect(outcome).toMatchObject({ _tag: "Committed", started: { from: 0, to: 3 } })
     }).pipe(
       Effect.provide(
-        withMemory({ strategy: { ...pairs, batchSize: BatchSize.messages(2) }, compaction: "manual" }),
+        withMemory({
+          strategy: { ...pairs, batchSize: BatchSize.messages(2) },
+          compaction: { mode: "manual" },
+        }),
       ),
     ),
   )
@@ -213,7 +216,7 @@ describe("what does not mislead a decision", () => {
       }
       const memory = yield* engine(yield* InMemoryEventLog.make, wordy)
       yield* memory.append("s", said(40))
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         // What the first call finished is kept; there is no room for a second one.
         { _tag: "Committed", committed: { calls: 1 } },
         { _tag: "Failed", error: { reason: "too-large" } },

@@ -4,7 +4,7 @@ import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventLog, InMemoryEventLog, Memory } from "../index.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const seqs = (events: Chunk.Chunk<{ readonly version: number }>) =>
   Chunk.toReadonlyArray(events).map(({ version }) => version)
@@ -34,7 +34,7 @@ describe("a subscription", () => {
         .pipe(Stream.take(5), Stream.runCollect, Effect.fork)
       yield* Effect.yieldNow()
       yield* memory.append("s", said(1, 5))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const tags = Chunk.toReadonlyArray(yield* Fiber.join(seen)).map(
         ({ version, event }) => `${version} ${event._tag}`,
       )

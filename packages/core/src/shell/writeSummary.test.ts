@@ -33,7 +33,7 @@ const commit = Effect.gen(function* () {
   return yield* memory.compact("s")
 })
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 describe("a chain of summarizers", () => {
   it.effect("asks the next one when one has failed, and writes down whose words they are", () => {
@@ -140,7 +140,7 @@ describe("what was finished before a failure", () => {
     return Effect.gen(function* () {
       expect(yield* commit).toMatchObject({ _tag: "Failed" })
       expect((yield* (yield* Memory.Memory).state("s")).coveredTo).toBe(0)
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
   })
 })
 
@@ -173,6 +173,6 @@ describe("the size that a strategy asks for", () => {
         ["block", summary?.segments[0]?.to],
       ])
       expect(summary?.segments.at(-1)?.to).toBe(coveredTo)
-    }).pipe(Effect.provide(withMemory({ strategy, compaction: "manual" }, service)))
+    }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }, service)))
   })
 })

@@ -12,11 +12,11 @@ const compacted = Effect.gen(function* () {
   const memory = yield* Memory.Memory
   const log = yield* EventLog.EventLog
   yield* memory.append("s", said(6))
-  yield* memory.compactDue("s")
+  yield* memory.compact("s", { which: "due" })
   return { memory, log, good: (yield* snapshotOf(log, "s"))! }
 })
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 describe("repair", () => {
   it.effect("declares a damaged summary invalid, and the session verifies", () =>
@@ -24,7 +24,7 @@ describe("repair", () => {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog
       yield* memory.append("s", said(6))
-      yield* memory.compactDue("s")
+      yield* memory.compact("s", { which: "due" })
       const version = yield* EventLog.versionOf(log, "s")
       const broken = { version: 8, schemaVersion: 1, data: '{"half":', checksum: 0 }
       yield* log.rewrite("s", [broken], [harmless], { expectedVersion: version, batchId: "damage" })
@@ -36,7 +36,7 @@ describe("repair", () => {
       expect(left).toEqual([])
       expect(yield* Verify.session(log, "s")).toEqual([])
       expect(yield* Repair.repair(log, "s")).toEqual({ session: "s", mended: [], left: [] })
-      expect(yield* memory.compactDue("s")).toMatchObject([
+      expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 4 } },
       ])
     }).pipe(Effect.provide(withMemory(manual))),

@@ -13,16 +13,16 @@ import {
 } from "@memfold/harness/logs"
 import { EventLog, Memory, Repair, Verify } from "../index.js"
 
-const manual = { strategy: pairs, compaction: "manual" } as const
+const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 /** A session with a superseded and an active summary, and the rows of both. */
 const compacted = Effect.gen(function* () {
   const memory = yield* Memory.Memory
   const log = yield* EventLog.EventLog
   yield* memory.append("s", said(6))
-  yield* memory.compactDue("s")
+  yield* memory.compact("s", { which: "due" })
   yield* memory.append("s", said(4, 6))
-  yield* memory.compactDue("s")
+  yield* memory.compact("s", { which: "due" })
   const rows = yield* summariesOf(log, "s")
   expect(rows.map(({ status }) => status)).toEqual(["superseded", "active"])
   return { memory, log, rows, damage: damageOf(log) }
@@ -168,7 +168,7 @@ describe("rows that cannot be read or written", () => {
           Effect.gen(function* () {
             if (others-- > 0) {
               yield* Effect.orDie(memory.append("s", said(4, 10)))
-              yield* Effect.orDie(memory.compactDue("s"))
+              yield* Effect.orDie(memory.compact("s", { which: "due" }))
             }
             yield* log.projections.put(session, at, changes)
           }),

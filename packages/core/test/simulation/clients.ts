@@ -305,7 +305,7 @@ export class Clients {
       }),
 
     settle: (engine, session) =>
-      this.ask(engine, "settle", session, engine.memory.compactDue(session), {
+      this.ask(engine, "settle", session, engine.memory.compact(session, { which: "due" }), {
         answered: (outcomes, { since }) => this.outcomes(session, outcomes, since),
       }),
 
@@ -318,7 +318,7 @@ export class Clients {
     },
 
     recompact: (engine, session) =>
-      this.ask(engine, "recompact", session, engine.memory.recompact(session), {
+      this.ask(engine, "recompact", session, engine.memory.compact(session, { which: "all" }), {
         answered: (outcomes, { since }) => this.outcomes(session, outcomes, since),
       }),
 

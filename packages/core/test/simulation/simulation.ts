@@ -323,12 +323,12 @@ class Run {
     if (truth === undefined || engine === undefined) return
     const { session, states } = truth
     const most = states.at(-1)!.total + 8
-    clients.ask(engine, "settle", session, engine.memory.compactDue(session), {
+    clients.ask(engine, "settle", session, engine.memory.compact(session, { which: "due" }), {
       answered: (outcomes) =>
         must(outcomes.length <= most, "L9", () => `${session} came to ${outcomes.length} compactions`),
     })
     this.drain()
-    clients.ask(engine, "settle", session, engine.memory.compactDue(session), {
+    clients.ask(engine, "settle", session, engine.memory.compact(session, { which: "due" }), {
       answered: (outcomes) =>
         must(
           outcomes.length === 0 || states.at(-1)!.failures !== null,

@@ -7,7 +7,7 @@ import { createMemory, SummaryMode, Keep, Strategy, Trigger } from "../index.js"
 const settings = {
   store: "memory:",
   summarizer: "echo",
-  compaction: "inline",
+  compaction: { mode: "inline" },
   strategy: Strategy.make({
     name: "all",
     when: Trigger.backlog({ messages: 1 }),

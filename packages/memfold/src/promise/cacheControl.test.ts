@@ -30,7 +30,7 @@ describe("the prompt cache", () => {
       store: "memory:",
       format: "anthropic",
       strategy,
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     await memory.append("s", talk)
     await memory.append("s", text("user", "Where does order KX-4471 go?"))

@@ -150,7 +150,7 @@ describe("system messages", () => {
     keep: Keep.lastMessages(1),
     summaryMode: SummaryMode.rolling,
   })
-  const settings = { store: "memory:", summarizer: "echo", strategy, compaction: "inline" } as const
+  const settings = { store: "memory:", summarizer: "echo", strategy, compaction: { mode: "inline" } } as const
   const chat = [
     { role: "system" as const, content: "Be brief." },
     { role: "user" as const, content: "one" },

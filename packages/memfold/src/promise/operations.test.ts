@@ -14,7 +14,7 @@ const options = {
   store: "memory:",
   summarizer: "echo",
   strategy: Rounds({ fullContextTurns: 1, cachedContextTurns: 1 }),
-  compaction: "manual",
+  compaction: { mode: "manual" },
 } as const
 
 const texts = (messages: ReadonlyArray<{ readonly content?: unknown }>) =>
@@ -25,7 +25,7 @@ describe("time", () => {
     await using memory = createMemory(options)
     for (const index of [0, 1, 2]) {
       await memory.append("s", turn(index))
-      await memory.compactDue("s")
+      await memory.compact("s", { which: "due" })
     }
     const summaries = await memory.summaries("s")
     expect(summaries.map(({ status, text }) => [status, text])).toEqual([
@@ -43,7 +43,7 @@ describe("time", () => {
       keep: Keep.lastMessages(1),
       summaryMode: SummaryMode.rolling,
     })
-    await memory.recompact("copy", { strategy: rolling })
+    await memory.compact("copy", { which: "all", strategy: rolling })
     expect((await memory.context("copy")).messages[0]?.content).toBe("[Conversation Summary]\n[0,5)")
 
     expect(await memory.redact("s", 0)).toEqual({ invalidated: 1 })
@@ -63,7 +63,7 @@ describe("one request", () => {
       ...options,
       strategy: "rounds",
       settings: file,
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     await memory.append("s", [...turn(0), ...turn(1)])
     await memory.append("s", turn(2))
@@ -82,7 +82,9 @@ describe("one request", () => {
 
   it("cannot give settings to a strategy that has no name to it", async () => {
     await using memory = createMemory(options)
-    await expect(memory.compactDue("s", { settings: { fullContextTurns: 3 } })).rejects.toMatchObject({
+    await expect(
+      memory.compact("s", { which: "due", settings: { fullContextTurns: 3 } }),
+    ).rejects.toMatchObject({
       _tag: "InvalidOption",
       option: "settings",
     })
@@ -99,7 +101,7 @@ describe("the wording of summaries", () => {
     ] as const) {
       await using memory = createMemory({ ...options, wording })
       await memory.append("s", [...turn(0), ...turn(1)])
-      await memory.compactDue("s")
+      await memory.compact("s", { which: "due" })
       expect((await memory.context("s")).messages[0]).toEqual({ role: "system", content: `${heading}[0,2)` })
     }
     expect(() => createMemory({ ...options, wording: "loud" as "session-memory" })).toThrow("wording")
@@ -113,11 +115,13 @@ describe("what others have a say in", () => {
     let veto = true
     await using memory = createMemory({
       ...options,
-      summarizerRetries: 0,
-      hooks: {
-        beforeCompaction: async () => (veto ? { veto: true } : { instructions: "mind the numbers" }),
-        afterCompaction: ({ outcome }) => {
-          ended.push(outcome._tag)
+      compaction: {
+        summarizerRetries: 0,
+        hooks: {
+          beforeCompaction: async () => (veto ? { veto: true } : { instructions: "mind the numbers" }),
+          afterCompaction: ({ outcome }) => {
+            ended.push(outcome._tag)
+          },
         },
       },
       summarizer: [
@@ -129,9 +133,9 @@ describe("what others have a say in", () => {
       ],
     })
     await memory.append("s", [...turn(0), ...turn(1)])
-    expect(await memory.compactDue("s")).toEqual([])
+    expect(await memory.compact("s", { which: "due" })).toEqual([])
     veto = false
-    expect(await memory.compactDue("s")).toMatchObject([
+    expect(await memory.compact("s", { which: "due" })).toMatchObject([
       { _tag: "Committed", committed: { summarizer: "echo" } },
     ])
     expect(asked[0]).toContain("mind the numbers")
@@ -176,9 +180,9 @@ describe("what others have a say in", () => {
     expect(wrong({ layers: "yes" })).toThrow('"layers"')
     expect(wrong({ budget: { tokens: -1 } })).toThrow('"budget"')
     expect(wrong({ budget: { tokens: 10, timeout: "soonish" } })).toThrow('"budget"')
-    expect(wrong({ shutdown: "nonsense" })).toThrow('"shutdown"')
+    expect(wrong({ compaction: { shutdown: "nonsense" } })).toThrow('"shutdown"')
     expect(() => createMemory(undefined as never)).toThrow('"options"')
-    await using memory = createMemory({ ...options, compaction: "off" })
+    await using memory = createMemory({ ...options, compaction: { mode: "off" } })
     await memory.append("s", [...turn(0), ...turn(1)])
     expect(await memory.compact("s")).toEqual({ _tag: "Idle", reason: "off" })
     await expect(memory.context("s", { atVersion: -1 })).rejects.toMatchObject({ _tag: "InvalidInput" })
@@ -189,7 +193,7 @@ describe("what others have a say in", () => {
   })
 
   it("memory layers learn and recall, and facts can be removed", async () => {
-    await using memory = createMemory({ ...options, layers: true, compaction: "inline" })
+    await using memory = createMemory({ ...options, layers: true, compaction: { mode: "inline" } })
     await memory.append("s", [
       { role: "user", content: "My name is Ada and I live in Graz." },
       { role: "assistant", content: "Nice to meet you, Ada." },
@@ -216,7 +220,7 @@ describe("what others have a say in", () => {
     })
     await using memory = createMemory({ ...options, strategy })
     await memory.append("s", [...turn(0), ...turn(1), ...turn(2)])
-    await memory.compactDue("s")
+    await memory.compact("s", { which: "due" })
     expect((await memory.context("s")).messages[0]).toEqual(turn(0)[0])
   })
 })

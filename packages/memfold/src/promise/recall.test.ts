@@ -21,7 +21,12 @@ const question = { role: "user" as const, content: "Where does order KX-4471 go?
 describe("recall", () => {
   it("returns messages in the format of the memory", async () => {
     for (const format of ["openai", "anthropic", "openai-responses"] as const) {
-      await using memory = createMemory({ store: "memory:", format, strategy, compaction: "inline" })
+      await using memory = createMemory({
+        store: "memory:",
+        format,
+        strategy,
+        compaction: { mode: "inline" },
+      })
       await memory.append("s", talk)
       const found = await memory.recall("s", "kx-4471", { tokens: 100 })
       const first = found.messages.find(({ index }) => index === 0)
@@ -33,7 +38,12 @@ describe("recall", () => {
 
   it("finds in all sessions of an owner, in every format", async () => {
     for (const format of ["openai", "anthropic", "openai-responses"] as const) {
-      await using memory = createMemory({ store: "memory:", format, strategy, compaction: "inline" })
+      await using memory = createMemory({
+        store: "memory:",
+        format,
+        strategy,
+        compaction: { mode: "inline" },
+      })
       await memory.append("s", talk, { owner: "ann" })
       await memory.append("t", { role: "user", content: "And where is KX-4471 now?" }, { owner: "ann" })
       await memory.append("u", { role: "user", content: "KX-4471 is mine!" }, { owner: "bob" })
@@ -49,7 +59,12 @@ describe("recall", () => {
 
   it("adds to a context what fits the newest user message, in every format", async () => {
     for (const format of ["openai", "anthropic", "openai-responses"] as const) {
-      await using memory = createMemory({ store: "memory:", format, strategy, compaction: "inline" })
+      await using memory = createMemory({
+        store: "memory:",
+        format,
+        strategy,
+        compaction: { mode: "inline" },
+      })
       await memory.append("s", [...talk, question])
       const plain = await memory.context("s")
       const context = await memory.context("s", { recall: { tokens: 200 } })
@@ -76,7 +91,7 @@ describe("tools", () => {
   })
 
   it("answer the calls of a message, and their results are normal messages", async () => {
-    await using memory = createMemory({ store: "memory:", strategy, compaction: "inline" })
+    await using memory = createMemory({ store: "memory:", strategy, compaction: { mode: "inline" } })
     await memory.append("s", [...talk, question])
     const call = (id: string, name: string, args: string) => ({
       id,
@@ -117,7 +132,7 @@ describe("tools", () => {
       store: "memory:",
       format: "anthropic",
       strategy,
-      compaction: "inline",
+      compaction: { mode: "inline" },
     })
     await memory.append("s", [...talk, question])
     const tools = memory.tools("s")

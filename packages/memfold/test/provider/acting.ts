@@ -88,7 +88,7 @@ export const play = (
 ): Effect.Effect<Played, Error, EventLog.EventLog> =>
   Effect.gen(function* () {
     const time = TranscriptClock.make(Math.trunc(messages.find((one) => one.time !== undefined)?.time ?? 0))
-    const memory = yield* Memory.make({ strategy, compaction: "manual" }).pipe(
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
       Effect.provideService(CurrentSummarizer, summarizer),
     )
     const anthropic = formats.find(({ format }) => format === "anthropic")
@@ -138,7 +138,7 @@ export const play = (
           yield* memory.append(session, message)
         }
         yield* check
-        const outcomes = yield* memory.compactDue(session)
+        const outcomes = yield* memory.compact(session, { which: "due" })
         if (outcomes.length > 0) yield* check
         count.compactions += outcomes.filter(({ _tag }) => _tag === "Committed").length
         for (const change of changes.filter(({ after }) => after === at)) {

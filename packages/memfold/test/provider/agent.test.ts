@@ -56,7 +56,7 @@ const heldBack = () => {
       await new Promise<void>((resolve) => waiting.push(resolve))
       return "What was said before, in short."
     },
-    hooks: { afterCompaction: () => ended() },
+    compaction: { hooks: { afterCompaction: () => ended() } },
     /** Lets the running compaction go on, and waits until it has ended. */
     finish: async () => {
       const end = new Promise<void>((resolve) => {
@@ -84,9 +84,7 @@ describe.each([{ prefix: true }, { prefix: false }])(
         format: "anthropic",
         ...compacting,
         summarizer,
-        hooks,
-        compaction: "background",
-        summarizerTimeout: "10 minutes",
+        compaction: { hooks, mode: "background", summarizerTimeout: "10 minutes" },
       })
       opened.push(() => memory.close())
       const turn = claude(memory, server, options)
@@ -118,9 +116,19 @@ describe("a session handed from Anthropic to OpenAI and back", () => {
   it("goes on with each, and nothing is refused", async () => {
     const server = await start(13)
     const store = storeFile()
-    const anthropic = createMemory({ store, format: "anthropic", ...compacting, compaction: "inline" })
-    const openai = createMemory({ store, format: "openai", ...compacting, compaction: "inline" })
-    const responses = createMemory({ store, format: "openai-responses", ...compacting, compaction: "inline" })
+    const anthropic = createMemory({
+      store,
+      format: "anthropic",
+      ...compacting,
+      compaction: { mode: "inline" },
+    })
+    const openai = createMemory({ store, format: "openai", ...compacting, compaction: { mode: "inline" } })
+    const responses = createMemory({
+      store,
+      format: "openai-responses",
+      ...compacting,
+      compaction: { mode: "inline" },
+    })
     opened.push(
       () => anthropic.close(),
       () => openai.close(),

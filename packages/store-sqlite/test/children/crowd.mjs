@@ -11,7 +11,7 @@ import { heard, pause, run, say } from "./engine.mjs"
 const [filename, name, appends, ...next] = process.argv.slice(2)
 
 // What a killed process was compacting is taken over soon.
-await run({ filename, lease: "1 second" }, (memory) => {
+await run({ filename, compaction: { lease: "1 second" } }, (memory) => {
   const talk = (session, first) =>
     Effect.gen(function* () {
       for (let number = first; number < Number(appends); number++) {
@@ -26,7 +26,7 @@ await run({ filename, lease: "1 second" }, (memory) => {
         yield* pause
       }
       // What is due is summarized before this process ends, and with it what runs in its background.
-      yield* memory.compactDue(`s${session}`)
+      yield* memory.compact(`s${session}`, { which: "due" })
     })
   return Effect.all(
     next.map((first, session) => talk(session, Number(first))),

@@ -22,7 +22,7 @@ const echo = {
 export const run = ({ lease = "1 minute", hooks = {}, ...options }, program) =>
   Effect.flatMap(Memory.Memory, program).pipe(
     Effect.provide(
-      Memory.layer({ strategy, lease, hooks }).pipe(
+      Memory.layer({ strategy, compaction: { lease, hooks } }).pipe(
         Layer.provide(layer(options)),
         Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
       ),

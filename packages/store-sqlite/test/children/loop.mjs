@@ -36,7 +36,7 @@ const program = Effect.flatMap(Memory.Memory, (memory) =>
   }),
 )
 await program.pipe(
-  Effect.provide(Layer.provide(Memory.layer({ strategy, compaction: "off" }), layer({ filename }))),
+  Effect.provide(Layer.provide(Memory.layer({ strategy, compaction: { mode: "off" } }), layer({ filename }))),
   Effect.runPromise,
 )
 heard.close()

@@ -63,9 +63,9 @@ const append = fc
 const others = [
   session.map((session) =>
     command(`settle ${session}`, session, async (_model, { world, memory }) => {
-      await world.run(memory.compactDue(session))
+      await world.run(memory.compact(session, { which: "due" }))
       same(
-        await world.run(memory.compactDue(session)),
+        await world.run(memory.compact(session, { which: "due" })),
         [],
         () => `compacting ${session} again without a new message (L9)`,
       )

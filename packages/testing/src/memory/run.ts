@@ -72,7 +72,7 @@ export const runOf = (
   { summarizer = EchoSummarizer.make() }: { readonly summarizer?: Summarizer.Service } = {},
 ): Promise<Run> => {
   const time = new VirtualClock()
-  const open = Memory.make({ strategy, compaction: "manual" })
+  const open = Memory.make({ strategy, compaction: { mode: "manual" } })
   const program = Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     const memory = yield* open
@@ -86,7 +86,7 @@ export const runOf = (
       time.now = Math.max(time.now, batch.at(-1)?.time ?? time.now)
       yield* memory.append(runSession, batch)
       yield* look(false, [])
-      yield* look(true, yield* memory.compactDue(runSession))
+      yield* look(true, yield* memory.compact(runSession, { which: "due" }))
     }
     const events = Chunk.toReadonlyArray(yield* Stream.runCollect(memory.events(runSession)))
     const states = [Session.empty(runSession)]

@@ -33,7 +33,7 @@ export const summarizerLaw = ({ options, strategies, numRuns }: MemoryKit): Law 
       inWorld(options, async (world) => {
         const memory = await world.open({
           strategy,
-          compaction: "inline",
+          compaction: { mode: "inline" },
           summarizer: summarizers.get(summarizer)!(),
         })
         let total = 0
@@ -65,7 +65,7 @@ export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law
         const coveredTo = (log: EventLog.Service) => faultyLog(log, faults)
         const memory = await world.open({ strategy, compaction: "inline", coveredTo })
         await world.run(appendAll(memory, batches, "w"))
-        const reader = await world.open({ strategy, compaction: "manual" })
+        const reader = await world.open({ strategy, compaction: { mode: "manual" } })
         sameMessages((await checkSession(world, reader, session)).read, batches.flat())
       }),
   })

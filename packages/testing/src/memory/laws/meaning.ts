@@ -75,7 +75,7 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           const opening = { strategy, embedder: embedder({ synonyms }), compaction: "manual" as const }
           const memory = await world.open({ ...opening, vectors })
           /** It erases as a process that ends before it can tell the vector index. */
-          const elsewhere = await world.open({ strategy, compaction: "manual" })
+          const elsewhere = await world.open({ strategy, compaction: { mode: "manual" } })
           /** The texts of the messages of each session; `null` for a redacted one. */
           const book = new Map<string, Array<string | null>>()
           for (const one of steps) {

@@ -51,7 +51,7 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
       `${strategy.name}; "${query}" within ${tokens} tokens\n${steps.map((one) => JSON.stringify(one)).join("\n")}`,
     holds: ({ strategy, steps, query, tokens }) =>
       inWorld(options, async (world) => {
-        const memory = await world.open({ strategy, compaction: "inline" })
+        const memory = await world.open({ strategy, compaction: { mode: "inline" } })
         const sessions = new Map<string, Kept>()
         for (const one of steps) {
           const kept = sessions.get(one.session)
@@ -76,10 +76,10 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
         }
         const indexed = await world.open({
           strategy,
-          compaction: "manual",
+          compaction: { mode: "manual" },
           index: Recall.inStore(world.log.projections, { eventsPerPart: 3, largestPart: 6 }),
         })
-        const fresh = await world.open({ strategy, compaction: "manual", fullTextIndex: "process" })
+        const fresh = await world.open({ strategy, compaction: { mode: "manual" }, fullTextIndex: "process" })
         for (const who of ["ann", "bob", "nobody"]) {
           const [found, ...others] = await world.run(
             Effect.all(

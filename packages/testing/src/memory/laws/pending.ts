@@ -31,7 +31,7 @@ export const pendingLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       inWorld(options, async (world) => {
         const memory = await world.open({
           strategy,
-          compaction: "background",
+          compaction: { mode: "background" },
           summarizer: slow("10 seconds"),
         })
         const { time } = world

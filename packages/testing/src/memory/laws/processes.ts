@@ -47,9 +47,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         })
         const settings = {
           strategy,
-          compaction: "background",
-          lease: "1 minute",
-          summarizerTimeout: "20 seconds",
+          compaction: { mode: "background", lease: "1 minute", summarizerTimeout: "20 seconds" },
         } as const
         const [one, other] = [
           await world.open({
@@ -78,12 +76,12 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             for (let minute = 0; minute < 20; minute++) yield* time.advance(600_000)
           }),
         )
-        const reader = await world.open({ strategy, compaction: "manual" })
+        const reader = await world.open({ strategy, compaction: { mode: "manual" } })
         const { read } = await checkSession(world, reader, session)
         const found = read.messages.map(({ message }) => canonical(contentsOf([message])))
         const expected = [...mine, ...theirs].flat().map((message) => canonical(contentsOf([message])))
         same(found.toSorted(), expected.toSorted(), () => "the messages in the log")
-        await world.run(reader.compactDue(session))
+        await world.run(reader.compact(session, { which: "due" }))
         await checkSession(world, reader, session)
       }),
   })
@@ -146,7 +144,7 @@ export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             Effect.gen(function* () {
               settling.push(
                 yield* Effect.forkDaemon(
-                  Effect.zipRight(memory.append(session, batch), memory.compactDue(session)),
+                  Effect.zipRight(memory.append(session, batch), memory.compact(session, { which: "due" })),
                 ),
               )
               yield* time.advance(passing[position] ?? 600_000)

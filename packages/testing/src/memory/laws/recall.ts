@@ -71,7 +71,7 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     holds: ({ strategy, before, after, which, clears, query, tokens }) =>
       inWorld(options, async (world) => {
         const secret = "q7secret7q"
-        const kept = await world.open({ strategy, compaction: "inline" })
+        const kept = await world.open({ strategy, compaction: { mode: "inline" } })
         let messages: Array<Message.Message> = []
         const appendAll = async (given: typeof before) => {
           for (const [position, batch] of given.entries()) {
@@ -83,8 +83,12 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
         // Parts of a few messages, so that short conversations have several.
         const inStore = Recall.inStore(world.log.projections, { eventsPerPart: 4, largestPart: 10 })
         const checkAll = async () => {
-          const indexed = await world.open({ strategy, compaction: "manual", index: inStore })
-          const fresh = await world.open({ strategy, compaction: "manual", fullTextIndex: "process" })
+          const indexed = await world.open({ strategy, compaction: { mode: "manual" }, index: inStore })
+          const fresh = await world.open({
+            strategy,
+            compaction: { mode: "manual" },
+            fullTextIndex: "process",
+          })
           const stored = await world.run(kept.messages(session, { limit: Math.max(messages.length, 1) }))
           for (const [text, searched] of [
             [query, "all"],

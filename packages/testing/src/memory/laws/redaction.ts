@@ -38,7 +38,7 @@ export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =
                 : text,
             })),
         }
-        const memory = await world.open({ strategy, compaction: "inline", summarizer: repeating })
+        const memory = await world.open({ strategy, compaction: { mode: "inline" }, summarizer: repeating })
         for (const batch of batches) {
           const marked = batch.map((message) =>
             next++ === index
@@ -49,7 +49,7 @@ export const redactionLaw = ({ options, strategies, numRuns }: MemoryKit): Law =
         }
         if (next === 0) return
         await world.run(memory.redact(session, index))
-        await world.run(memory.compactDue(session))
+        await world.run(memory.compact(session, { which: "due" }))
         const records = Chunk.toReadonlyArray(
           await world.run(Stream.runCollect(EventLog.records(world.log, session))),
         )

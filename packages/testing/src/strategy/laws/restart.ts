@@ -16,7 +16,11 @@ export const restartLaws = ({ law, numRuns }: Kit): ReadonlyArray<Law> => [
     holds: async ({ strategy, batches }) => {
       const { state, moments, reopened } = await runOf(strategy, batches)
       const [again, after, context] = await reopened((memory) =>
-        Effect.all([memory.state(runSession), memory.compactDue(runSession), memory.context(runSession)]),
+        Effect.all([
+          memory.state(runSession),
+          memory.compact(runSession, { which: "due" }),
+          memory.context(runSession),
+        ]),
       )
       same(again, state, () => "the state is another one")
       must(after.length === 0, () => `${after.length} compactions are due after the restart`)
