@@ -2,7 +2,7 @@
  * Recall with the full-text index in the SQLite file, against the index in the process: the first search after a start, the
  * search after an append, and the append itself.
  */
-import { EventLog, Memory, Message } from "@memfold/core"
+import { EventLog, FullTextIndex, Memory, Message, Recall } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
@@ -57,8 +57,13 @@ const opened = async (
       return yield* Memory.make({
         strategy: SlidingWindow(),
         compaction: { mode: "off" },
-        fullTextIndex,
-      }).pipe(Effect.provideService(EventLog.EventLog, log))
+      }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(
+          FullTextIndex.FullTextIndex,
+          fullTextIndex === "process" ? Recall.inProcess() : null,
+        ),
+      )
     }).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

@@ -43,7 +43,7 @@ const bytes = async (filename: string, size: number, strategy: Strategy.Strategy
   await Effect.gen(function* () {
     const memory = yield* Memory.make({
       strategy: strategy ?? SlidingWindow(),
-      compaction: strategy === null ? "off" : "inline",
+      compaction: { mode: strategy === null ? "off" : "inline" },
     })
     for (let index = 0; index < size; index++) yield* memory.append("s", turn(index))
   }).pipe(

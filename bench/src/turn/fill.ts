@@ -20,7 +20,7 @@ export const fill = (
     const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
     const memory = yield* Memory.make({
       strategy: SlidingWindow(),
-      compaction: compacted ? "inline" : "off",
+      compaction: { mode: compacted ? "inline" : "off" },
     }).pipe(Effect.provideService(EventLog.EventLog, log))
     for (let index = 0; index < turns; index++) {
       const { user, assistant } = turnAt(index)

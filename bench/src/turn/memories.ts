@@ -28,7 +28,7 @@ export const promises = async (filename: string, compaction: Compaction): Promis
   const memory = createMemory({
     store: `sqlite:${filename}`,
     strategy: "sliding-window",
-    compaction,
+    compaction: { mode: compaction },
     summarizer: async () => summary,
   })
   return {
@@ -49,7 +49,7 @@ export const effects = async (filename: string, compaction: Compaction): Promise
   const memory = await Effect.runPromise(
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename })
-      return yield* Memory.make({ strategy: SlidingWindow(), compaction }).pipe(
+      return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: compaction } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
         Effect.provideService(CurrentSummarizer, {
           name: "at once",

@@ -61,7 +61,7 @@ const measure = async (
   for (let round = 0; round < warmUp + counted; round++) {
     const start = next
     next += perRound[kind]
-    if (kind === "without") await memory.compact("s", { which: "due" })
+    if (kind === "without") await memory.compactDue("s")
     const messages = await memory.context("s")
     const work = {
       measured: () =>

@@ -405,10 +405,11 @@ describe("a memory with a wording of its own", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const engine = (options: Partial<Memory.Options>) =>
-        Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
-          Effect.provideService(EventLog.EventLog, log),
-          Effect.provideService(CurrentSummarizer, echo),
-        )
+        Memory.make({
+          strategy: pairs,
+          ...options,
+          compaction: { mode: "manual", ...options.compaction },
+        }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(CurrentSummarizer, echo))
       const before = yield* engine({})
       yield* before.append("s", said(6))
       yield* before.compact("s", { which: "due" })

@@ -32,7 +32,7 @@ const echo = { name: "echo", summarize: () => Effect.succeed({ text: "so far" })
 
 /** A memory with layers over a log of its own, which the test can read. */
 const withLayers = (options: Options = {}, compaction: "inline" | "manual" | "background" = "inline") =>
-  Memory.layer({ strategy: pairs, compaction }).pipe(
+  Memory.layer({ strategy: pairs, compaction: { mode: compaction } }).pipe(
     Layer.provide(layer(options)),
     Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
     Layer.provideMerge(InMemoryEventLog.layer),

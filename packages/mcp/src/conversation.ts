@@ -157,7 +157,7 @@ export const readMessages = tool({
         message: { ...one },
       })),
       total: page.total,
-      earlier: page.earlier,
+      earlier: page.before,
     }
   },
 })
@@ -213,6 +213,6 @@ const someSessions = async (memory: ServedMemory, limit: number) => {
 }
 
 const ownedSessions = async (memory: ServedMemory, owner: string, limit: number) => {
-  const { sessions, earlier } = await memory.sessionsOf(owner, { limit })
-  return { sessions, more: earlier !== null }
+  const { sessions, before } = await memory.sessionsOf(owner, { limit })
+  return { sessions, more: before !== null }
 }

@@ -1,5 +1,5 @@
 /** The tools of summaries: listing and explaining them, compacting, going back. */
-import type { Outcome, RecordedEvent, SummaryRecord } from "memfold"
+import type { CompactionOutcome, RecordedEvent, SummaryRecord } from "memfold"
 import * as z from "zod"
 import { NoSuchSummary } from "./failure.js"
 import { count, existing, session, shownTime } from "./schemas.js"
@@ -144,7 +144,7 @@ export const explainSummary = tool({
   },
 })
 
-const described = (outcome: Outcome) => {
+const described = (outcome: CompactionOutcome) => {
   switch (outcome._tag) {
     case "Committed": {
       const { summary, coveredTo, tokensBefore, tokensAfter } = outcome.committed
@@ -188,7 +188,7 @@ export const compact = tool({
       instructions === undefined ? {} : { instructions },
     )
     return {
-      outcome: outcome._tag.toLowerCase() as Lowercase<Outcome["_tag"]>,
+      outcome: outcome._tag.toLowerCase() as Lowercase<CompactionOutcome["_tag"]>,
       ...described(outcome),
     }
   },

@@ -30,8 +30,8 @@ const open = (options: Partial<CreateOptions> = {}) =>
     store: "memory:",
     strategy: "sliding-window",
     summarizer: "echo",
-    compaction: { mode: "inline" },
     ...options,
+    compaction: { mode: "inline", ...options.compaction },
   })
 
 /** After how many messages something was compacted, when they come one by one; and up to where. */

@@ -15,8 +15,8 @@ const open = (options: Partial<CreateOptions> = {}) =>
     store: "memory:",
     strategy: "rounds",
     summarizer: "echo",
-    compaction: { mode: "inline" },
     ...options,
+    compaction: { mode: "inline", ...options.compaction },
   })
 
 /** The rounds `[first, last]`, counted from 1: a user message and an assistant message each. */

@@ -65,11 +65,11 @@ const open = (file: string, options: Options = {}) =>
     format: "memfold",
     strategy: "split-turn",
     settings: { contextLimit: 1_000 },
-    compaction: { mode: "inline" },
     summarizer: "echo",
     tokenCounter: quarter,
     logger: "warning",
     ...options,
+    compaction: { mode: "inline", ...options.compaction },
   })
 
 type Memory = ReturnType<typeof open>

@@ -34,9 +34,10 @@ const open = (file: string, options: Options = {}) =>
     store: `sqlite:${file}`,
     format: "memfold",
     strategy: everyTen(SummaryMode.rolling),
-    compaction: { mode: "inline" },
+
     summarizer: "echo",
     ...options,
+    compaction: { mode: "inline", ...options.compaction },
   })
 
 type Memory = ReturnType<typeof open>

@@ -11,8 +11,8 @@ const open = (options: Partial<CreateOptions> = {}) =>
     strategy: "rolling-buffer",
     settings: { buffer_size: 4 },
     summarizer: "echo",
-    compaction: { mode: "inline" },
     ...options,
+    compaction: { mode: "inline", ...options.compaction },
   })
 
 /** The texts of the messages in `[from, to)`. */
@@ -297,7 +297,7 @@ describe("where it fits, and what it costs", () => {
       ["background", false],
     ] as const) {
       const model = held()
-      const memory = open({ compaction, summarizer: model.ask })
+      const memory = open({ compaction: { mode: compaction }, summarizer: model.ask })
       await memory.append("s", chat(8))
       let returned = false
       const appending = memory.append("s", chat(1, 8)).then(() => (returned = true))

@@ -365,11 +365,11 @@ describe("createMemory", () => {
       await memory.append("s", { role: at % 2 === 0 ? "user" : "assistant", content: `message number ${at}` })
     }
     const newest = await memory.messages("s", { limit: 20 })
-    const rest = await memory.messages("s", { limit: 20, before: newest.earlier! })
+    const rest = await memory.messages("s", { limit: 20, before: newest.before! })
     expect([...rest.messages, ...newest.messages].map(({ content }) => content)).toEqual(
       Array.from({ length: 30 }, (_, at) => `message number ${at}`),
     )
-    expect(rest.earlier).toBeNull()
+    expect(rest.before).toBeNull()
     await memory.close()
   })
 

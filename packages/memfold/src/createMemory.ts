@@ -3,9 +3,10 @@ import {
   CurrentSummarizer,
   Embedder,
   EventLog,
+  FullTextIndex,
   Memory,
   Metrics,
-  type Recall,
+  Recall,
   TokenCounter,
   Wording,
 } from "@memfold/core"
@@ -43,6 +44,7 @@ import type {
   PromiseMemory,
   RequestOptions,
 } from "./promise/PromiseMemory.js"
+import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { toolsOf } from "./promise/tools.js"
 
 /** The memory was closed before this call. Create another one. */
@@ -103,8 +105,7 @@ export const createMemory = <
   const {
     store,
     summarizer,
-    embedder,
-    vectorIndex,
+    recall = {},
     tokenCounter,
     format: given,
     systemMessages,
@@ -112,7 +113,7 @@ export const createMemory = <
     environmentPrefix,
     wording,
     layers,
-    hooks,
+    compaction: { hooks, ...compaction } = {},
     shadow,
     logger,
     metrics,
@@ -138,16 +139,18 @@ export const createMemory = <
   const engineOptions: Memory.Options = {
     ...engine,
     strategy,
-    ...(hooks === undefined ? {} : { compaction: { hooks: hooksOf(hooks) } }),
+    compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
     ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
     ...(wording === undefined
       ? {}
       : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
   }
+  const { embedder, vectorIndex, fullTextIndex } = recall
   /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
   const ready = [
     ...(summarizer === undefined ? [] : [Context.make(CurrentSummarizer, summarizerOf(summarizer))]),
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
+    ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
     ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
   ]
   const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
@@ -253,6 +256,19 @@ export const createMemory = <
     message: codec.encodeExact([message]) as Formats[Format]["context"],
   })
 
+  /** Messages of the format, one by one. */
+  const listCodec: ListCodec<Formats[Format]["given"]> = {
+    decode: (items) => Either.getOrThrowWith(codec.decode(items), same),
+    encode: (message) => {
+      const encoded = codec.encodeExact([message]) as
+        | ReadonlyArray<Formats[Format]["given"]>
+        | { readonly system?: unknown; readonly messages: ReadonlyArray<Formats[Format]["given"]> }
+      if (!("messages" in encoded)) return encoded
+      const system = encoded.system === undefined ? [] : [{ role: "system", content: encoded.system }]
+      return [...(system as ReadonlyArray<Formats[Format]["given"]>), ...encoded.messages]
+    },
+  }
+
   return {
     append: (session, messages, given) =>
       run(
@@ -301,30 +317,27 @@ export const createMemory = <
             }),
           ),
         {
-          decode: (message) => Either.getOrThrowWith(codec.decode([message]), same),
-          encode: (results) => {
-            const encoded = codec.encodeExact(results) as
-              | ReadonlyArray<Formats[Format]["given"]>
-              | { readonly messages: ReadonlyArray<Formats[Format]["given"]> }
-            return [...("messages" in encoded ? encoded.messages : encoded)]
-          },
+          decode: (message) => listCodec.decode([message]),
+          encode: (results) => results.flatMap(listCodec.encode),
         },
       ),
     state: (session, at) => run((memory) => memory.state(session, at)),
     events: (session, range) => iterate((memory) => memory.events(session, range)),
     summaries: (session) => run((memory) => memory.summaries(session)),
-    compactDue: (session, given) =>
-      run((memory) => memory.compact(session, { ...requested(given), which: "due" })),
-    compact: (session, given) => run((memory) => memory.compact(session, requested(given))),
+    // What `which` says decides between one outcome and a list, which only the types of `compact` can tell.
+    compact: ((session: string, given?: RequestOptions & Memory.CompactOptions) =>
+      run((memory) => memory.compact(session, requested(given)))) as PromiseMemory<Format, System>["compact"],
     subscribe: (session, given) => iterate((memory) => memory.subscribe(session, given)),
     facts: (session) => run((memory) => memory.facts(session)),
     removeFact: (session, fact, given) => run((memory) => memory.removeFact(session, fact, given)),
     revert: (session, given) => run((memory) => memory.revert(session, given)),
-    recompact: (session, given) =>
-      run((memory) => memory.compact(session, { ...requested(given), which: "all" })),
     fork: (session, to, given) => run((memory) => memory.fork(session, to, given)),
     redact: (session, message) => run((memory) => memory.redact(session, message)),
     describe: (session, change) => run((memory) => memory.describe(session, change)),
+    rewrite: (session, rewrite, given) =>
+      run((memory) => memory.rewrite(session, rewriteIn(rewrite, listCodec), requested(given)), {
+        finishes: true,
+      }),
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
     sessions: () => iterate((memory) => memory.sessions),

@@ -9,7 +9,6 @@ export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, Unknown
 export { OpenAIDecodeError } from "@memfold/openai"
 export { Closed } from "./createMemory.js"
 export { UnknownName } from "@memfold/catalog"
-export { InvalidOption } from "./promise/options.js"
 
 /** A stored event of the session cannot be read. */
 export const DamagedEvent = EventCodec.DamagedEvent
@@ -18,6 +17,13 @@ export type DamagedEvent = EventCodec.DamagedEvent
 /** An argument is invalid. Nothing was written. */
 export const InvalidInput = Memory.InvalidInput
 export type InvalidInput = Memory.InvalidInput
+
+/**
+ * An option of `createMemory`, or of one call, is unknown or has a value that is not allowed. `option` is its name, and
+ * `allowed` says which values it can have.
+ */
+export const InvalidOption = Memory.InvalidOption
+export type InvalidOption = Memory.InvalidOption
 
 /** A memory layer failed. */
 export const LayersError = MemoryLayers.LayersError

@@ -21,6 +21,7 @@ export {
 export type { AsyncEmbedder } from "./promise/embedder.js"
 export type {
   AsyncHooks,
+  CompactionOptions,
   CreateOptions,
   FormattedContext,
   FormattedPage,
@@ -29,6 +30,7 @@ export type {
   FormattedRecall,
   FormattedRecalledMessage,
   PromiseMemory,
+  RecallParts,
   RequestOptions,
 } from "./promise/PromiseMemory.js"
 export type {

@@ -147,7 +147,9 @@ it("layers of several parts that share one build it once", async () => {
   const shared = Layer.scopedDiscard(Effect.sync(() => built++))
   const memory = createMemory({
     store: Layer.provide(InMemoryEventLog.layer, shared),
-    vectorIndex: Layer.provide(Layer.sync(VectorIndex.VectorIndex, Recall.vectorsInProcess), shared),
+    recall: {
+      vectorIndex: Layer.provide(Layer.sync(VectorIndex.VectorIndex, Recall.vectorsInProcess), shared),
+    },
   })
   await memory.context("s")
   await memory.close()

@@ -16,10 +16,10 @@ export type {
   Budget,
   BudgetOutcome,
   Message,
-  Outcome,
-  Planned,
+  CompactionOutcome,
+  HookDecision,
+  PlannedCompaction,
   SubscribeOptions,
-  Verdict,
 } from "@memfold/core"
 
 /** The messages that were appended. */

@@ -21,7 +21,7 @@ describe("an embedder from a model", () => {
     it(`lets a memory find what means the same: ${name}`, async () => {
       const mine = embedder({ model, dimensions: 2 })
       expect(mine.name).toBe("mock-model-id")
-      await using memory = createMemory({ store: "memory:", embedder: mine })
+      await using memory = createMemory({ store: "memory:", recall: { embedder: mine } })
       await memory.append("s", [
         { role: "user", content: "I bought a car." },
         { role: "assistant", content: "Congratulations." },

@@ -459,7 +459,7 @@ export class AiSdkSession {
       pages.unshift(page.messages)
       read += page.messages.length
       from = page.from
-      before = page.earlier ?? undefined
+      before = page.before ?? undefined
       more = before !== undefined && !isEnough()
     }
     return encodeUIMessages(pages.flat(), (position) => `${this.id}-${from + position}`)

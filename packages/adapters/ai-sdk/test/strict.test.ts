@@ -29,7 +29,7 @@ describe("an agent that thinks, on one session", () => {
         store: "memory:",
         strategy: "rounds",
         settings: { fullContextTurns: 2, cachedContextTurns: 2 },
-        compaction,
+        compaction: { mode: compaction },
       })
       for (let turn = 1; turn <= 40; turn++) {
         const chat = aiSdk(memory).session("chat", { instructions: "Be brief." })

@@ -17,7 +17,7 @@ export const allMessages = async (
       ...(before === undefined ? {} : { before }),
     })
     pages.unshift(page)
-    before = page.earlier
+    before = page.before
   }
   return { messages: pages.flatMap((page) => page.messages), times: pages.flatMap(({ times }) => times) }
 }

@@ -59,12 +59,12 @@ export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string):
       const pages: Array<ReadonlyArray<Message.Message>> = []
       let next: string | null | undefined
       while (next !== null) {
-        const { messages, earlier }: Memory.MessagePage = yield* page({
+        const { messages, before }: Memory.MessagePage = yield* page({
           limit: 500,
           ...(next === undefined ? {} : { before: next }),
         })
         pages.unshift(messages)
-        next = earlier
+        next = before
       }
       return pages.flat()
     }),

@@ -44,7 +44,13 @@ describe.each(["anthropic", "openai"] as const)("an agent on one session, with %
             }
           })
           const { summaries, messages } = yield* program.pipe(
-            Effect.provide(Layer.mergeAll(memoryOf({ compaction }), models[provider](server), handlers)),
+            Effect.provide(
+              Layer.mergeAll(
+                memoryOf({ compaction: { mode: compaction } }),
+                models[provider](server),
+                handlers,
+              ),
+            ),
           )
           expect(server.refused.map(({ violations }) => violations)).toEqual([])
           expect(summaries.length).toBeGreaterThan(3)

@@ -66,7 +66,7 @@ describe("an agent on one session", () => {
     for (const compaction of ["inline", "background"] as const) {
       it(`is never refused: ${name}, compaction ${compaction}, reverts and a redaction`, async () => {
         const { server, model } = await connected(seeded(7), make)
-        await using memory = createMemory({ store: "memory:", ...short, compaction })
+        await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: compaction } })
         const agent = createAgent({
           model,
           tools: [lookUp],

@@ -62,7 +62,7 @@ const withOurs = (answer: Script, summary?: Script) => {
     store: "memory:",
     strategy: "rounds",
     settings: { fullContextTurns: 1, cachedContextTurns: 1 },
-    compaction: summary === undefined ? "off" : "inline",
+    compaction: { mode: summary === undefined ? "off" : "inline" },
     summarizer: summarizer({ agent: new Agent(config(writer.model)) }),
   })
   const agent = new Agent({ ...config(model), tools: { search }, ...memfold({ memory }) })

@@ -61,7 +61,7 @@ describe("an agent on one session", () => {
     for (const compaction of compactions) {
       it(`is never refused: ${name}, compaction ${compaction}, reverts and a redaction`, async () => {
         const { server, model } = await connected(seeded(7), make)
-        await using memory = createMemory({ store: "memory:", ...short, compaction })
+        await using memory = createMemory({ store: "memory:", ...short, compaction: { mode: compaction } })
         const agent = new Agent({ ...base, model, ...memfold({ memory }) })
         for (let turn = 1; turn <= turns; turn++) {
           const text = `Question ${turn}?`

@@ -290,8 +290,8 @@ export class MemfoldSession implements Session {
     const { total } = page
     for (;;) {
       pages.unshift(page.messages.slice(Math.max(index - page.from, 0)))
-      if (page.from <= index || page.earlier === null) return { messages: pages.flat(), total }
-      page = await this.memory.messages(this.id, { limit: nextPage, before: page.earlier })
+      if (page.from <= index || page.before === null) return { messages: pages.flat(), total }
+      page = await this.memory.messages(this.id, { limit: nextPage, before: page.before })
     }
   }
 
@@ -306,9 +306,9 @@ export class MemfoldSession implements Session {
       })
       messages.unshift(...page.messages)
       const items = encodeItems(messages)
-      if (page.earlier === null && items.length <= limit) return items
+      if (page.before === null && items.length <= limit) return items
       if (items.length > limit) return wholeGroups(items, items.length - limit)
-      before = page.earlier ?? undefined
+      before = page.before ?? undefined
     }
   }
 }

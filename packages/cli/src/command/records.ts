@@ -1,7 +1,7 @@
 /**
  * The output of `--json`, one object per line. The README of the package documents its fields.
  */
-import type { EventLog, Outcome, Render } from "@memfold/core"
+import type { EventLog, CompactionOutcome, Render } from "@memfold/core"
 import { formatContext } from "@memfold/catalog"
 import type { Totals } from "../replay/replay.js"
 
@@ -33,7 +33,7 @@ export const contextRecord = (format: ContextFormat, context: Render.Context) =>
  */
 export const compactionRecord = (
   after: number,
-  { started, committed, supersedes, pruned }: Extract<Outcome, { _tag: "Committed" }>,
+  { started, committed, supersedes, pruned }: Extract<CompactionOutcome, { _tag: "Committed" }>,
 ) => ({
   type: "compaction",
   after,
@@ -49,7 +49,10 @@ export const compactionRecord = (
 })
 
 /** A compaction that only shortened tool outputs; `pruned` is their number. */
-export const prunedRecord = (after: number, { started, pruned }: Extract<Outcome, { _tag: "Pruned" }>) => ({
+export const prunedRecord = (
+  after: number,
+  { started, pruned }: Extract<CompactionOutcome, { _tag: "Pruned" }>,
+) => ({
   type: "pruned",
   after,
   reason: started.reason,

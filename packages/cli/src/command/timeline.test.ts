@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from "node:util"
-import { type Event, Message, type Outcome } from "@memfold/core"
+import { type Event, Message, type CompactionOutcome } from "@memfold/core"
 import { describe, expect, it } from "vitest"
 import { committed, started } from "@memfold/testing"
 import { compactionRecord } from "./records.js"
 import { messageLine, outcomeLines } from "./timeline.js"
 
-type Committed = Extract<Outcome, { readonly _tag: "Committed" }>
+type Committed = Extract<CompactionOutcome, { readonly _tag: "Committed" }>
 
 const pruned: Event.ToolOutputsPruned = {
   _tag: "ToolOutputsPruned",
@@ -32,7 +32,7 @@ const outcome = (rest: Partial<Committed> = {}): Committed => ({
 })
 
 // Colours are for whoever looks; these tests read, wherever they run.
-const first = (one: Outcome) => stripVTControlCharacters(outcomeLines(one)[0] ?? "").trim()
+const first = (one: CompactionOutcome) => stripVTControlCharacters(outcomeLines(one)[0] ?? "").trim()
 
 describe("the badges of a compaction (reference design 3)", () => {
   it("say that it compressed, and what else it did", () => {

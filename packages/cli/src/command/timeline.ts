@@ -1,7 +1,7 @@
 /**
  * Prints a replay: the messages, and each compaction with its reason.
  */
-import { type Event, Message, type Outcome } from "@memfold/core"
+import { type Event, Message, type CompactionOutcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
 import { color, columns, count, oneLine, several } from "../terminal/terminal.js"
 
@@ -63,14 +63,14 @@ const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
 const badges = ({
   started,
   pruned,
-}: Extract<Outcome, { readonly _tag: "Committed" }>): ReadonlyArray<string> => [
+}: Extract<CompactionOutcome, { readonly _tag: "Committed" }>): ReadonlyArray<string> => [
   "Compressed",
   ...(started.parts.some((part) => part.kind === "turn-prefix") ? ["Split Turn"] : []),
   ...(pruned === null ? [] : [prunedBadge(pruned)]),
 ]
 
 /** One compaction, on one or two lines. */
-export const outcomeLines = (outcome: Outcome): ReadonlyArray<string> => {
+export const outcomeLines = (outcome: CompactionOutcome): ReadonlyArray<string> => {
   switch (outcome._tag) {
     case "Committed": {
       const { started, committed, supersedes } = outcome

@@ -7,7 +7,7 @@ import {
   EventLog,
   Memory,
   type Message,
-  type Outcome,
+  type CompactionOutcome,
   type Render,
   type Session,
   type Strategy,
@@ -35,7 +35,7 @@ export interface MessageStep {
   readonly _tag: "Message"
   readonly index: number
   readonly message: Message.Message
-  readonly outcomes: ReadonlyArray<Outcome>
+  readonly outcomes: ReadonlyArray<CompactionOutcome>
 }
 
 /** The sums of a replay. Each assistant message stands for one call of the model. */

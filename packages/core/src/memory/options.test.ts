@@ -9,7 +9,17 @@ import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const nothing: ReadonlyArray<unknown> = [5, "x", true, [], null]
 const noCount: ReadonlyArray<unknown> = [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "3", {}, null]
-const noDuration: ReadonlyArray<unknown> = ["2 parsecs", "x", {}, null, Number.NaN, []]
+const noDuration: ReadonlyArray<unknown> = [
+  "2 parsecs",
+  "x",
+  {},
+  null,
+  Number.NaN,
+  [],
+  -1,
+  "-1 seconds",
+  [-1, 0],
+]
 
 /** Values that each option cannot have. */
 const wrong: Readonly<Record<string, ReadonlyArray<unknown>>> = {
@@ -31,20 +41,30 @@ const wrong: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   ],
   shadow: [...nothing, {}],
   wording: [...nothing, {}, { role: "assistant", heading: "", between: "", beforeTurnPrefix: "" }],
-  compaction: {
-    mode: [...nothing, "sometimes", {}],
-    hooks: [...nothing, { beforeCompaction: 5 }, { afterCompaction: "x" }],
-    shutdown: noDuration,
-    backOff: noDuration,
-    summarizerTimeout: noDuration,
-    lease: [...noDuration, "2 hours", Number.POSITIVE_INFINITY],
-    summarizerRetries: noCount,
-    concurrency: [...noCount, 0],
-  },
+  compaction: [...nothing],
+  "compaction.mode": [...nothing, "sometimes", {}],
+  "compaction.hooks": [...nothing, { beforeCompaction: 5 }, { afterCompaction: "x" }],
+  "compaction.shutdown": noDuration,
+  "compaction.backOff": noDuration,
+  "compaction.summarizerTimeout": noDuration,
+  "compaction.lease": [...noDuration, 0, "2 hours", Number.POSITIVE_INFINITY],
+  "compaction.summarizerRetries": noCount,
+  "compaction.concurrency": [...noCount, 0],
+  // A name with a typing mistake.
+  "compaction.modes": ["manual"],
   budget: [...nothing, {}, { tokens: 0 }, { tokens: Number.NaN }, { tokens: 5, timeout: "soon" }],
   cachedSessions: [...noCount, 0],
   summarizer: [...nothing, {}, { name: "x" }, { name: "x", summarize: 5 }, { ...echo, fallback: 5 }],
   tokenCounter: [...nothing, {}, { name: "x", count: 5 }],
+}
+
+/** The options with another value for one of them, which a dot may name in its group. */
+const changed = (options: Readonly<Record<string, unknown>>, option: string, value: unknown) => {
+  const [name = "", inner] = option.split(".")
+  return {
+    ...options,
+    [name]: inner === undefined ? value : { ...(options[name] as object), [inner]: value },
+  }
 }
 
 const valid = {
@@ -87,12 +107,12 @@ describe("the options of a memory", () => {
         mutation,
         fc.subarray(Object.keys(valid).filter((name) => name !== "strategy")),
         async ([option, value], left) => {
-          const needed = new Set(["strategy", "summarizer", "tokenCounter", option])
+          const needed = new Set(["strategy", "summarizer", "tokenCounter", option.split(".")[0]])
           const given = Object.fromEntries(
             Object.entries(valid).filter(([name]) => needed.has(name) || left.includes(name)),
           )
           expect((await opened(given))._tag).toBe("Success")
-          const exit = await opened({ ...given, [option]: value })
+          const exit = await opened(changed(given, option, value))
           const defect = Exit.isFailure(exit) ? [...Cause.defects(exit.cause)][0] : undefined
           expect(defect).toMatchObject({ _tag: "InvalidOption", option })
           expect(String(defect)).toContain(`"${option}" must be`)
@@ -103,11 +123,15 @@ describe("the options of a memory", () => {
   })
 
   it("are all checked", () => {
-    expect(Object.keys(wrong).toSorted()).toEqual(Object.keys(valid).toSorted())
+    const { compaction, ...others } = valid
+    const names = ["compaction", ...Object.keys(compaction).map((name) => `compaction.${name}`)]
+    expect(Object.keys(wrong).toSorted()).toEqual(
+      [...Object.keys(others), ...names, "compaction.modes"].toSorted(),
+    )
     for (const [option, values] of Object.entries(wrong)) {
       for (const value of values) {
         expect(
-          Memory.checkOptions({ ...valid, [option]: value }),
+          Memory.checkOptions(changed(valid, option, value)),
           `${option}: ${String(value)}`,
         ).toMatchObject({ option })
       }
@@ -126,17 +150,22 @@ describe("the arguments of a call", () => {
 
   it.effect("are refused with typed errors, and nothing is written", () =>
     Effect.gen(function* () {
-      const { append, compact, compactDue, context, events, recompact, state, subscribe, fork } =
-        yield* memory
+      const { append, compact, context, events, state, subscribe, fork } = yield* memory
       yield* append("s", said(3))
       for (const strategy of [{}, 5, "x", () => pairs] as ReadonlyArray<unknown> as ReadonlyArray<never>) {
         yield* invalid(append("s", said(1), { strategy }))
         yield* invalid(context("s", { strategy }))
-        yield* invalid(compactDue("s", { strategy }))
         yield* invalid(compact("s", { strategy }))
-        yield* invalid(recompact("s", { strategy }))
+        yield* invalid(compact("s", { which: "due", strategy }))
+        yield* invalid(compact("s", { which: "all", strategy }))
       }
-      yield* invalid(compact("s", { instructions: 5 as never }))
+      for (const options of [
+        { instructions: 5 },
+        { which: "some" },
+        { which: "due", instructions: "Be brief." },
+        { which: "all", takeOver: true },
+      ] as ReadonlyArray<unknown> as ReadonlyArray<never>)
+        yield* invalid(compact("s", options))
       for (const options of [
         { from: Number.NaN },
         { fromVersion: Number.NaN },

@@ -59,7 +59,7 @@ describe("the owner and the title of a session", () => {
       })
       expect((yield* memory.sessionsOf("ann")).sessions).toHaveLength(1)
       yield* memory.delete("s")
-      expect(yield* memory.sessionsOf("ann")).toEqual({ sessions: [], earlier: null })
+      expect(yield* memory.sessionsOf("ann")).toEqual({ sessions: [], before: null })
       yield* memory.append("s", hello!)
       expect((yield* memory.state("s")).description.owner).toBe(null)
     }).pipe(Effect.provide(live)),
@@ -149,10 +149,10 @@ describe("the sessions of an owner", () => {
       expect(names(yield* memory.sessionsOf("ann"))).toEqual(["a", "e", "c", "b:1"])
       const first = yield* memory.sessionsOf("ann", { limit: 2 })
       expect(names(first)).toEqual(["a", "e"])
-      const second = yield* memory.sessionsOf("ann", { limit: 2, before: first.earlier! })
-      expect([names(second), second.earlier]).toEqual([["c", "b:1"], null])
+      const second = yield* memory.sessionsOf("ann", { limit: 2, before: first.before! })
+      expect([names(second), second.before]).toEqual([["c", "b:1"], null])
       const third = yield* memory.sessionsOf("ann", { limit: 3 })
-      expect(names(yield* memory.sessionsOf("ann", { before: third.earlier! }))).toEqual(["b:1"])
+      expect(names(yield* memory.sessionsOf("ann", { before: third.before! }))).toEqual(["b:1"])
       for (const wrong of [{ limit: 0 }, { before: "x" }, { before: "x:y" }]) {
         expect(yield* Effect.flip(memory.sessionsOf("ann", wrong))).toMatchObject({ _tag: "InvalidInput" })
       }

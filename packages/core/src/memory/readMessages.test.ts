@@ -22,7 +22,7 @@ describe("messages of a session", () => {
         from: 0,
         to: 0,
         total: 0,
-        earlier: null,
+        before: null,
       })
       for (let at = 0; at < 25; at++) yield* memory.append("s", Message.user(`message ${at}`, { time: at }))
       expect((yield* memory.state("s")).coveredTo).toBeGreaterThan(15)
@@ -37,10 +37,10 @@ describe("messages of a session", () => {
         expect(page).toMatchObject({ from, to, total: 25 })
         expect(page.times).toEqual(page.messages.map((_, at) => from + at))
         seen.unshift(...page.messages.map(Message.text))
-        if (page.earlier === null) break
-        page = yield* memory.messages("s", { limit: 10, before: page.earlier })
+        if (page.before === null) break
+        page = yield* memory.messages("s", { limit: 10, before: page.before })
       }
-      expect(page.earlier).toBeNull()
+      expect(page.before).toBeNull()
       expect(seen).toEqual(Array.from({ length: 25 }, (_, at) => `message ${at}`))
     }).pipe(Effect.provide(live)),
   )
@@ -49,11 +49,11 @@ describe("messages of a session", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       for (const text of ["a", "b", "c"]) yield* memory.append("s", Message.user(text))
-      const { earlier } = yield* memory.messages("s", { limit: 1 })
+      const { before } = yield* memory.messages("s", { limit: 1 })
       yield* memory.clear("s")
       yield* memory.append("s", [Message.user("d"), Message.user("e"), Message.user("f")])
       expect((yield* memory.messages("s")).messages.map(Message.text)).toEqual(["d", "e", "f"])
-      for (const options of [{ before: earlier! }, { before: "x" }, { before: "0.99.99" }, { limit: 0 }]) {
+      for (const options of [{ before: before! }, { before: "x" }, { before: "0.99.99" }, { limit: 0 }]) {
         expect(yield* Effect.flip(memory.messages("s", options))).toMatchObject({ _tag: "InvalidInput" })
       }
     }).pipe(Effect.provide(live)),

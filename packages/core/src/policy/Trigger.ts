@@ -29,7 +29,7 @@ export interface Trigger {
   /**
    * Returns when the trigger becomes due if no message comes before, in milliseconds since the epoch; `null` if it
    * never becomes due by time alone. The result must not depend on `now`, or the time would never come. A memory that
-   * compacts in the background checks the session again at that time. Without `dueTime`, only appends and `compactDue`
+   * compacts in the background checks the session again at that time. Without `dueTime`, only appends and `compact`
    * find the trigger due.
    */
   readonly dueTime?: (input: TriggerInput) => number | null
@@ -128,7 +128,7 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
  * Due when the backlog is not empty and no message has come for this long.
  *
  * A memory that compacts in the background sets a timer for each session that it has written to. For the sessions of a
- * stopped process, call `compactDue` regularly, for instance from a nightly job.
+ * stopped process, call `compact` with `which: "due"` regularly, for instance from a nightly job.
  *
  * @param duration - Milliseconds, or a duration such as `"8 hours"`.
  * @param reason - The reason that is recorded with the compaction.

@@ -36,7 +36,7 @@ const opened = (
   vectors: VectorIndex.Service = Recall.vectorsInProcess(),
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy, compaction: { mode: "manual" }, ...options }).pipe(
+  Memory.make({ strategy, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(Embedder.Embedder, embedder),
     Effect.provideService(VectorIndex.VectorIndex, vectors),
   )
@@ -191,7 +191,7 @@ describe("recall by meaning", () => {
                 : Effect.zipRight(Deferred.await(gate), mine.embed(list, options))
             }),
         }
-        const memory = yield* opened(slow, Recall.vectorsInProcess(), { embedderTimeout: "2 seconds" })
+        const memory = yield* opened({ ...slow, timeout: "2 seconds" }, Recall.vectorsInProcess())
         yield* memory.append("s", talk)
         const search = yield* Effect.fork(memory.recall("s", "vehicle"))
         yield* TestClock.adjust("1999 millis")

@@ -57,7 +57,9 @@ describe("a hook before a compaction", () => {
       yield* memory.compact("s", { instructions: "be brief" })
       expect(seen).toEqual(["s [0,4) backlog of 6", "s [4,10) demand of 12"])
       expect(told).toEqual(["keep the numbers", "be brief\n\nkeep the numbers"])
-    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { hooks } }, summarizer)))
+    }).pipe(
+      Effect.provide(withMemory({ ...manual, compaction: { ...manual.compaction, hooks } }, summarizer)),
+    )
   })
 
   it.effect("sees the very plan that is started", () => {
@@ -94,7 +96,10 @@ describe("a hook before a compaction", () => {
           Effect.zipRight(Effect.orDie(other.append("s", said(2, 6)))),
           Effect.as({ instructions: "keep the numbers" }),
         )
-      const memory = yield* on(log, { ...manual, compaction: { hooks: { beforeCompaction } } })
+      const memory = yield* on(log, {
+        ...manual,
+        compaction: { ...manual.compaction, hooks: { beforeCompaction } },
+      })
       yield* memory.append("s", said(6))
       expect(yield* memory.compact("s", { which: "due" })).toMatchObject([
         { _tag: "Committed", started: { from: 0, to: 6 } },
@@ -115,7 +120,7 @@ describe("a hook before a compaction", () => {
       expect(yield* memory.compact("s")).toEqual({ _tag: "Idle", reason: "vetoed" })
       expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
       expect(asked).toBe(3)
-    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { hooks } })))
+    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { ...manual.compaction, hooks } })))
   })
 
   it.effect("is told how it ended; a hook that dies changes nothing", () => {
@@ -133,7 +138,7 @@ describe("a hook before a compaction", () => {
       expect(yield* memory.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
       expect(ended).toEqual(["s Committed"])
     }).pipe(
-      Effect.provide(withMemory({ ...manual, compaction: { hooks } })),
+      Effect.provide(withMemory({ ...manual, compaction: { ...manual.compaction, hooks } })),
       Logger.withMinimumLogLevel(LogLevel.None),
     )
   })

@@ -21,7 +21,7 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
 })
 
 const engine = (log: EventLog.Service, options: Partial<Memory.Options> = {}) =>
-  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
+  Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, echo),
   )

@@ -13,7 +13,7 @@ const engine = (
   summarizer: Summarizer.Service = echo,
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
+  Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, summarizer),
   )
@@ -235,7 +235,7 @@ describe("a cap", () => {
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       for (const compaction of ["manual", "off"] as const) {
-        const memory = yield* engine(log, echo, { strategy: capped, compaction })
+        const memory = yield* engine(log, echo, { strategy: capped, compaction: { mode: compaction } })
         if (compaction === "manual") yield* memory.append("s", said(12))
         const { layout } = yield* memory.context("s")
         expect(layout[0]).toMatchObject({ section: "gap", from: 0, to: 6 })

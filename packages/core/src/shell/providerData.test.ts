@@ -207,7 +207,11 @@ describe("a summary with provider data", () => {
         _tag: "Failed",
         error: { reason: "unavailable" },
       })
-    }).pipe(Effect.provide(withMemory({ ...manual, compaction: { summarizerRetries: 0 } }, broken)))
+    }).pipe(
+      Effect.provide(
+        withMemory({ ...manual, compaction: { ...manual.compaction, summarizerRetries: 0 } }, broken),
+      ),
+    )
   })
 
   it.effect("is erased with the text of a covered message (L15)", () => {

@@ -20,7 +20,7 @@ const engine = (
   summarizer: Summarizer.Service,
   options: Partial<Memory.Options> = {},
 ) =>
-  Memory.make({ strategy: pairs, compaction: { mode: "manual" }, ...options }).pipe(
+  Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
     Effect.provideService(CurrentSummarizer, summarizer),
   )

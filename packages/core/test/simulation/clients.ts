@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import { Cause, Chunk, type Effect, Exit, type Fiber, Option, Stream } from "effect"
-import { type EventLog, type Outcome, Render, type Session } from "../../src/index.js"
+import { type EventLog, type CompactionOutcome, Render, type Session } from "../../src/index.js"
 import { type Engine, interrupt, told } from "./engine.js"
 import { type Batch, type History, type Moment, sameState, type Truth } from "./history.js"
 import type { Action, Plan } from "./plan.js"
@@ -111,7 +111,7 @@ export class Clients {
 
   /** Whatever a summarizer does, an append does not wait for it (law L8). */
   private promptly({ what, since, engine }: Pending): void {
-    if (what !== "append" || engine.plan.options.compaction === "inline") return
+    if (what !== "append" || engine.plan.options.compaction.mode === "inline") return
     const took = this.parts.world.now - Math.max(since.time, engine.process.slowUntil)
     must(took < promptly, "L8", () => `an append to a log that answers took ${took} ms`)
   }
@@ -456,7 +456,7 @@ export class Clients {
     },
   }
 
-  private outcomes(session: string, outcomes: ReadonlyArray<Outcome>, since: Moment): void {
+  private outcomes(session: string, outcomes: ReadonlyArray<CompactionOutcome>, since: Moment): void {
     const truth = this.parts.history.of(session)
     must(
       outcomes.length <= 2 * truth.records.length + 8,
@@ -519,7 +519,7 @@ const contextsOf = (engine: Engine, state: Session.SessionState): ReadonlyArray<
   const whole = Render.render(state)
   if (maxMessages === undefined || state.uncovered.length <= maxMessages) return [whole]
   const capped = Render.render(state, strategy.context)
-  if (compaction === "off") return [capped]
+  if (compaction.mode === "off") return [capped]
   const waits = state.running !== null || state.failures !== null || state.total < state.pausedUntil
   return waits ? [whole] : [capped, whole]
 }

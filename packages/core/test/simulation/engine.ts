@@ -62,7 +62,7 @@ export class Engine {
     )
     this.scope = Effect.runSync(Scope.make())
     const { hook } = plan
-    const hooks: Memory.Options["hooks"] =
+    const hooks: Memory.CompactionOptions["hooks"] =
       hook === null
         ? {}
         : {
@@ -72,7 +72,7 @@ export class Engine {
                 return !world.calm && world.draw.chance(hook.veto) ? { veto: true } : undefined
               }),
           }
-    this.memory = Memory.make({ ...plan.options, compaction: { hooks } }).pipe(
+    this.memory = Memory.make({ ...plan.options, compaction: { ...plan.options.compaction, hooks } }).pipe(
       Effect.provideService(EventLog.EventLog, faultyLog(log, { ...ports, faults: plan.faults })),
       Effect.provideService(TokenCounter.TokenCounter, quarter),
       Effect.provideService(CurrentSummarizer, Summarizer.withFallback(first!, ...others)),

@@ -46,7 +46,7 @@ export interface SummarizerPlan {
 }
 
 export interface EnginePlan {
-  readonly options: Memory.Options
+  readonly options: Memory.Options & { readonly compaction: Memory.CompactionOptions }
   readonly skew: number
   /** Its fibers make way for each other after so many operations. */
   readonly operations: number
@@ -247,7 +247,7 @@ export const planOf = (draw: Draw): Plan => {
       delete: rare(1.2),
       subscribe: rare(0.6),
       crash: rare(2 * violence),
-      compaction: { shutdown: rare(2 * violence) },
+      shutdown: rare(2 * violence),
       outage: errors > 0 ? rare(0.7) : 0,
       skew: rare(0.5),
       pause: 1.5,

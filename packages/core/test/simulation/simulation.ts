@@ -269,7 +269,7 @@ class Run {
   private keepsTime(session: string): boolean {
     const writer = this.history.writers.get(session)
     return this.engines.some(
-      ({ process, plan: { options } }) => process === writer && options.compaction === "background",
+      ({ process, plan: { options } }) => process === writer && options.compaction.mode === "background",
     )
   }
 
@@ -290,14 +290,14 @@ class Run {
     this.let(world.now + 5_000)
     world.mute = false
     this.drain()
-    if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction))) return
+    if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction.mode))) return
     const keepsTime = this.keepsTime(session)
     if (keepsTime) this.pass(6 * hour)
     const tried = chosen.events.findLast(({ event }) => event._tag === "CompactionFailed")?.event
     const failed = tried?._tag === "CompactionFailed" ? history.owners.get(tried.compaction)?.process : null
     // An engine that compacts inline tries again with its next append; the other engines do not know of its failure.
     const waits = engines.some(
-      ({ process, plan: { options } }) => process === failed && options.compaction === "inline",
+      ({ process, plan: { options } }) => process === failed && options.compaction.mode === "inline",
     )
     for (const { process, plan } of engines) {
       const state = states.at(-1)!
@@ -402,7 +402,7 @@ const describe = ({ engines, sessions, actions, gap }: Plan): string =>
   [
     `${actions} actions, ${sessions.length} sessions, gaps up to ${gap} ms`,
     ...engines.map(({ options, skew, faults, summarizers, hook }, position) => {
-      const { strategy, hooks: _hooks, ...rest } = options
+      const { strategy, ...rest } = options
       return `slot ${position}: ${strategy.name} ${JSON.stringify({ ...rest, skew, faults, summarizers, hook })}`
     }),
   ].join("\n        ")

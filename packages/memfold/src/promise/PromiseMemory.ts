@@ -7,8 +7,8 @@ import type {
   Memory,
   Metrics,
   MessageName,
-  Outcome,
-  Planned,
+  CompactionOutcome,
+  PlannedCompaction,
   Recall,
   Render,
   Session,
@@ -16,7 +16,7 @@ import type {
   SubscribeOptions,
   TokenCounter,
   VectorIndex,
-  Verdict,
+  HookDecision,
   Wording,
 } from "@memfold/core"
 import type * as Layers from "@memfold/layers"
@@ -45,10 +45,12 @@ import type { MemoryTools } from "./tools.js"
  *
  * const memory = createMemory({
  *   store: "memory:",
- *   hooks: {
- *     beforeCompaction: ({ session }) =>
- *       session.startsWith("legal-") ? { veto: true } : { instructions: "Keep every order number." },
- *     afterCompaction: ({ session, outcome }) => console.log(session, outcome._tag),
+ *   compaction: {
+ *     hooks: {
+ *       beforeCompaction: ({ session }) =>
+ *         session.startsWith("legal-") ? { veto: true } : { instructions: "Keep every order number." },
+ *       afterCompaction: ({ session, outcome }) => console.log(session, outcome._tag),
+ *     },
  *   },
  * })
  * await memory.close()
@@ -60,12 +62,39 @@ export interface AsyncHooks {
    * `{ instructions }` to add a text to the summarizer's prompt, or `undefined` to let it run. After a veto, the hook
    * runs again the next time a compaction is due.
    */
-  readonly beforeCompaction?: (planned: Planned) => Promise<Verdict> | Verdict
+  readonly beforeCompaction?: (planned: PlannedCompaction) => Promise<HookDecision> | HookDecision
   /** Runs after each compaction, whether it succeeded or not. */
   readonly afterCompaction?: (ended: {
     readonly session: string
-    readonly outcome: Outcome
+    readonly outcome: CompactionOutcome
   }) => Promise<void> | void
+}
+
+/** When and how compactions run. */
+export interface CompactionOptions extends Omit<Memory.CompactionOptions, "hooks"> {
+  /** Functions that run before and after each compaction. */
+  readonly hooks?: AsyncHooks
+}
+
+/** What recall searches with. */
+export interface RecallParts {
+  /**
+   * Turns texts into vectors, so that recall finds messages by their meaning beside their words. Without an embedder (default),
+   * recall needs no model and no network.
+   */
+  readonly embedder?: AsyncEmbedder | Embedder.Service
+  /**
+   * Where the vectors of the embedder are kept: a layer, such as that of `@memfold/sqlite-vec`. By default in the process, where
+   * they end with it.
+   */
+  readonly vectorIndex?: Layer.Layer<VectorIndex.VectorIndex>
+  /**
+   * Where the full-text index is kept.
+   *
+   * - `store` (default): in the store. It is written when a session is searched, not by appends.
+   * - `process`: in the process. The first search of a session reads its whole log.
+   */
+  readonly fullTextIndex?: "store" | "process"
 }
 
 /**
@@ -75,7 +104,7 @@ export interface AsyncHooks {
 export interface CreateOptions<
   Format extends keyof Formats = "openai",
   System extends SystemMessages = "inline",
-> extends Partial<Omit<Memory.Options, "strategy" | "wording" | "hooks" | "shadow">> {
+> extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
    * (TLS), or an event log layer of your own.
@@ -105,23 +134,15 @@ export interface CreateOptions<
    * before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
-  /**
-   * Turns texts into vectors, so that recall finds messages by their meaning beside their words. Without one (default), recall
-   * needs no model and no network.
-   */
-  readonly embedder?: AsyncEmbedder | Embedder.Service
-  /**
-   * Where the vectors of the embedder are kept: a layer, such as that of `@memfold/sqlite-vec`. By default in the process, where
-   * they end with it.
-   */
-  readonly vectorIndex?: Layer.Layer<VectorIndex.VectorIndex>
+  /** What recall searches with; words alone by default. */
+  readonly recall?: RecallParts
   /**
    * Memory layers: facts about the user and the scope, learned after each turn and recalled into contexts. `true` learns
    * by rules that need no model. Off by default.
    */
   readonly layers?: boolean | Layers.Options
-  /** Functions that run before and after each compaction. */
-  readonly hooks?: AsyncHooks
+  /** When and how compactions run; in the background by default. */
+  readonly compaction?: CompactionOptions
   /**
    * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` and the
    * debug log show where its decisions differ.
@@ -224,7 +245,7 @@ export interface RequestOptions {
 export interface PromiseMemory<Format extends keyof Formats, System extends SystemMessages = "inline"> {
   /**
    * Appends messages to a session: all of them or none. Resolves once they are durable. A failed compaction never makes it
-   * reject. With `compaction: "inline"`, it waits for the compactions that are due.
+   * reject. With `compaction: { mode: "inline" }`, it waits for the compactions that are due.
    *
    * @param session - the id of the session; any text that is not empty
    * @param messages - one message or a list, in the format of the memory; a whole response of the provider's client, too
@@ -302,9 +323,9 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * the last clear.
    *
    * @param session - the id of the session; a session without events has an empty page
-   * @param options - `limit`: the most messages of a page, 1 or more, 50 by default; `before`: the `earlier` of a page, to
+   * @param options - `limit`: the most messages of a page, 1 or more, 50 by default; `before`: the `before` of a page, to
    *   read the messages before it
-   * @returns the messages `[from, to)` in the format of the memory, their times, and `earlier`
+   * @returns the messages `[from, to)` in the format of the memory, their times, and `before`
    * @throws InvalidInput: the session id, the limit or the cursor is invalid; after a clear, cursors are
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
@@ -316,8 +337,8 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * const memory = createMemory({ store: "sqlite:chats.db" })
    * const newest = await memory.messages("chat-1", { limit: 20 })
-   * if (newest.earlier !== null) {
-   *   const { messages } = await memory.messages("chat-1", { limit: 20, before: newest.earlier })
+   * if (newest.before !== null) {
+   *   const { messages } = await memory.messages("chat-1", { limit: 20, before: newest.before })
    *   console.log(messages)
    * }
    * await memory.close()
@@ -491,13 +512,22 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   summaries(session: string): Promise<ReadonlyArray<Session.SummaryRecord>>
   /**
-   * Runs every compaction that is due and waits for them. Call it after you append a long history at once, with
-   * `compaction: "manual"`, or from a job for sessions whose process is gone.
+   * Runs compactions, whether they are due or not:
+   *
+   * - `compact(session)`: one compaction, now. The tail stays uncovered all the same
+   * - `compact(session, { which: "due" })`: every compaction that is due. Call it after you append a long history at once,
+   *   with `compaction: { mode: "manual" }`, or from a job for sessions whose process is gone
+   * - `compact(session, { which: "all" })`: takes every compaction back and compacts again from the messages, for example
+   *   after a change of strategy. If that fails, the messages stay uncovered; `compact` tries again
    *
    * @param session - the id of the session
-   * @param options - a `strategy` or `settings` for this call
-   * @returns the outcomes in order; empty if nothing was due. A failed compaction is an outcome, not an error.
-   * @throws InvalidInput: the session id is invalid
+   * @param options - for one compaction, `instructions`: a text that is added to the summarizer's prompt; and `takeOver`:
+   *   takes the lock from a compaction that runs, for example of a process that was killed; its result will be thrown away.
+   *   Also a `strategy` or `settings` for this call.
+   * @returns the outcome of one compaction: `Committed`, `Pruned`, `Idle` (nothing to compact, a veto, or compaction is
+   *   off), `Failed` or `Lost` (another process had the lock, or the session changed). For several, their outcomes in order;
+   *   empty if nothing was due. A failed compaction is an outcome, not an error.
+   * @throws InvalidInput: the session id, `which` or the instructions are invalid
    * @throws LogError: the store failed
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
@@ -505,46 +535,27 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * @example
    * ```ts
-   * import { createMemory } from "memfold"
+   * import { createMemory, Rounds } from "memfold"
    *
-   * const memory = createMemory({ store: "sqlite:chats.db", compaction: "manual" })
-   * for await (const { session } of memory.sessions()) {
-   *   const outcomes = await memory.compactDue(session)
-   *   console.log(session, outcomes.length)
-   * }
-   * await memory.close()
-   * ```
-   */
-  compactDue(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
-  /**
-   * Runs one compaction now, whether it is due or not. The tail stays uncovered all the same.
-   *
-   * @param session - the id of the session
-   * @param options - `instructions`: a text that is added to the summarizer's prompt. `takeOver`: takes the lock from a
-   *   compaction that runs, for example of a process that was killed; its result will be thrown away. Also a `strategy` or
-   *   `settings` for this call.
-   * @returns the outcome: `Committed`, `Pruned`, `Idle` (nothing to compact, a veto, or compaction is off), `Failed` or
-   *   `Lost` (another process had the lock, or the session changed)
-   * @throws InvalidInput: the session id is invalid
-   * @throws LogError: the store failed
-   * @throws DamagedEvent: a stored event of the session cannot be read
-   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
-   * @throws Closed: the memory was closed
-   *
-   * @example
-   * ```ts
-   * import { createMemory } from "memfold"
-   *
-   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const memory = createMemory({ store: "sqlite:chats.db", compaction: { mode: "manual" } })
    * const outcome = await memory.compact("chat-1", { instructions: "Keep every order number." })
    * if (outcome._tag === "Committed") console.log(outcome.committed.tokensAfter)
+   * for await (const { session } of memory.sessions()) {
+   *   const outcomes = await memory.compact(session, { which: "due" })
+   *   console.log(session, outcomes.length)
+   * }
+   * await memory.compact("chat-1", { which: "all", strategy: Rounds({ fullContextTurns: 6 }) })
    * await memory.close()
    * ```
    */
   compact(
     session: string,
-    options?: RequestOptions & { readonly instructions?: string; readonly takeOver?: boolean },
-  ): Promise<Outcome>
+    options?: RequestOptions & Omit<Memory.CompactOptions, "strategy">,
+  ): Promise<CompactionOutcome>
+  compact(
+    session: string,
+    options: RequestOptions & Omit<Memory.CompactManyOptions, "strategy">,
+  ): Promise<ReadonlyArray<CompactionOutcome>>
   /**
    * The stored events and then new ones as they come, each once and in order. The loop ends at `break` or when the memory
    * is closed. Events of other processes are polled for, unless the store reports them.
@@ -646,29 +657,6 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     options?: { readonly toSummary?: string | null; readonly pauseFor?: number },
   ): Promise<number>
   /**
-   * Takes every compaction back and compacts again from the messages, for example with another strategy. If that fails,
-   * the messages stay uncovered.
-   *
-   * @param session - the id of the session
-   * @param options - a `strategy` or `settings` for this call
-   * @returns the outcomes of the new compactions; empty if nothing was due or compaction is off
-   * @throws InvalidInput: the session id is invalid
-   * @throws LogError: the store failed
-   * @throws DamagedEvent: a stored event of the session cannot be read
-   * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
-   * @throws Closed: the memory was closed
-   *
-   * @example
-   * ```ts
-   * import { createMemory, Rounds } from "memfold"
-   *
-   * const memory = createMemory({ store: "sqlite:chats.db" })
-   * await memory.recompact("chat-1", { strategy: Rounds({ fullContextTurns: 6 }) })
-   * await memory.close()
-   * ```
-   */
-  recompact(session: string, options?: RequestOptions): Promise<ReadonlyArray<Outcome>>
-  /**
    * Starts a new session as a copy of this one, now or at a version. The two are independent from then on.
    *
    * @param session - the id of the session to copy
@@ -742,6 +730,43 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   describe(session: string, change: Session.DescriptionChange): Promise<void>
   /**
+   * Changes what the conversation consists of, all or nothing: takes messages back, or replaces them. The log keeps what was
+   * said before. Messages at the end only are appended. Otherwise the session starts over with all its messages in one batch:
+   * it costs as much as the conversation is long, summaries are written again when they are due, and signed reasoning is left
+   * out from then on.
+   *
+   * @param session - the id of the session
+   * @param rewrite - a function without effects, because it runs again if another writer was first. It gets the messages since
+   *   the last clear in the format of the memory, and returns the messages that there are to be, or `null` to change
+   *   nothing. Return what stays as it was given
+   * @param options - `idempotencyKey`: with this key, a retry is applied once. Also a `strategy` or `settings` for this call
+   * @returns whether it was applied, whether it was a duplicate, how many messages stayed, and how many there are
+   * @throws OpenAIDecodeError, or AnthropicDecodeError: a returned message does not fit the format; nothing was changed
+   * @throws InvalidInput: the session id, the key or a message is invalid; nothing was changed
+   * @throws IdempotencyKeyReused: the key was used before for another rewrite; nothing was changed
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * // Takes the last answer back.
+   * const { total } = await memory.rewrite("chat-1", (messages) => messages.slice(0, -1))
+   * console.log(total)
+   * await memory.close()
+   * ```
+   */
+  rewrite(
+    session: string,
+    rewrite: (
+      messages: ReadonlyArray<Formats[Format]["given"]>,
+    ) => ReadonlyArray<Formats[Format]["given"]> | null,
+    options?: RequestOptions & { readonly idempotencyKey?: string },
+  ): Promise<Memory.Rewritten>
+  /**
    * Starts the session over, without messages. Message indexes start again from 0. The log keeps the earlier events.
    *
    * @param session - the id of the session
@@ -801,9 +826,9 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * The owner and the title of a session are set with `append`, or with `describe`.
    *
    * @param owner - the owner, an id of the application
-   * @param page - `limit`: the most sessions of a page, 1 or more, 50 by default; `before`: the `earlier` of a page, to
+   * @param page - `limit`: the most sessions of a page, 1 or more, 50 by default; `before`: the `before` of a page, to
    *   read the sessions before it
-   * @returns the sessions, and `earlier`
+   * @returns the sessions, and `before`
    * @throws InvalidInput: the owner, the limit or the cursor is invalid
    * @throws LogError: the store failed
    * @throws Closed: the memory was closed
@@ -814,9 +839,9 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *
    * const memory = createMemory({ store: "sqlite:chats.db" })
    * await memory.append("chat-1", { role: "user", content: "Hello" }, { owner: "ann", title: "Greetings" })
-   * const { sessions, earlier } = await memory.sessionsOf("ann", { limit: 20 })
+   * const { sessions, before } = await memory.sessionsOf("ann", { limit: 20 })
    * for (const { session, title, updatedTime } of sessions) console.log(session, title, new Date(updatedTime))
-   * console.log(earlier === null)
+   * console.log(before === null)
    * await memory.close()
    * ```
    */

@@ -10,8 +10,7 @@ const mine = (embed: AsyncEmbedder["embed"]): AsyncEmbedder => ({ name: "mine-1"
 const search = async (embedder: AsyncEmbedder | Embedder.Service, options: Partial<CreateOptions> = {}) => {
   await using memory = createMemory({
     store: "memory:",
-    embedder,
-    embedderTimeout: "1 hour",
+    recall: { embedder: { timeout: "1 hour", ...embedder } },
     ...options,
   })
   await memory.append("s", [
@@ -60,7 +59,7 @@ describe("an embedder with Promises", () => {
         })
       })
     })
-    expect(await search(embedder, { embedderTimeout: 10 })).toEqual([])
+    expect(await search({ ...embedder, timeout: 10 })).toEqual([])
     expect(aborted).toEqual([true])
   })
 })
@@ -70,7 +69,7 @@ describe("a vector index", () => {
     const vectors = Recall.vectorsInProcess()
     const vectorIndex = Layer.succeed(VectorIndex.VectorIndex, vectors)
     const embedder = mine(async (texts) => texts.map(vectorOf))
-    const memory = createMemory({ store: "memory:", embedder, vectorIndex })
+    const memory = createMemory({ store: "memory:", recall: { embedder, vectorIndex } })
     await memory.append("s", [{ role: "user", content: "I bought a car." }])
     await memory.recall("s", "vehicle")
     await memory.redact("s", 0)

@@ -116,6 +116,7 @@ describe("what others have a say in", () => {
     await using memory = createMemory({
       ...options,
       compaction: {
+        ...options.compaction,
         summarizerRetries: 0,
         hooks: {
           beforeCompaction: async () => (veto ? { veto: true } : { instructions: "mind the numbers" }),

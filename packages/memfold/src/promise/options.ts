@@ -1,22 +1,11 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
-import { Effect, Either, Layer, Schema } from "effect"
+import { Effect, Either, Layer } from "effect"
 import { codecs, type Formats, strategyNamed, type SystemMessages, unknownSettings } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
-import type { AsyncHooks, CreateOptions } from "./PromiseMemory.js"
+import type { AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
 
-/**
- * An option of `createMemory`, or of one call, is unknown or has a value that is not allowed. `option` is its name, and
- * `allowed` says which values it can have.
- */
-export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  option: Schema.String,
-  allowed: Schema.String,
-}) {
-  override get message(): string {
-    return `createMemory: "${this.option}" must be ${this.allowed}`
-  }
-}
+const { InvalidOption } = Memory
 
 /**
  * Checks that a value is a strategy or a name.
@@ -65,36 +54,55 @@ export const strategyOf = (
 const isNamed = (given: unknown): boolean => given === undefined || typeof given === "string"
 
 /** The names of all options. Any other name is a typing mistake. */
-const known: ReadonlySet<string> = new Set<keyof CreateOptions>([
+const names: ReadonlySet<string> = new Set<keyof CreateOptions>([
   "store",
   "strategy",
   "settings",
   "environmentPrefix",
   "wording",
+  "shadow",
   "summarizer",
-  "embedder",
-  "vectorIndex",
-  "layers",
   "tokenCounter",
-  "logger",
-  "metrics",
+  "layers",
+  "recall",
   "format",
   "systemMessages",
   "compaction",
-  "boundReasoning",
   "budget",
-  "hooks",
-  "shadow",
-  "shutdown",
-  "summarizerTimeout",
-  "summarizerRetries",
-  "embedderTimeout",
-  "lease",
-  "backOff",
+  "boundReasoning",
+  "logger",
+  "metrics",
   "cachedSessions",
-  "fullTextIndex",
-  "concurrentCompactions",
 ])
+
+/** The names of the options of recall. */
+const recallNames: ReadonlySet<string> = new Set<keyof RecallParts>([
+  "embedder",
+  "vectorIndex",
+  "fullTextIndex",
+])
+
+/** The first name of an object that is not among the names. */
+const unknownIn = (given: object, known: ReadonlySet<string>): string | undefined =>
+  Object.keys(given).find((name) => !known.has(name))
+
+/**
+ * Checks what recall searches with.
+ *
+ * @throws InvalidOption: the first wrong option
+ */
+const checkRecall = (recall: RecallParts): void => {
+  const refuse = (option: string, allowed: string) => {
+    throw new InvalidOption({ option, allowed })
+  }
+  if (typeof recall !== "object" || recall === null) refuse("recall", "an object like { embedder }")
+  const unknown = unknownIn(recall, recallNames)
+  if (unknown !== undefined) refuse(`recall.${unknown}`, `one of the options: ${[...recallNames].join(", ")}`)
+  const { vectorIndex, fullTextIndex = "store" } = recall
+  if (vectorIndex !== undefined && !Layer.isLayer(vectorIndex))
+    refuse("recall.vectorIndex", "a layer, such as that of @memfold/sqlite-vec")
+  if (!["store", "process"].includes(fullTextIndex)) refuse("recall.fullTextIndex", "store or process")
+}
 
 /**
  * Checks at run time what a type checker would find, for programs in JavaScript.
@@ -125,16 +133,15 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   if (typeof wording === "string" && !Object.hasOwn(Wording.presets, wording)) {
     refuse("wording", `${Object.keys(Wording.presets).join(", ")}, or a wording`)
   }
-  const unknown = Object.keys(options).find((name) => !known.has(name))
-  if (unknown !== undefined) refuse(unknown, `one of the options: ${[...known].join(", ")}`)
+  const unknown = unknownIn(options, names)
+  if (unknown !== undefined) refuse(unknown, `one of the options: ${[...names].join(", ")}`)
+  if (options.recall !== undefined) checkRecall(options.recall)
   const [setting] = unknownSettings(options.settings)
   if (setting !== undefined) refuse(`settings.${setting}`, "left out: no strategy has this setting")
   const prefix: unknown = options.environmentPrefix
   if (prefix !== undefined && typeof prefix !== "string")
     refuse("environmentPrefix", "a text, such as PRIZM_")
-  const { layers, summarizer, vectorIndex } = options
-  if (vectorIndex !== undefined && !Layer.isLayer(vectorIndex))
-    refuse("vectorIndex", "a layer, such as that of @memfold/sqlite-vec")
+  const { layers, summarizer } = options
   if (Array.isArray(summarizer) && summarizer.length === 0) refuse("summarizer", "left out, or not empty")
   if (
     layers !== undefined &&
@@ -143,19 +150,21 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   ) {
     refuse("layers", "true, false, or an object of options")
   }
-  const { settings: _settings, shadow, ...engine } = options
+  const { settings: _settings, shadow, recall, ...engine } = options
   // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
   const named = { strategy: anyStrategy, summarizer: undefined, wording: undefined, shadow: undefined }
   const wrong = Memory.checkOptions({
     ...engine,
     ...named,
+    ...(recall?.embedder === undefined ? {} : { embedder: recall.embedder }),
     ...(isNamed(strategy) ? {} : { strategy }),
     ...(isNamed(shadow) ? {} : { shadow }),
     ...(isNamed(wording) ? {} : { wording }),
   })
   if (wrong !== null) {
     const isStrategy = wrong.option === "strategy" || wrong.option === "shadow"
-    refuse(wrong.option, isStrategy ? "a strategy, or the name of one" : wrong.allowed)
+    const option = wrong.option === "embedder" ? "recall.embedder" : wrong.option
+    refuse(option, isStrategy ? "a strategy, or the name of one" : wrong.allowed)
   }
   const given: ReadonlyArray<unknown> = Array.isArray(summarizer) ? summarizer : [summarizer]
   for (const one of given) {

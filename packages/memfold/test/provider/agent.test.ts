@@ -56,7 +56,7 @@ const heldBack = () => {
       await new Promise<void>((resolve) => waiting.push(resolve))
       return "What was said before, in short."
     },
-    compaction: { hooks: { afterCompaction: () => ended() } },
+    hooks: { afterCompaction: () => ended() },
     /** Lets the running compaction go on, and waits until it has ended. */
     finish: async () => {
       const end = new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ describe("a virtual clock", () => {
       yield* time.advance(100)
       expect(woken).toEqual([["early", 21]])
       expect(time.now - start).toBe(120)
-      yield* time.coveredTo(Fiber.join(fiber))
+      yield* time.through(Fiber.join(fiber))
       expect(woken).toEqual([
         ["early", 21],
         ["late", 500],
@@ -34,7 +34,7 @@ describe("a virtual clock", () => {
     const time = new VirtualClock()
     const start = time.now
     const waiting = Effect.never.pipe(Effect.timeoutOption("1 hour"), Effect.zipRight(Effect.succeed("done")))
-    expect(await Effect.runPromise(Effect.withClock(time.coveredTo(waiting), time.clock))).toBe("done")
+    expect(await Effect.runPromise(Effect.withClock(time.through(waiting), time.clock))).toBe("done")
     expect(time.now - start).toBe(3_600_000)
   })
 })

@@ -81,7 +81,7 @@ export class VirtualClock {
     })
 
   /** Runs an effect to its end, and moves the time whenever it sleeps. */
-  readonly coveredTo = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  readonly through = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(this, function* () {
       const fiber = yield* Effect.fork(effect)
       for (let turn = 1; ; turn++) {

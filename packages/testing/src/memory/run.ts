@@ -11,7 +11,7 @@ import {
   InMemoryEventLog,
   Memory,
   type Message,
-  type Outcome,
+  type CompactionOutcome,
   type Render,
   Session,
   type Strategy,
@@ -27,7 +27,7 @@ export interface RunMoment {
   readonly state: Session.SessionState
   readonly context: Render.Context
   /** The outcomes of the compactions. */
-  readonly outcomes: ReadonlyArray<Outcome>
+  readonly outcomes: ReadonlyArray<CompactionOutcome>
 }
 
 /** A run, from its first message to its last. */
@@ -77,7 +77,7 @@ export const runOf = (
     const log = yield* EventLog.EventLog
     const memory = yield* open
     const seen: Array<Omit<RunMoment, "state"> & { readonly version: number }> = []
-    const look = (settled: boolean, outcomes: ReadonlyArray<Outcome>) =>
+    const look = (settled: boolean, outcomes: ReadonlyArray<CompactionOutcome>) =>
       Effect.gen(function* () {
         const context = yield* memory.context(runSession)
         seen.push({ settled, outcomes, context, version: (yield* log.head(runSession))?.version ?? 0 })

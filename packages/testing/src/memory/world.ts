@@ -26,7 +26,7 @@ export interface Opening extends Memory.Options {
   /** The vector index of the memory; its own by default. */
   readonly vectors?: VectorIndex.Service | undefined
   /** Wraps the log before the memory gets it. */
-  readonly coveredTo?: (log: EventLog.Service) => EventLog.Service
+  readonly wrapLog?: (log: EventLog.Service) => EventLog.Service
 }
 
 /** A world, until it is closed. */
@@ -87,7 +87,7 @@ export const inWorld = async <A>(
         ),
       ),
     )
-  const run: World["run"] = (effect) => watch(time.coveredTo(effect))
+  const run: World["run"] = (effect) => watch(time.through(effect))
   try {
     const built = await run(
       Effect.withClock(
@@ -98,14 +98,14 @@ export const inWorld = async <A>(
     const log = inItsOwnTime(Context.get(built, EventLog.EventLog), time)
     const open: World["open"] = async ({
       summarizer = EchoSummarizer.make(),
-      coveredTo,
+      wrapLog,
       index,
       embedder,
       vectors,
       ...options
     }) => {
       const surroundings = Layer.mergeAll(
-        Layer.succeed(EventLog.EventLog, coveredTo === undefined ? log : coveredTo(log)),
+        Layer.succeed(EventLog.EventLog, wrapLog === undefined ? log : wrapLog(log)),
         Layer.succeed(CurrentSummarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
         index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
@@ -117,6 +117,6 @@ export const inWorld = async <A>(
     }
     return await use({ log, time, run, watch, open })
   } finally {
-    await watch(time.coveredTo(Scope.close(scope, Exit.void)))
+    await watch(time.through(Scope.close(scope, Exit.void)))
   }
 }

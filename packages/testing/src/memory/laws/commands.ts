@@ -28,7 +28,12 @@ export const modelLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       ].join("\n"),
     holds: ({ strategy, compaction, summarizer, commands }) =>
       inWorld(options, async (world) => {
-        const reopen = () => world.open({ strategy, compaction, summarizer: summarizers.get(summarizer)!() })
+        const reopen = () =>
+          world.open({
+            strategy,
+            compaction: { mode: compaction },
+            summarizer: summarizers.get(summarizer)!(),
+          })
         await runCommands(commands, { world, reopen, memory: await reopen() })
       }),
   })

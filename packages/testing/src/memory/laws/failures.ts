@@ -63,7 +63,7 @@ export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law
     holds: ({ strategy, faults, batches }) =>
       inWorld(options, async (world) => {
         const coveredTo = (log: EventLog.Service) => faultyLog(log, faults)
-        const memory = await world.open({ strategy, compaction: "inline", coveredTo })
+        const memory = await world.open({ strategy, compaction: { mode: "inline" }, coveredTo })
         await world.run(appendAll(memory, batches, "w"))
         const reader = await world.open({ strategy, compaction: { mode: "manual" } })
         sameMessages((await checkSession(world, reader, session)).read, batches.flat())

@@ -72,7 +72,11 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       inWorld(options, (world) => {
         const { vectorIndex } = options
         const inside = async (vectors: VectorIndex.Service) => {
-          const opening = { strategy, embedder: embedder({ synonyms }), compaction: "manual" as const }
+          const opening = {
+            strategy,
+            embedder: embedder({ synonyms }),
+            compaction: { mode: "manual" as const },
+          }
           const memory = await world.open({ ...opening, vectors })
           /** It erases as a process that ends before it can tell the vector index. */
           const elsewhere = await world.open({ strategy, compaction: { mode: "manual" } })

@@ -79,7 +79,11 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
           compaction: { mode: "manual" },
           index: Recall.inStore(world.log.projections, { eventsPerPart: 3, largestPart: 6 }),
         })
-        const fresh = await world.open({ strategy, compaction: { mode: "manual" }, fullTextIndex: "process" })
+        const fresh = await world.open({
+          strategy,
+          compaction: { mode: "manual" },
+          index: Recall.inProcess(),
+        })
         for (const who of ["ann", "bob", "nobody"]) {
           const [found, ...others] = await world.run(
             Effect.all(

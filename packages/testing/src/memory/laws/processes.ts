@@ -53,12 +53,12 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           await world.open({
             ...settings,
             summarizer: slow("5 seconds"),
-            coveredTo: (log) => faultyLog(log, stalling),
+            wrapLog: (log) => faultyLog(log, stalling),
           }),
           await world.open({
             ...settings,
             summarizer: slow("3 seconds"),
-            coveredTo: (log) => faultyLog(log, others),
+            wrapLog: (log) => faultyLog(log, others),
           }),
         ]
         const { time } = world
@@ -71,7 +71,7 @@ export const racesLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
               }),
             )
             for (const millis of passing) yield* time.advance(millis)
-            yield* time.coveredTo(Fiber.join(work))
+            yield* time.through(Fiber.join(work))
             // Whatever runs in the background comes to its end, or loses its lease.
             for (let minute = 0; minute < 20; minute++) yield* time.advance(600_000)
           }),
@@ -129,10 +129,8 @@ export const leaseLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           stalls.map((each) =>
             world.open({
               strategy,
-              compaction: "manual",
-              lease: "1 minute",
-              summarizerTimeout: "20 seconds",
-              coveredTo: (log) => holdingCommits(log, each),
+              compaction: { mode: "manual", lease: "1 minute", summarizerTimeout: "20 seconds" },
+              wrapLog: (log) => holdingCommits(log, each),
             }),
           ),
         )

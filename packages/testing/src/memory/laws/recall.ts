@@ -87,7 +87,7 @@ export const recallLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
           const fresh = await world.open({
             strategy,
             compaction: { mode: "manual" },
-            fullTextIndex: "process",
+            index: Recall.inProcess(),
           })
           const stored = await world.run(kept.messages(session, { limit: Math.max(messages.length, 1) }))
           for (const [text, searched] of [
