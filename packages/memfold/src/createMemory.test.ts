@@ -146,9 +146,14 @@ describe("createMemory", () => {
       [{ store: "memory:", format: "xx" }, "openai, openai-responses, anthropic, memfold"],
       [{ store: "memory:", strategy: "best" }, "sliding-window, rounds, split-turn, rolling-buffer"],
       [{ store: "memory:", strategy: {} }, "a strategy, or the name of one"],
-      [{ store: "memory:", compaction: "later" }, "background, inline, manual, or off"],
+      [{ store: "memory:", compaction: { mode: "later" } }, "background, inline, manual, or off"],
+      [{ store: "memory:", compaction: "inline" }, 'an object like { mode: "inline" }'],
+      [{ store: "memory:", compaction: { lease: -1 } }, "more than 0"],
+      [{ store: "memory:", compaction: { timeout: 5 } }, "one of the options: mode, hooks"],
+      [{ store: "memory:", recall: { index: "store" } }, "embedder, vectorIndex, fullTextIndex"],
+      [{ store: "memory:", recall: true }, "an object"],
       [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
-      [{ store: "memory:", fullTextIndex: true }, "store or process"],
+      [{ store: "memory:", recall: { fullTextIndex: true } }, "store or process"],
       [{ store: "memory:", compaction: { lease: "2 parsecs" } }, "a duration"],
       [{ store: "memory:", settings: { tail_keep_sise: 20 } }, '"settings.tail_keep_sise" must be left out'],
       [
@@ -157,16 +162,28 @@ describe("createMemory", () => {
       ],
       [{ store: "memory:", environmentPrefix: 5 }, "PRIZM_"],
       [
-        { store: "memory:", embedder: "text-embedding-3" },
+        { store: "memory:", recall: { embedder: "text-embedding-3" } },
         "a name, the number of dimensions, and a function embed",
       ],
-      [{ store: "memory:", embedder: { name: "mine", dimensions: 0, embed: () => [] } }, "dimensions"],
       [
-        { store: "memory:", embedder: { name: "mine", dimensions: 8, minSimilarity: 2, embed: () => [] } },
+        { store: "memory:", recall: { embedder: { name: "mine", dimensions: 0, embed: () => [] } } },
+        "dimensions",
+      ],
+      [
+        {
+          store: "memory:",
+          recall: { embedder: { name: "mine", dimensions: 8, minSimilarity: 2, embed: () => [] } },
+        },
         "from -1 to 1",
       ],
-      [{ store: "memory:", vectorIndex: "vectors.db" }, "@memfold/sqlite-vec"],
-      [{ store: "memory:", embedderTimeout: "soon" }, "a duration"],
+      [{ store: "memory:", recall: { vectorIndex: "vectors.db" } }, "@memfold/sqlite-vec"],
+      [
+        {
+          store: "memory:",
+          recall: { embedder: { name: "mine", dimensions: 8, timeout: "soon", embed: () => [] } },
+        },
+        "timeout is a duration",
+      ],
     ]
     for (const [options, allowed] of wrong) expect(() => createMemory(options as never)).toThrow(allowed)
   })
@@ -333,22 +350,20 @@ describe("createMemory", () => {
     }
   })
 
-  it("keeps the index of recall in the file, unless told otherwise by the URL or by its own option", async () => {
+  it("keeps the index of recall in the file, unless told otherwise", async () => {
     const text = Array.from({ length: 40 }, (_, at) => ({ role: "user" as const, content: `apples ${at}` }))
-    for (const [name, end, option, sessions] of [
-      ["in", "", {}, 1],
-      ["in-too", "?fullTextIndex=store", {}, 1],
-      ["out", "?fullTextIndex=process", {}, 0],
-      ["out-too", "", { fullTextIndex: "process" }, 0],
+    for (const [name, recall, sessions] of [
+      ["in", {}, 1],
+      ["in-too", { fullTextIndex: "store" }, 1],
+      ["out", { fullTextIndex: "process" }, 0],
     ] as const) {
       const filename = join(folder, `index-${name}.db`)
-      const memory = createMemory({ store: `sqlite:${filename}${end}`, ...option })
+      const memory = createMemory({ store: `sqlite:${filename}`, recall })
       await memory.append("s", text)
       expect((await memory.recall("s", "apples")).messages.length).toBe(40)
       await memory.close()
       expect([name, await Effect.runPromise(dropFullTextIndex({ filename }))]).toEqual([name, { sessions }])
     }
-    expect(() => createMemory({ store: "sqlite:a.db?fullTextIndex=here" })).toThrow("allowed: store, process")
     const odd = createMemory({ store: `sqlite:${join(folder, "why?.db")}` })
     await odd.append("s", { role: "user", content: "x" })
     await odd.close()

@@ -181,7 +181,7 @@ describe("what others have a say in", () => {
     expect(wrong({ layers: "yes" })).toThrow('"layers"')
     expect(wrong({ budget: { tokens: -1 } })).toThrow('"budget"')
     expect(wrong({ budget: { tokens: 10, timeout: "soonish" } })).toThrow('"budget"')
-    expect(wrong({ compaction: { shutdown: "nonsense" } })).toThrow('"shutdown"')
+    expect(wrong({ compaction: { shutdown: "nonsense" } })).toThrow('"compaction.shutdown"')
     expect(() => createMemory(undefined as never)).toThrow('"options"')
     await using memory = createMemory({ ...options, compaction: { mode: "off" } })
     await memory.append("s", [...turn(0), ...turn(1)])

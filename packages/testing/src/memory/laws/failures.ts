@@ -62,8 +62,8 @@ export const lostAnswersLaw = ({ options, strategies, numRuns }: MemoryKit): Law
       `${strategy.name}\nfaults ${JSON.stringify(faults)}\n${listOf(batches)}`,
     holds: ({ strategy, faults, batches }) =>
       inWorld(options, async (world) => {
-        const coveredTo = (log: EventLog.Service) => faultyLog(log, faults)
-        const memory = await world.open({ strategy, compaction: { mode: "inline" }, coveredTo })
+        const wrapLog = (log: EventLog.Service) => faultyLog(log, faults)
+        const memory = await world.open({ strategy, compaction: { mode: "inline" }, wrapLog })
         await world.run(appendAll(memory, batches, "w"))
         const reader = await world.open({ strategy, compaction: { mode: "manual" } })
         sameMessages((await checkSession(world, reader, session)).read, batches.flat())
