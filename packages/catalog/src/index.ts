@@ -31,8 +31,8 @@ export {
   unknownSettings,
 } from "./strategies.js"
 export {
-  askInContext,
-  type AskInContextOptions,
+  summarizerInContext,
+  type SummarizerInContextOptions,
   type AskModel,
   type GivenSummarizer,
   type SummarizerName,

@@ -80,7 +80,7 @@ const alone = (request: Summarizer.Request, wording: Prompt.Options): InContext.
 }
 
 /**
- * Options of {@link askInContext}.
+ * Options of {@link summarizerInContext}.
  *
  * - `name`: recorded with each summary; the name of the function by default
  * - `cacheMinutes`: how long the provider keeps its prompt cache; 5 by default
@@ -90,7 +90,7 @@ const alone = (request: Summarizer.Request, wording: Prompt.Options): InContext.
  * - `systemMessages`: as in the options of the memory
  * - `cacheControl`, `model`, `summaries`: as you give them to `context`
  */
-export interface AskInContextOptions<System extends SystemMessages = "inline">
+export interface SummarizerInContextOptions<System extends SystemMessages = "inline">
   extends Prompt.Options, InContext.Options, FormatOptions {
   readonly name?: string
   readonly maxInputTokens?: number
@@ -112,11 +112,11 @@ export interface AskInContextOptions<System extends SystemMessages = "inline">
  * @example
  * ```ts
  * import Anthropic from "@anthropic-ai/sdk"
- * import { askInContext, createMemory } from "memfold"
+ * import { summarizerInContext, createMemory } from "memfold"
  *
  * const client = new Anthropic({ apiKey: "sk-…" })
  * const common = { model: "claude-sonnet-5-5", tools: [] }
- * const summarizer = askInContext(
+ * const summarizer = summarizerInContext(
  *   "anthropic",
  *   async (messages, { signal }) => {
  *     const answer = await client.messages.create({ ...common, max_tokens: 4_000, ...messages }, { signal })
@@ -128,13 +128,13 @@ export interface AskInContextOptions<System extends SystemMessages = "inline">
  * await memory.close()
  * ```
  */
-export const askInContext = <Format extends keyof Formats, System extends SystemMessages = "inline">(
+export const summarizerInContext = <Format extends keyof Formats, System extends SystemMessages = "inline">(
   format: Format,
   ask: (
     messages: ContextMessages<Format, System>,
     options: { readonly signal: AbortSignal; readonly inContext: boolean },
   ) => Promise<string | Summarizer.Result>,
-  options: AskInContextOptions<System> = {},
+  options: SummarizerInContextOptions<System> = {},
 ): Summarizer.Service => {
   const { name = nameOf(ask), cacheMinutes, maxInputTokens, systemMessages = "inline", ...rest } = options
   const { instructions, maxTokens, ...form } = rest

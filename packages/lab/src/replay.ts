@@ -211,7 +211,10 @@ export const replay = async (
     const waitUntil = (time: number) =>
       Effect.gen(function* () {
         for (let checks = 0; checks < mostChecks; checks++) {
-          const due = Policy.nextCheck(asInMemory, yield* memory.state(session), { now: now() })
+          const due = Policy.nextCheck(asInMemory, yield* memory.state(session), {
+            now: now(),
+            asksInContext: charged.asksInContext,
+          })
           if (due === null || due >= time) break
           moveTo(due)
           yield* compact

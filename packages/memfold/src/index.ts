@@ -6,8 +6,8 @@ export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfol
 export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
 export {
-  askInContext,
-  type AskInContextOptions,
+  summarizerInContext,
+  type SummarizerInContextOptions,
   type AskModel,
   type FormatOptions,
   type Formats,

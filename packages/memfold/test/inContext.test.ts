@@ -4,7 +4,7 @@ import { providerServer, type ProviderServer } from "@memfold/strict-providers"
 import OpenAI from "openai"
 import { describe, expect, it } from "vitest"
 import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
-import { askInContext, createMemory, type GivenSummarizer } from "../src/index.js"
+import { summarizerInContext, createMemory, type GivenSummarizer } from "../src/index.js"
 
 const parameters = { type: "object" as const, properties: { request: { type: "string" } } }
 const settings = { fullContextTurns: 2, cachedContextTurns: 2 }
@@ -27,7 +27,7 @@ const anthropic = (summarizerOf: (inContext: GivenSummarizer) => GivenSummarizer
     const client = new Anthropic({ apiKey: "local", baseURL, maxRetries: 0 })
     const tools = [{ name: "lookUp", input_schema: parameters }]
     const common = { model: "claude-sonnet-5-5", max_tokens: 4_000, tools }
-    const inContext = askInContext(
+    const inContext = summarizerInContext(
       "anthropic",
       async (messages, { signal }) => {
         const { content } = await client.messages.create({ ...common, ...messages }, { signal })
@@ -61,7 +61,7 @@ const chatCompletions = () =>
     const client = new OpenAI({ apiKey: "local", baseURL, maxRetries: 0 })
     const tools = [{ type: "function" as const, function: { name: "lookUp", parameters } }]
     const common = { model: "gpt-6.2-sol", tools }
-    const inContext = askInContext("openai", async (messages, { signal }) => {
+    const inContext = summarizerInContext("openai", async (messages, { signal }) => {
       const { choices } = await client.chat.completions.create({ ...common, messages }, { signal })
       return choices[0]?.message.content ?? ""
     })
@@ -86,7 +86,7 @@ const responses = () =>
     const client = new OpenAI({ apiKey: "local", baseURL, maxRetries: 0 })
     const tools = [{ type: "function" as const, name: "lookUp", parameters, strict: false }]
     const common = { model: "gpt-6.2-sol", tools, store: false }
-    const inContext = askInContext(
+    const inContext = summarizerInContext(
       "openai-responses",
       async (messages, { signal }) => {
         const answer = await client.responses.create(
@@ -152,7 +152,7 @@ describe("a question in context", () => {
 
   it("is a prompt of its own where no cache has the context", async () => {
     const asked: Array<boolean> = []
-    const summarizer = askInContext("openai", async (messages, { inContext }) => {
+    const summarizer = summarizerInContext("openai", async (messages, { inContext }) => {
       asked.push(inContext)
       expect(messages.map(({ role }) => role)).toEqual(["system", "user"])
       return "They talked."

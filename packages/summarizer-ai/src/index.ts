@@ -27,8 +27,8 @@ export const Options = Schema.Struct({
 export type Options = typeof Options.Encoded & { readonly askInContext?: AskInContext }
 
 /**
- * Asks at the end of the context, which the provider then reads from its prompt cache, as long as that is alive. For chats of
- * `@memfold/effect-ai`, its function `askInContext` makes this.
+ * Asks at the end of the context, which the provider then reads from its prompt cache, as long as that is alive. For chats, use the
+ * summarizer of `@memfold/effect-ai`, which writes the prompt of a chat by itself.
  *
  * - `prompt`: the messages as your own calls send them, with what stands before them. An Effect, so that it can depend on the
  *   provider

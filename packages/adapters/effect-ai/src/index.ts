@@ -1,12 +1,7 @@
 /** Durable, compacted chats for Effect AI: chats on sessions of a memory, and the codec of prompts and responses. */
-export { askInContext, type AskInContextOptions } from "./askInContext.js"
 export { decodePrompt } from "./decode.js"
 export { encodeContext, type EncodedContext, type EncodeOptions, encodePrompt } from "./encode.js"
 export * as MemfoldChat from "./MemfoldChat.js"
 export { decodeResponse, encodeResponse, type WriteParams } from "./response.js"
 export type { UnsupportedSection } from "@memfold/codec"
-export {
-  layer as summarizerLayer,
-  make as summarizer,
-  type Options as SummarizerOptions,
-} from "@memfold/summarizer-ai"
+export { type AskInContext, summarizer, summarizerLayer, type SummarizerOptions } from "./summarizer.js"

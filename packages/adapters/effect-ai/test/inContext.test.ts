@@ -3,7 +3,7 @@ import { InMemoryEventLog, Memory } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { conversing, missesOf, ownPrompts } from "@memfold/harness/inContext"
-import { askInContext, MemfoldChat, summarizerLayer } from "../src/index.js"
+import { MemfoldChat, summarizerLayer } from "../src/index.js"
 import { handlers, models, rounds, served, toolkit } from "./models.js"
 
 const instructions = "Be brief."
@@ -16,9 +16,7 @@ describe("a summarizer that asks in context", () => {
       const memory = Memory.layer({ strategy: rounds, compaction: { mode: "inline" } }).pipe(
         Layer.provide(InMemoryEventLog.layer),
         Layer.provide(
-          summarizerLayer({ askInContext: askInContext({ instructions, toolkit }) }).pipe(
-            Layer.provide(model),
-          ),
+          summarizerLayer({ askInContext: { instructions, toolkit } }).pipe(Layer.provide(model)),
         ),
       )
       const summaries = yield* Effect.gen(function* () {

@@ -65,10 +65,14 @@ export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, E
     const { compaction = {} } = options
     const mode = compaction.mode ?? "background"
     const boundReasoning = options.boundReasoning ?? "leave-out"
+    const circumstances = {
+      budget: options.budget?.tokens,
+      asksInContext: summarizer.asksInContext === true,
+    }
     const styleOf: MemoryParts["styleOf"] = (strategy, state, now) =>
       contextStyle(strategy, state, {
+        ...circumstances,
         now,
-        budget: options.budget?.tokens,
         compactions: mode === "manual" || mode === "off" ? mode : "automatic",
       })
     const rendering = { counter, layers, styleOf, boundReasoning }
@@ -82,6 +86,7 @@ export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, E
       hooks: compaction.hooks ?? {},
       shadow: options.shadow === undefined ? undefined : withMargin(options.shadow, margin),
       budget: options.budget,
+      circumstances,
       shutdown: compaction.shutdown ?? Duration.zero,
       concurrency: compaction.concurrency ?? 8,
       contextOf: (state, strategy) =>

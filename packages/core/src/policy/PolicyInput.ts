@@ -47,10 +47,12 @@ export interface PolicyInput {
   readonly openTurn: number
   /** The number of tool calls without a result. */
   readonly openCalls: number
+  /** Whether the summarizer asks in context, and reads most of its input from the provider's cache. */
+  readonly asksInContext: boolean
 }
 
 /** Makes the input for a state at a time in milliseconds since the epoch. */
-export const make = (state: SessionState, now: number): PolicyInput => {
+export const make = (state: SessionState, now: number, asksInContext = false): PolicyInput => {
   const { turnStarts, total, coveredTo } = state
   const { turn } = state.structure
   const complete = turnComplete(state.structure)
@@ -82,5 +84,6 @@ export const make = (state: SessionState, now: number): PolicyInput => {
     currentTurn,
     openTurn: complete ? total : currentTurn,
     openCalls: state.structure.open?.calls.length ?? 0,
+    asksInContext,
   }
 }

@@ -52,14 +52,20 @@ export type Decision =
 
 const idle = (reason: Extract<Decision, { _tag: "Idle" }>["reason"]): Decision => ({ _tag: "Idle", reason })
 
+/** What all decisions of a memory depend on, beside the strategy, the state and the time. */
+export interface Circumstances {
+  /** The largest context that is wanted, in tokens: with a larger one, no compaction waits for the end of a turn. */
+  readonly budget?: number | undefined
+  /** Whether the summarizer asks in context, and reads most of its input from the provider's cache; `false` by default. */
+  readonly asksInContext?: boolean | undefined
+}
+
 /** Options of a decision. */
-export interface DecideOptions {
+export interface DecideOptions extends Circumstances {
   /** The current time, in milliseconds since the epoch. */
   readonly now: number
   /** Ignores the trigger, the wait after a failure, the pause after a revert, and a running turn. */
   readonly onDemand?: boolean
-  /** The largest context that is wanted, in tokens: with a larger one, no compaction waits for the end of a turn. */
-  readonly budget?: number | undefined
   /**
    * Until when the lock of a running compaction is respected, in milliseconds since the epoch; until the end of its lease
    * by default. A memory passes an earlier time if the clock that set the lease is wrong.
@@ -86,14 +92,14 @@ export interface DecideOptions {
 export const decide = (
   strategy: Strategy,
   state: SessionState,
-  { now, onDemand = false, budget, lockedUntil = state.running?.leaseUntil }: DecideOptions,
+  { now, onDemand = false, budget, asksInContext, lockedUntil = state.running?.leaseUntil }: DecideOptions,
 ): Decision => {
   if (state.running !== null && lockedUntil !== undefined && now < lockedUntil) return idle("running")
   if (isBackingOff(state, now) && !onDemand) return idle("backing-off")
 
   if (state.total < state.pausedUntil && !onDemand) return idle("paused")
 
-  const input = Input.make(state, now)
+  const input = Input.make(state, now, asksInContext)
   const tailFrom = clampToBoundary(state, strategy.keep.from(input))
   const reason = onDemand ? "demand" : strategy.when.due(Object.assign(input, { tailFrom }))
   if (reason === null) return idle("not-due")
@@ -156,14 +162,14 @@ const waitsForTurn = (state: SessionState, budget = Number.POSITIVE_INFINITY): b
 export const nextCheck = (
   strategy: Strategy,
   state: SessionState,
-  { now, lockedUntil = state.running?.leaseUntil }: Omit<DecideOptions, "onDemand">,
+  { now, asksInContext, lockedUntil = state.running?.leaseUntil }: Omit<DecideOptions, "onDemand">,
 ): number | null => {
   const { running, failures } = state
   if (running !== null && lockedUntil !== undefined && now < lockedUntil) return lockedUntil
   if (failures !== null && isBackingOff(state, now)) return failures.retryTime
   const { when } = strategy
   if (state.total < state.pausedUntil || when.dueTime === undefined) return null
-  const input = Input.make(state, now)
+  const input = Input.make(state, now, asksInContext)
   const at = when.dueTime(
     Object.assign(input, { tailFrom: clampToBoundary(state, strategy.keep.from(input)) }),
   )

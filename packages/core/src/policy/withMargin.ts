@@ -29,6 +29,7 @@ const enlarged = (input: PolicyInput, margin: number): PolicyInput => ({
   currentTurn: input.currentTurn,
   openTurn: input.openTurn,
   openCalls: input.openCalls,
+  asksInContext: input.asksInContext,
 })
 
 const enlargedForTrigger = (input: TriggerInput, margin: number): TriggerInput =>

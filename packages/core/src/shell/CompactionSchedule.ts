@@ -31,7 +31,7 @@ import {
 } from "./runCompaction.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
-import { type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
+import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
 
 /** Who runs the compactions that are due: a background fiber, the writing call, only explicit calls, or none. */
 export type CompactionMode = "background" | "inline" | "manual" | "off"
@@ -41,6 +41,7 @@ export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
   readonly layers: MemoryLayers | null
   readonly mode: CompactionMode
   readonly shadow: Strategy | undefined
+  readonly budget: Budget | undefined
   readonly shutdown: Duration.DurationInput
   readonly concurrency: number
 }
@@ -80,16 +81,16 @@ const shortestPause = 1_000
 /** Makes the schedule. Its fibers live in the scope. */
 export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { sessions, settings, mode, shadow, budget } = parts
+    const { sessions, settings, mode, shadow, budget, circumstances } = parts
     const learning = Learning.make(sessions, parts.layers)
     const leases = new Leases()
     const compaction: CompactionParts = { ...parts, leases }
     /** The failed runs in a row of each session. */
     const failures = new Map<string, number>()
 
-    /** What is due for a state, within the budget, and with the locks that this process respects. */
+    /** What is due for a state, with the locks that this process respects. */
     const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
-      look(state, strategy, { now, budget: budget?.tokens, lockedUntil: leases.until(state, now) })
+      look(state, strategy, { ...circumstances, now, lockedUntil: leases.until(state, now) })
 
     const isDue = ({ state, _tag }: Due): boolean =>
       _tag === "Compact" || learning.isDue(state) || state.damaged.length > 0
@@ -155,7 +156,11 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       }).pipe(
         Effect.flatMap((state) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const time = nextCheck(strategy, state, { now: began, lockedUntil: leases.until(state, now) })
+            const time = nextCheck(strategy, state, {
+              ...circumstances,
+              now: began,
+              lockedUntil: leases.until(state, now),
+            })
             return time === null
               ? Effect.void
               : scheduler.checkAt(session, { strategy }, Math.max(time, now + shortestPause))
@@ -187,7 +192,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const { session } = state
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
-        if (shadow !== undefined) yield* compareShadow(shadow, due, { now, budget: budget?.tokens })
+        if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background") return

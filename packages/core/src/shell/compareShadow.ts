@@ -8,14 +8,10 @@ import * as metrics from "../observe/metrics.js"
  * Lets the shadow strategy decide on the same state, counts whether it agrees with the acting one, and logs each
  * difference. It changes nothing in the session. A shadow strategy that throws is counted and otherwise ignored.
  */
-export const compareShadow = (
-  shadow: Strategy,
-  acting: Due,
-  { now, budget }: Pick<DecideOptions, "now" | "budget">,
-): Effect.Effect<void> =>
+export const compareShadow = (shadow: Strategy, acting: Due, options: DecideOptions): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { state } = acting
-    const decision = decide(shadow, state, { now, budget })
+    const decision = decide(shadow, state, options)
     const agrees = (decision._tag === "Due") === (acting._tag === "Compact")
     const counted = metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
     if (agrees) return counted

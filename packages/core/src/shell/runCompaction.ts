@@ -23,7 +23,7 @@ import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
-import { type Decision, decide } from "../policy/decide.js"
+import { type Circumstances, type Decision, decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Context } from "../render/Render.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
@@ -33,7 +33,6 @@ import { makeId } from "./id.js"
 import { type Leases, longestLease } from "./Leases.js"
 import { retryTransient } from "./retry.js"
 import type { SessionError, Sessions } from "./Sessions.js"
-import type { Budget } from "./waitForBudget.js"
 import { writeSummary } from "./writeSummary.js"
 
 /** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
@@ -95,7 +94,7 @@ export interface CompactionParts {
   readonly counter: TokenCounter
   readonly settings: CompactionSettings
   readonly hooks: Hooks
-  readonly budget?: Budget | undefined
+  readonly circumstances: Circumstances
   readonly leases: Leases
   /** The context of a state, as a model would get it now. */
   readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
@@ -116,7 +115,7 @@ export interface CompactionRequest {
 
 /** The compaction that is due for a state, as this process respects the locks of others; or why none is. */
 const dueFor = (
-  { budget, leases }: CompactionParts,
+  { circumstances, leases }: CompactionParts,
   { strategy, onDemand = false, takeOver = false }: CompactionRequest,
   state: SessionState,
   now: number,
@@ -124,7 +123,7 @@ const dueFor = (
   const decision = decide(strategy, state, {
     now,
     onDemand,
-    budget: budget?.tokens,
+    ...circumstances,
     lockedUntil: takeOver ? Number.NEGATIVE_INFINITY : leases.until(state, now),
   })
   return decision._tag === "Due" ? { _tag: "Compact", state, plan: decision.plan } : decision

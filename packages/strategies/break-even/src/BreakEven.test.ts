@@ -1,4 +1,4 @@
-import { Cost, Message, Prices, TokenCounter } from "@memfold/core"
+import { Cost, Message, type Policy, Prices, TokenCounter } from "@memfold/core"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { startOfTime } from "@memfold/testing/arbitrary"
@@ -31,8 +31,11 @@ const free: Prices.Prices = {
   cached: 1,
 }
 
-const reasons = (settings: Partial<BreakEvenSettings>, messages: ReadonlyArray<Message.Message>) =>
-  decisions(BreakEven(settings), oneByOne(messages)).map(({ reason }) => reason)
+const reasons = (
+  settings: Partial<BreakEvenSettings>,
+  messages: ReadonlyArray<Message.Message>,
+  circumstances: Policy.Circumstances = {},
+) => decisions(BreakEven(settings), oneByOne(messages), circumstances).map(({ reason }) => reason)
 
 describe("the break-even point", () => {
   it("is reached when the backlog is worth its compaction, at the pace of the session", () => {
@@ -106,25 +109,24 @@ describe("a summarizer that asks in context", () => {
 
   it("makes a compaction worth it sooner", () => {
     const dear = { ...Prices.presets["claude-sonnet-5.5"], input: 40 }
-    const first = (askInContext: boolean) =>
-      decisions(
-        BreakEven({ ...settings, blockTokens: 1_000, prices: dear, askInContext }),
-        oneByOne(talk(900)),
-      )[0]!.to
+    const first = (asksInContext: boolean) =>
+      decisions(BreakEven({ ...settings, blockTokens: 1_000, prices: dear }), oneByOne(talk(900)), {
+        asksInContext,
+      })[0]!.to
     expect(first(true)).toBeLessThan(0.7 * first(false))
   })
 
   it("is asked half a minute before the cache expires, and after that as any other", () => {
-    const { moments } = rehearse(BreakEven({ askInContext: true }), oneByOne(talk(60)))
+    const { moments } = rehearse(BreakEven(), oneByOne(talk(60)), { circumstances: { asksInContext: true } })
     const { dueTime, state } = moments.at(-1)!
     expect(dueTime).toBe(state.lastModelCallTime! + 4.5 * minute + 1)
     const later = (pause: number) => [
       ...talk(60),
       ...talk(2, { from: 60 }).map((message) => ({ ...message, time: message.time! + pause })),
     ]
-    expect(reasons({ askInContext: true }, later(4.4 * minute))).toEqual([])
-    expect(reasons({ askInContext: true }, later(4.7 * minute))).toEqual(["expiring-cache"])
-    expect(reasons({ askInContext: true }, later(6 * minute))).toEqual(["cold-cache"])
+    expect(reasons({}, later(4.4 * minute), { asksInContext: true })).toEqual([])
+    expect(reasons({}, later(4.7 * minute), { asksInContext: true })).toEqual(["expiring-cache"])
+    expect(reasons({}, later(6 * minute), { asksInContext: true })).toEqual(["cold-cache"])
   })
 })
 
@@ -214,7 +216,6 @@ describe("its settings", () => {
     [{ keepTokens: 0 }, "keepTokens"],
     [{ compactionThreshold: 1.5 }, "compactionThreshold"],
     [{ summaryShare: 0 }, "summaryShare"],
-    [{ askInContext: "sometimes" }, "askInContext"],
     [{ budget: 3 }, "budget"],
   ])("are refused by name: %o", (settings, name) => {
     const refused = Either.getLeft(BreakEven.decode(settings))

@@ -39,7 +39,6 @@ const Settings = Schema.Struct({
   coldBlockTokens: tokens(1_500),
   summaryShare: share(0.12, 0.9),
   summaryTokens: tokens(8_000),
-  askInContext: Schema.optionalWith(Schema.Boolean, { default: () => false }),
 })
 
 /**
@@ -55,8 +54,9 @@ const Settings = Schema.Struct({
  * - `coldBlockTokens` (1,500): the same when the cache has expired
  * - `summaryShare` (0.12): the share of these tokens that a block takes; above 0 and at most 0.9
  * - `summaryTokens` (8,000): when all blocks together take more, they are merged into one of a quarter of that
- * - `askInContext` (false): whether the summarizer asks in context. Then a compaction costs less, and pays sooner; and it is
- *   due half a minute before the cache expires, not after it
+ *
+ * If the summarizer asks in context, a compaction costs less, and pays sooner; and it is due half a minute before the cache
+ * expires, not after it.
  */
 export type BreakEvenSettings = typeof Settings.Type
 
@@ -118,7 +118,7 @@ export const BreakEven = Strategy.define({
   name: "break-even",
   settings: Settings,
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
-  make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, askInContext, ...settings }) => {
+  make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
     const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices
     const window = Math.max(1, Math.floor(contextLimit * compactionThreshold))
     const most = Math.max(1, Math.floor(window * partOfWindow))
@@ -131,8 +131,8 @@ export const BreakEven = Strategy.define({
           Trigger.contextAbove(window, "window"),
           Trigger.backlog({ tokens: Math.max(1, Math.floor(window * leastAtWindow)) }, "backlog"),
         ),
-        coldCache(prices, Math.min(settings.coldBlockTokens, most), { askInContext }),
-        breakEven(prices, { least: Math.min(settings.blockTokens, most), summaryShare, askInContext }),
+        coldCache(prices, Math.min(settings.coldBlockTokens, most)),
+        breakEven(prices, { least: Math.min(settings.blockTokens, most), summaryShare }),
       ),
       keep: newest({ tokens: Math.min(settings.keepTokens, most), messages: keepMessages, most }),
       batchSize: BatchSize.all,

@@ -18,8 +18,7 @@ const early = 30_000
  *
  * @param prices - The prices of the model.
  * @param options - `least`: the tokens that the backlog must have at the least. `summaryShare`: the share of them that the
- *   summary takes, from 0 to 1. `askInContext`: whether the summarizer asks in context, and so reads all but the question
- *   from the cache; `false` by default.
+ *   summary takes, from 0 to 1.
  *
  * @example
  * ```ts
@@ -35,11 +34,7 @@ const early = 30_000
  */
 export const breakEven = (
   prices: Prices.Prices,
-  {
-    least,
-    summaryShare,
-    askInContext = false,
-  }: { readonly least: number; readonly summaryShare: number; readonly askInContext?: boolean },
+  { least, summaryShare }: { readonly least: number; readonly summaryShare: number },
 ): Trigger.Trigger => {
   const summary = summaryShare * least
   return {
@@ -50,8 +45,9 @@ export const breakEven = (
         perCall: input.appendedTokens / Math.max(input.modelCalls, 1),
         summary,
         kept: input.tokens(input.tailFrom, input.total),
-        summarizerInput: askInContext ? instructionTokens : least + instructionTokens,
-        summarizerCached: askInContext ? input.contextTokens : 0,
+        // A summarizer that asks in context reads all but the question from the cache.
+        summarizerInput: input.asksInContext ? instructionTokens : least + instructionTokens,
+        summarizerCached: input.asksInContext ? input.contextTokens : 0,
         summarizerOutput: summary,
       })
       return backlog >= enough ? "break-even" : null
@@ -63,12 +59,11 @@ export const breakEven = (
  * Due when the cache has expired since the last call of the model, and the backlog has this many tokens. The next call has
  * to write its whole prompt to the cache anyway, so a shorter prompt costs nothing more than the call of the summarizer.
  *
- * A memory that compacts in the background does it as soon as the cache expires; others before the next answer.
+ * If the summarizer asks in context, it is due half a minute before the cache expires, as long as the summarizer can read
+ * from it (`expiring-cache`). A memory that compacts in the background does it at that time; others before the next answer.
  *
  * @param prices - How long the cache lives.
  * @param least - The tokens that the backlog must have.
- * @param options - `askInContext`: whether the summarizer asks in context; `false` by default. Then it is due half a minute
- *   before the cache expires, as long as the summarizer can read from it (`expiring-cache`).
  *
  * @example
  * ```ts
@@ -84,16 +79,16 @@ export const breakEven = (
 export const coldCache = (
   { cacheMinutes }: Pick<Prices.Prices, "cacheMinutes">,
   least: number,
-  { askInContext = false }: { readonly askInContext?: boolean } = {},
 ): Trigger.Trigger => {
   const life = cacheMinutes * 60_000
-  const wait = askInContext ? Math.max(life - early, 0) : life
+  const waitOf = ({ asksInContext }: Trigger.TriggerInput): number =>
+    asksInContext ? Math.max(life - early, 0) : life
   return {
     due: (input) => {
       const since = input.now - input.lastModelCallTime
-      if (backlogOf(input) < least || since <= wait) return null
+      if (backlogOf(input) < least || since <= waitOf(input)) return null
       return since > life ? "cold-cache" : "expiring-cache"
     },
-    dueTime: (input) => (backlogOf(input) >= least ? input.lastModelCallTime + wait + 1 : null),
+    dueTime: (input) => (backlogOf(input) >= least ? input.lastModelCallTime + waitOf(input) + 1 : null),
   }
 }

@@ -58,12 +58,14 @@ export interface Rehearsal {
  * - `decide`, `render`: your own replacements of the engine's functions
  * - `afterwards`: whether to decide again a day after the last message, and then to compact on demand
  * - `client`: changes each batch before it arrives, as a client does that has sent a context to a model
+ * - `circumstances`: what the decisions of the memory depend on: whether its summarizer asks in context, for instance
  */
 export interface RehearsalOptions {
   readonly decide?: typeof Policy.decide | undefined
   readonly render?: typeof Render.render | undefined
   readonly afterwards?: boolean | undefined
   readonly client?: ((batch: Batch, moments: ReadonlyArray<Moment>) => Arriving) | undefined
+  readonly circumstances?: Policy.Circumstances | undefined
 }
 
 type Batch = ReadonlyArray<Message.Message>
@@ -125,7 +127,13 @@ export const rehearse = (
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
   options: RehearsalOptions = {},
 ): Rehearsal => {
-  const { decide = Policy.decide, render = Render.render, afterwards = false, client } = options
+  const {
+    decide = Policy.decide,
+    render = Render.render,
+    afterwards = false,
+    client,
+    circumstances,
+  } = options
   const events: Array<EventCodec.RecordedEvent<Event.Event>> = []
   const decided: Array<Decided> = []
   const moments: Array<Moment> = []
@@ -146,7 +154,7 @@ export const rehearse = (
       now,
       state,
       context: render(state, strategy.context),
-      dueTime: strategy.when.dueTime?.(viewOf(state, now, strategy.keep)) ?? null,
+      dueTime: strategy.when.dueTime?.(viewOf(state, now, strategy.keep, circumstances)) ?? null,
     })
 
   const carryOut = (plan: Policy.Plan, before: Session.SessionState, onDemand: boolean) => {
@@ -185,7 +193,7 @@ export const rehearse = (
     // Each compaction covers at least one more message, or prunes by one more rule.
     const most = state.total + (strategy.prune?.length ?? 0) + 2
     for (let steps = 0; ; steps++) {
-      const decision = decide(strategy, state, { now })
+      const decision = decide(strategy, state, { ...circumstances, now })
       if (decision._tag === "Idle") return
       if (steps === most) {
         endless ??= steps
@@ -226,7 +234,7 @@ export const rehearse = (
       now += day
       settle()
       look(true)
-      const asked = decide(strategy, state, { now, onDemand: true })
+      const asked = decide(strategy, state, { ...circumstances, now, onDemand: true })
       if (asked._tag === "Due") carryOut(asked.plan, state, true)
       settle()
       look(true)
@@ -241,7 +249,8 @@ export const rehearse = (
 export const decisions = (
   strategy: Strategy.Strategy,
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
-): ReadonlyArray<Decided> => rehearse(strategy, batches).decided
+  circumstances: Policy.Circumstances = {},
+): ReadonlyArray<Decided> => rehearse(strategy, batches, { circumstances }).decided
 
 /** Each message a batch of its own. */
 export const oneByOne = <A>(messages: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
