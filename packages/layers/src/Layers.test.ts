@@ -632,9 +632,17 @@ describe("a failure", () => {
   )
 
   it("of options out of range is found when the layers are made", () => {
-    for (const options of [{ mostUser: -1 }, { mostScope: 1.5 }, { mostUser: Number.NaN }]) {
+    for (const options of [
+      { mostUser: -1 },
+      { mostScope: 1.5 },
+      { mostUser: Number.NaN },
+      { extractor: { name: "x" } as never },
+      { userOf: "ann" as never },
+      { extractorTimeout: -1 },
+      { mostUsers: 5 } as object,
+    ]) {
       const making = Effect.provide(make(options), InMemoryEventLog.layer)
-      expect(() => Effect.runSync(making)).toThrow(/has to be a whole number/)
+      expect(() => Effect.runSync(making)).toThrow(/The option "\w+" must be /)
     }
   })
 })

@@ -14,6 +14,7 @@ import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
+import { checkOptions } from "./options.js"
 import { rules } from "./rules/index.js"
 
 /**
@@ -43,15 +44,9 @@ const indexedFacts = 20_000
 /** Shared logs kept folded in memory. */
 const cachedHomes = 500
 
-const count = (name: string, given: number | undefined, otherwise: number): number => {
-  const value = given ?? otherwise
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new RangeError(`${name} has to be a whole number, 0 or more`)
-}
-
 /**
- * Makes memory layers over the event log of the environment. When the effect runs, a number out of range is a defect
- * (a `RangeError`).
+ * Makes memory layers over the event log of the environment. When the effect runs, an option that is not allowed is a
+ * defect (an `InvalidOption`).
  *
  * @example
  * ```ts
@@ -69,12 +64,14 @@ const count = (name: string, given: number | undefined, otherwise: number): numb
  */
 export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service, never, EventLog.EventLog> =>
   Effect.gen(function* () {
+    const wrong = checkOptions(options)
+    if (wrong !== null) return yield* Effect.die(wrong)
     const log = yield* EventLog.EventLog
     const extractor = options.extractor ?? rules
     const timeout = Duration.decode(options.extractorTimeout ?? "1 minute")
     const most = {
-      user: count("mostUser", options.mostUser, 20),
-      scope: count("mostScope", options.mostScope, 10),
+      user: options.mostUser ?? 20,
+      scope: options.mostScope ?? 10,
     }
     const sessions = Session.make(log, { capacity: cachedHomes })
     const indexes = makeIndexes(indexedFacts)

@@ -4,6 +4,7 @@
  */
 export { layer, make } from "./Layers.js"
 export type { Options } from "./Layers.js"
+export { checkOptions } from "./options.js"
 export { isHome, scopeHome, userHome } from "./homes.js"
 export type { Extractor, Material, NewFact } from "./Extractor.js"
 export { rules } from "./rules/index.js"

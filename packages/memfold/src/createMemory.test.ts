@@ -152,6 +152,8 @@ describe("createMemory", () => {
       [{ store: "memory:", compaction: { timeout: 5 } }, "one of the options: mode, hooks"],
       [{ store: "memory:", recall: { index: "store" } }, "embedder, vectorIndex, fullTextIndex"],
       [{ store: "memory:", recall: true }, "an object"],
+      [{ store: "memory:", layers: { extract: 5 } }, "one of the options: extractor"],
+      [{ store: "memory:", layers: { mostUser: -1 } }, '"layers.mostUser"'],
       [{ store: "memory:", boundReasoning: "drop" }, "leave-out or keep"],
       [{ store: "memory:", recall: { fullTextIndex: true } }, "store or process"],
       [{ store: "memory:", compaction: { lease: "2 parsecs" } }, "a duration"],

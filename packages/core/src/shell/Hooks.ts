@@ -48,6 +48,18 @@ export interface Hooks {
   }) => Effect.Effect<void>
 }
 
+/** The answer of a hook, whose types nobody checked; one that is neither a veto nor instructions is ignored. */
+export const decisionOf = (session: string, answer: unknown): Effect.Effect<HookDecision> => {
+  if (answer === undefined || answer === null) return Effect.succeed(undefined)
+  const { veto, instructions } = Object(answer) as Readonly<Record<string, unknown>>
+  if (veto === true) return Effect.succeed({ veto })
+  if (typeof instructions === "string") return Effect.succeed({ instructions })
+  return Effect.logWarning("a hook answered with neither a veto nor instructions, and was ignored").pipe(
+    Effect.annotateLogs({ session }),
+    Effect.as(undefined),
+  )
+}
+
 /** Runs a hook. If it throws, a warning is logged and the result is `undefined`. */
 export const runHook = <A>(session: string, hook: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
   Effect.suspend(hook).pipe(

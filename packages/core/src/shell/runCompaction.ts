@@ -28,7 +28,7 @@ import type { Strategy } from "../policy/Strategy.js"
 import type { Context } from "../render/Render.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
 import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
-import { type Hooks, runHook } from "./Hooks.js"
+import { decisionOf, type Hooks, runHook } from "./Hooks.js"
 import { makeId } from "./id.js"
 import { type Leases, longestLease } from "./Leases.js"
 import { retryTransient } from "./retry.js"
@@ -176,8 +176,9 @@ const approved = (
 ): Effect.Effect<CompactionRequest | "vetoed"> => {
   if (beforeCompaction === undefined) return Effect.succeed(request)
   const { state, plan } = request.due
+  const answered = runHook(session, () => beforeCompaction({ session, state, plan }))
   return Effect.map(
-    runHook(session, () => beforeCompaction({ session, state, plan })),
+    Effect.flatMap(answered, (answer) => decisionOf(session, answer)),
     (decision) => {
       if (decision === undefined) return request
       if ("veto" in decision) return "vetoed"

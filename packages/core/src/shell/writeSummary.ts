@@ -309,6 +309,8 @@ const callSummarizer = (
     }),
   )
   const checked = Effect.flatMap(answered, (result) => {
+    if (typeof result !== "object" || result === null)
+      return refuse("unavailable", `"${summarizer.name}" answered with nothing`)
     const { text, finish } = result
     if (finish === "length") return refuse("truncated", "the model was cut off; allow it more output tokens")
     if (finish === "refused") return refuse("refused", "the model refused to write the summary")
@@ -318,7 +320,7 @@ const callSummarizer = (
       ? Effect.succeed({ text, providerData: keptData(result, request.replacesTokens) })
       : refuse("not-smaller", `${tokens} tokens in place of ${request.replacesTokens}`)
   })
-  // A summarizer that throws, or returns no answer at all, has failed. A thrown value may quote the conversation, so
+  // A summarizer that throws, or returns no effect, has failed. A thrown value may quote the conversation, so
   // it is not passed on.
   const known = Effect.catchAllDefect(checked, () =>
     refuse("unavailable", `"${summarizer.name}" threw instead of answering`),

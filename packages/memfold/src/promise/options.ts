@@ -1,5 +1,6 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Keep, Memory, Strategy, SummaryMode, Trigger, Wording } from "@memfold/core"
+import { checkOptions as checkLayers } from "@memfold/layers"
 import { Effect, Either, Layer } from "effect"
 import { codecs, type Formats, strategyNamed, type SystemMessages, unknownSettings } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
@@ -150,6 +151,8 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   ) {
     refuse("layers", "true, false, or an object of options")
   }
+  const wrongLayers = typeof layers === "object" ? checkLayers(layers) : null
+  if (wrongLayers !== null) refuse(`layers.${wrongLayers.option}`, wrongLayers.allowed)
   const { settings: _settings, shadow, recall, ...engine } = options
   // Strategies, wordings and summarizers may be given by their names; the engine does not know these.
   const named = { strategy: anyStrategy, summarizer: undefined, wording: undefined, shadow: undefined }
