@@ -2,7 +2,7 @@ import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Console, Effect, Exit, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { copyAll } from "./copy.js"
-import { copySession } from "../move/copy.js"
+import { copySession, sourceOf } from "../move/copy.js"
 import { memoryOver, filled, run } from "../../test/movedLogs.js"
 
 describe("copying several sessions", () => {
@@ -14,7 +14,7 @@ describe("copying several sessions", () => {
         ...console,
         log: (line: string) => Effect.sync(() => void printed.push(JSON.parse(line))),
       }
-      const exit = yield* copyAll(Stream.fromIterable(names), from, to, { json: true, kept }).pipe(
+      const exit = yield* copyAll(Stream.fromIterable(names), sourceOf(from), to, { json: true, kept }).pipe(
         Effect.withConsole(listening),
         Effect.exit,
       )
@@ -46,8 +46,8 @@ describe("copying several sessions", () => {
     run(
       Effect.gen(function* () {
         const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
-        const gone = new EventLog.LogError({ operation: "version", reason: "it is gone" })
-        const { exit, printed } = yield* all(from, { ...to, version: () => gone }, [
+        const gone = new EventLog.LogError({ operation: "head", reason: "it is gone" })
+        const { exit, printed } = yield* all(from, { ...to, head: () => gone }, [
           "one",
           'two\n"2"',
           "one",
@@ -62,13 +62,13 @@ describe("copying several sessions", () => {
     run(
       Effect.gen(function* () {
         const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
-        yield* copySession(from, to, "one")
-        const events = yield* to.version("one")
+        yield* copySession(sourceOf(from), to, "one")
+        const events = yield* EventLog.versionOf(to, "one")
         yield* Effect.flatMap(memoryOver(to), (memory) => memory.append("one", Message.user("further")))
         const { exit, printed } = yield* all(from, to, ["one", "deleted"], false)
         expect(exit).toEqual(Exit.void)
         expect(printed).toMatchObject([
-          { type: "ahead", session: "one", events, there: yield* to.version("one") },
+          { type: "ahead", session: "one", events, there: yield* EventLog.versionOf(to, "one") },
           { type: "copy", sessions: 0, events: 0, written: 0, ahead: 1, diverged: 0, failed: 0, kept: false },
         ])
       }),

@@ -1,5 +1,7 @@
 /** A finding as the command line reports it. */
 import { EventLog, type Verify } from "@memfold/core"
+import { sqliteFile } from "@memfold/catalog"
+import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Effect, Stream } from "effect"
 
 /** A finding of a check, a session whose log cannot be read at all (without a version), or damage of the store's files. */
@@ -33,14 +35,16 @@ export const unreadable = (
     Effect.as({ session, version: null, rule: "readable", detail: `the log cannot be read: ${reason}` }),
   )
 
-/** What the store finds wrong with its own files. */
-export const integrity = (log: EventLog.Service): Effect.Effect<ReadonlyArray<Finding>> =>
-  (log.integrity ?? Effect.succeed([])).pipe(
+/** What is wrong with the file that a URL names; nothing for a store without a file. */
+export const integrity = (url: string): Effect.Effect<ReadonlyArray<Finding>> => {
+  const filename = sqliteFile(url)
+  return (filename === null ? Effect.succeed([]) : SqliteEventLog.integrity({ filename })).pipe(
     Effect.catchAll(({ reason }) => Effect.succeed([reason])),
     Effect.map((lines) =>
       lines.map((detail) => ({ session: null, version: null, rule: "integrity" as const, detail })),
     ),
   )
+}
 
 /** The place of a finding, for a message. */
 export const place = ({ session, version }: Finding): string =>

@@ -39,7 +39,7 @@ export const command = Command.make(
         }),
       )
       progress("the files of the store")
-      const damage = yield* integrity(log)
+      const damage = yield* integrity(store)
       progressDone()
       yield* report(damage)
       yield* Console.log(

@@ -1,19 +1,18 @@
 import { EventLog, InMemoryEventLog, Message, Verify } from "@memfold/core"
 import { Effect, Logger, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { copySession } from "./copy.js"
+import { snapshotOf, withoutSnapshots, withProjections, withRecords } from "@memfold/harness/logs"
+import { copySession, sourceOf } from "./copy.js"
 import { exportLines } from "./exported.js"
 import { memoryOver, filled, read, run } from "../../test/movedLogs.js"
 
 /** A log as a store would give it that has lost an event, or has another one in its place. */
-const damaged = (log: EventLog.Service, seq: number, change: "lost" | "changed"): EventLog.Service => ({
-  ...log,
-  read: (session, options) =>
-    log.read(session, options).pipe(
-      Stream.filter((record) => change === "changed" || record.version !== seq),
-      Stream.map((record) => (record.version === seq ? { ...record, data: "{}" } : record)),
-    ),
-})
+const damaged = (log: EventLog.Service, version: number, change: "lost" | "changed"): EventLog.Service =>
+  withRecords(log, (records) =>
+    records
+      .filter((record) => change === "changed" || record.version !== version)
+      .map((record) => (record.version === version ? { ...record, data: "{}" } : record)),
+  )
 
 describe("a log that is damaged", () => {
   const cases = [
@@ -25,7 +24,7 @@ describe("a log that is damaged", () => {
       run(
         Effect.gen(function* () {
           const [from, to] = [damaged(yield* filled, 4, change), yield* InMemoryEventLog.make]
-          const error = yield* Effect.flip(copySession(from, to, "one"))
+          const error = yield* Effect.flip(copySession(sourceOf(from), to, "one"))
           expect(error).toMatchObject({ _tag: "LogError", session: "one" })
           expect(error).toHaveProperty("reason", expect.stringMatching(reason))
           const copied = yield* read(to, "one")
@@ -44,7 +43,7 @@ describe("a log that is damaged", () => {
     run(
       Effect.gen(function* () {
         const log = damaged(yield* filled, 4, "lost")
-        const folded = yield* memoryOver({ ...log, loadSnapshot: () => Effect.succeedNone })
+        const folded = yield* memoryOver(withoutSnapshots(log))
         expect(yield* Effect.flip(folded.context("one"))).toMatchObject({ _tag: "DamagedEvent", version: 4 })
         const memory = yield* memoryOver(log)
         const events = Stream.runDrain(memory.events("one", { fromVersion: 2 }))
@@ -58,10 +57,10 @@ describe("copying a session", () => {
     run(
       Effect.gen(function* () {
         const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
-        const copied = yield* copySession(from, to, "one")
+        const copied = yield* copySession(sourceOf(from), to, "one")
         expect(copied).toMatchObject({ session: "one", written: copied.events })
         expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
-        expect(yield* to.loadSnapshot("one")).toEqual(yield* from.loadSnapshot("one"))
+        expect(yield* snapshotOf(to, "one")).toEqual(yield* snapshotOf(from, "one"))
         expect(yield* Verify.session(to, "one")).toEqual([])
         const [there, here] = [yield* memoryOver(to), yield* memoryOver(from)]
         expect(yield* there.context("one")).toEqual(yield* here.context("one"))
@@ -81,12 +80,14 @@ describe("copying a session", () => {
               ? to.append(...given)
               : new EventLog.LogError({ operation: "append", reason: "the cable is out" }),
         }
-        expect(yield* Effect.flip(copySession(from, breaking, "one"))).toMatchObject({ _tag: "LogError" })
-        const there = yield* to.version("one")
+        expect(yield* Effect.flip(copySession(sourceOf(from), breaking, "one"))).toMatchObject({
+          _tag: "LogError",
+        })
+        const there = yield* EventLog.versionOf(to, "one")
         expect(there).toBeGreaterThan(0)
-        const { events, written } = yield* copySession(from, to, "one")
+        const { events, written } = yield* copySession(sourceOf(from), to, "one")
         expect(written).toBe(events - there)
-        expect(yield* copySession(from, to, "one")).toMatchObject({ events, written: 0 })
+        expect(yield* copySession(sourceOf(from), to, "one")).toMatchObject({ events, written: 0 })
         expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
       }),
     ))
@@ -98,7 +99,7 @@ describe("copying a session", () => {
         const other = yield* memoryOver(to)
         yield* other.append("one", Message.user("only here"))
         const before = yield* read(to, "one")
-        const failed = yield* Effect.flip(copySession(from, to, "one"))
+        const failed = yield* Effect.flip(copySession(sourceOf(from), to, "one"))
         expect(failed).toMatchObject({ _tag: "Diverged", session: "one", how: "differs", written: 0 })
         expect(failed.message).toMatch(/was not copied: from event 1 on.* delete it there/)
         expect(failed.message).not.toContain("only here")
@@ -110,7 +111,7 @@ describe("copying a session", () => {
 describe("a session that is not the same on both sides", () => {
   const copies = Effect.gen(function* () {
     const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
-    yield* copySession(from, to, 'two\n"2"')
+    yield* copySession(sourceOf(from), to, 'two\n"2"')
     return { from, to, session: 'two\n"2"' }
   })
   const append = (log: EventLog.Service, session: string, text: string) =>
@@ -120,10 +121,10 @@ describe("a session that is not the same on both sides", () => {
     run(
       Effect.gen(function* () {
         const { from, to, session } = yield* copies
-        const events = yield* from.version(session)
+        const events = yield* EventLog.versionOf(from, session)
         yield* append(to, session, "further")
         const there = yield* read(to, session)
-        const result = yield* copySession(from, to, session)
+        const result = yield* copySession(sourceOf(from), to, session)
         expect(result).toMatchObject({ outcome: "ahead", events, written: 0, there: there.length })
         expect(there.length).toBeGreaterThan(events)
         expect(yield* read(to, session)).toEqual(there)
@@ -137,13 +138,13 @@ describe("a session that is not the same on both sides", () => {
         const redacting = yield* memoryOver(from)
         yield* redacting.redact(session, 1)
         const there = yield* read(to, session)
-        const failed = yield* Effect.flip(copySession(from, to, session))
+        const failed = yield* Effect.flip(copySession(sourceOf(from), to, session))
         expect(failed).toMatchObject({ _tag: "Diverged", how: "redacted", written: 0 })
         expect(failed.message).toContain("redact it there as well")
         expect(failed.message).not.toContain("delete")
         expect(yield* read(to, session)).toEqual(there)
 
-        const back = yield* Effect.flip(copySession(to, from, session))
+        const back = yield* Effect.flip(copySession(sourceOf(to), from, session))
         expect(back).toMatchObject({ _tag: "Diverged", how: "redacted-there" })
         expect(back.message).toContain("redact it in the source as well")
       }),
@@ -153,14 +154,8 @@ describe("a session that is not the same on both sides", () => {
     run(
       Effect.gen(function* () {
         const { from, to, session } = yield* copies
-        const changed: EventLog.Service = {
-          ...from,
-          read: (...given) =>
-            Stream.map(from.read(...given), (record) =>
-              record.version === 2 ? { ...record, data: "{}" } : record,
-            ),
-        }
-        const failed = yield* Effect.flip(copySession(changed, to, session))
+        const changed = damaged(from, 2, "changed")
+        const failed = yield* Effect.flip(copySession(sourceOf(changed), to, session))
         expect(failed).toMatchObject({ how: "differs", version: 2 })
       }),
     ))
@@ -178,8 +173,8 @@ describe("a session that is not the same on both sides", () => {
               ++appends === 2 ? Effect.orDie(memory.redact("one", 0)) : Effect.void,
             ),
         }
-        const failed = yield* Effect.flip(copySession(from, redactedMeanwhile, "one"))
-        const written = yield* to.version("one")
+        const failed = yield* Effect.flip(copySession(sourceOf(from), redactedMeanwhile, "one"))
+        const written = yield* EventLog.versionOf(to, "one")
         expect(failed).toMatchObject({ _tag: "Diverged", how: "redacted", written })
         expect(failed.message).toContain(`was not copied to its end (written: ${written})`)
         expect(failed.message).not.toContain("keeps it")
@@ -199,18 +194,20 @@ describe("a session that is not the same on both sides", () => {
             ),
         })
         const deleted = busy((appends) => appends === 3, to.delete("one"))
-        expect(yield* copySession(from, deleted, "one")).toMatchObject({ outcome: "copied" })
+        expect(yield* copySession(sourceOf(from), deleted, "one")).toMatchObject({ outcome: "copied" })
         expect(yield* read(to, "one")).toEqual(yield* read(from, "one"))
 
         yield* to.delete("one")
         appends = 0
         const always = busy((appends) => appends % 2 === 0, to.delete("one"))
-        expect(yield* Effect.flip(copySession(from, always, "one"))).toMatchObject({ _tag: "LogError" })
+        expect(yield* Effect.flip(copySession(sourceOf(from), always, "one"))).toMatchObject({
+          _tag: "LogError",
+        })
 
         yield* to.delete("one")
         appends = 0
         const other = busy((appends) => appends === 3, Effect.scoped(append(to, "one", "another")))
-        const failed = yield* Effect.flip(copySession(from, other, "one"))
+        const failed = yield* Effect.flip(copySession(sourceOf(from), other, "one"))
         expect(failed).toMatchObject({ _tag: "Diverged", how: "differs" })
         expect(failed.message).toMatch(/not copied to its end .*before you delete/)
       }),
@@ -220,11 +217,8 @@ describe("a session that is not the same on both sides", () => {
     run(
       Effect.gen(function* () {
         const [from, to] = [yield* filled, yield* InMemoryEventLog.make]
-        const snapshotless: EventLog.Service = {
-          ...to,
-          saveSnapshot: () => Effect.asVoid(from.delete("one")),
-        }
-        const failed = yield* Effect.flip(copySession(from, snapshotless, "one"))
+        const deleting = withProjections(to, { put: () => Effect.asVoid(from.delete("one")) })
+        const failed = yield* Effect.flip(copySession(sourceOf(from), deleting, "one"))
         expect(failed.message).toContain("deleted in the source")
       }),
     ))
@@ -237,8 +231,8 @@ describe("a session that is not the same on both sides", () => {
         const warnings: Array<unknown> = []
         const logger = Logger.make(({ message }) => warnings.push(message))
         yield* Effect.zipRight(
-          copySession({ ...from, loadSnapshot: broken }, to, "one"),
-          copySession(from, { ...other, saveSnapshot: broken }, "one"),
+          copySession({ ...sourceOf(from), snapshot: broken }, to, "one"),
+          copySession(sourceOf(from), withProjections(other, { put: broken }), "one"),
         ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
         expect(warnings).toHaveLength(2)
         for (const log of [to, other]) expect(yield* read(log, "one")).toEqual(yield* read(from, "one"))

@@ -1,4 +1,4 @@
-import { type EventLog, InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ describe("an export", () => {
       Stream.runCollect(
         exportLines(
           log,
-          Stream.map(log.sessions, ({ session }) => session),
+          Stream.map(EventLog.sessions(log), ({ session }) => session),
         ),
       ),
       (lines) => [...lines],
