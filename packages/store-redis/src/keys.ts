@@ -39,12 +39,10 @@ const tags: ReadonlyArray<string> = (() => {
 export interface SessionKeys {
   /** A stream: the records. A record's version is its id. */
   readonly log: string
-  /** A hash: the session's version, the version of the active summary row, and the range of each batch by its id. */
+  /** A hash: the session's version, its description, the kinds of its rows, and the range of each batch by its id. */
   readonly meta: string
-  /** A hash: the last snapshot. */
-  readonly snapshot: string
-  /** A hash: the summary rows as JSON, by version. */
-  readonly summaries: string
+  /** A hash: the rows of a kind, such as `snapshot` or `summary`. The field of a row is `=` and its key. */
+  readonly rows: (kind: string) => string
   /** A sorted set: the ids of all sessions in the same bucket. */
   readonly sessions: string
   /** The start of the keys of sets: the ids of an owner's sessions in the same bucket. The owner follows. */
@@ -80,8 +78,11 @@ export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
 /** The keys of so many sessions are kept: to make them takes as long as to send a request. */
 const mostKept = 1_000
 
+/** Finds the keys of the sessions of a prefix. */
+export type KeysOf = (session: string) => SessionKeys
+
 /** The keys of every session of a prefix; the prefix is escaped once. */
-export const keysUnder = (prefix: string): ((session: string) => SessionKeys) => {
+export const keysUnder = (prefix: string): KeysOf => {
   const escaped = prefixOf(prefix)
   const kept = new Map<string, SessionKeys>()
   return (session) => {
@@ -92,8 +93,7 @@ export const keysUnder = (prefix: string): ((session: string) => SessionKeys) =>
     const keys = {
       log: `${start}log:${name}`,
       meta: `${start}meta:${name}`,
-      snapshot: `${start}snapshot:${name}`,
-      summaries: `${start}summaries:${name}`,
+      rows: (kind: string) => `${start}rows:${kind}:${name}`,
       sessions: `${start}sessions`,
       owned: `${start}owned:`,
       unfinished: `${start}unfinished`,

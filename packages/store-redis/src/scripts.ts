@@ -1,4 +1,12 @@
-/** Everything that changes a session: one script for each operation, which Redis runs without anything in between. */
+/**
+ * Everything that changes a session: one script for each operation, which Redis runs without anything in between.
+ *
+ * The first argument of a script is a JSON object, which names what it is given. Texts that a script only stores follow as
+ * arguments of their own, and no script reads them: the headers and the data of records, and the data of rows.
+ *
+ * A script checks everything before it writes anything. The first write of an append is an `XADD`, which a full server refuses,
+ * and no write after it can fail: a batch is stored as a whole or not at all.
+ */
 import { createHash } from "node:crypto"
 
 export interface Script {
@@ -7,42 +15,136 @@ export interface Script {
 }
 
 /** A script with the name that Redis gives it. */
-export const script = (source: string): Script => ({
+const script = (source: string): Script => ({
   source,
   sha: createHash("sha1").update(source).digest("hex"),
 })
 
 /** The pattern of the version and the batch in the field `head`, in Lua. */
-export const partsOfHead = "'^(%d+) (.*) %S+$'"
+const partsOfHead = "'^(%d+) (.*) %S+$'"
 
 /** The command that tells listeners; `SPUBLISH` keeps a message on the servers of the session's slot. */
 export type Publish = "PUBLISH" | "SPUBLISH"
 
-/**
- * Appends a batch; may change summary rows and rewrite records with it. Everything is checked before anything is written.
- * The first write is an `XADD`, which a full server refuses, and no write after it can fail: the batch is stored as a
- * whole or not at all.
- *
- * Most of a script's time goes into passing arguments and making texts, so an append passes few and makes none: one field,
- * `head`, is all it reads of a session, and it only compares its start. The arguments are:
- *
- * - the batch id; the expected version; the start that `head` has then: `VERSION BATCH `, or `VERSION ` if the batch is not
- *   known; the next `head`; and the position of the first record's argument: 6 if nothing but records follows. With a minus,
- *   retries look for the batch in its place alone
- * - otherwise `1` to change the owner and the title (empty to keep them), the new ones, each behind `=`, or empty for none,
- *   `1` to change summary rows, `1` to remove all summary rows first (empty to keep them), the number of rows, each row's version, status,
- *   id as JSON, and JSON, and then each record to rewrite: its version, schema version with checksum, and data
- * - the header and the data of each record to append
- *
- * A plain append passes only the first two keys, or three if it starts the session.
- */
-const append = (publish: Publish): string => `
-local log, meta, sessions, summaries = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local snapshot, draft, unfinished = KEYS[5], KEYS[6], KEYS[7]
-local batch, expected, after, first = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[5])
-local inPlace = first < 0
-if inPlace then first = -first end
+/** What every script begins with. The key of a log is the start of all keys of its bucket, `log:`, and the session's name. */
+const beginning = `
+local log, meta = KEYS[1], KEYS[2]
+local given = cjson.decode(ARGV[1])
+local bucket = string.sub(log, 1, #log - #given.name - #'log:')
+local function keyOf(kind) return bucket .. kind .. ':' .. given.name end
+local function digits(number) return string.format('%.0f', number) end
+`
 
+/**
+ * Changes of rows. The rows of a kind are a hash: `=KEY` has the data of a row, and `@` has the keys of the marked rows, as a JSON
+ * object by mark. `meta` has the kinds of a session in its field `kinds`.
+ *
+ * `planned` makes a plan of changes, whose data are arguments from a position on, and answers with the kind that would have two
+ * rows with one mark, if there is one. `writeRows` carries the plan out.
+ */
+const rows = `
+local plans = {}
+local function planOf(kind)
+  local plan = plans[kind]
+  if plan then return plan end
+  local key = keyOf('rows:' .. kind)
+  -- Another program's key in its place fails here, before anything is written.
+  local marks = redis.call('HGET', key, '@')
+  plan = {key = key, marked = marks, marks = marks and cjson.decode(marks) or {}, sets = {}, drops = {}}
+  plans[kind] = plan
+  return plan
+end
+
+local function unmark(plan, key)
+  for mark, marked in pairs(plan.marks) do
+    if marked == key then plan.marks[mark] = nil end
+  end
+end
+
+local function planned(changes, at)
+  for _, change in ipairs(changes or {}) do
+    local plan = planOf(change.kind)
+    if change.replace then plan.replaces, plan.sets, plan.drops, plan.marks = true, {}, {}, {} end
+    for _, key in ipairs(change.drop) do
+      plan.sets[key], plan.drops[key] = nil, true
+      unmark(plan, key)
+    end
+    for _, row in ipairs(change.rows) do unmark(plan, row.key) end
+    for _, row in ipairs(change.rows) do
+      local other = row.mark and plan.marks[row.mark]
+      if other and other ~= row.key then return change.kind end
+      if row.mark then plan.marks[row.mark] = row.key end
+      plan.sets[row.key], plan.drops[row.key] = at, nil
+      at = at + 1
+    end
+  end
+end
+
+local function kindsOf()
+  local kinds = redis.call('HGET', meta, 'kinds')
+  return kinds and cjson.decode(kinds) or {}
+end
+
+local function writeRows()
+  if next(plans) == nil then return end
+  local kinds, isKnown = kindsOf(), {}
+  local before = #kinds
+  for _, kind in ipairs(kinds) do isKnown[kind] = true end
+  for kind, plan in pairs(plans) do
+    if not isKnown[kind] then kinds[#kinds + 1] = kind end
+    for key, at in pairs(plan.sets) do redis.call('HSET', plan.key, '=' .. key, ARGV[at]) end
+    if next(plan.marks) then redis.call('HSET', plan.key, '@', cjson.encode(plan.marks)) end
+    -- Field by field, and last: in a slot that is being moved, a script may not use a key again that it has removed.
+    local gone = {}
+    if plan.replaces then
+      for _, field in ipairs(redis.call('HKEYS', plan.key)) do
+        if field ~= '@' and not plan.sets[string.sub(field, 2)] then gone[#gone + 1] = field end
+      end
+    else
+      for key in pairs(plan.drops) do gone[#gone + 1] = '=' .. key end
+    end
+    if plan.marked and not next(plan.marks) then gone[#gone + 1] = '@' end
+    for _, field in ipairs(gone) do redis.call('HDEL', plan.key, field) end
+  end
+  if #kinds > before then redis.call('HSET', meta, 'kinds', cjson.encode(kinds)) end
+end
+`
+
+/**
+ * Changes of the description: the fields `described`, `owner` and `title` of `meta`, and in each bucket a set of the names of an
+ * owner's sessions. `given.description` has `isSet`, and an owner and a title if there are any.
+ */
+const description = `
+local unowned, owned
+local function planDescription()
+  local before = redis.call('HGET', meta, 'owner')
+  if before then unowned = bucket .. 'owned:' .. before end
+  if given.description.owner then owned = bucket .. 'owned:' .. given.description.owner end
+  -- Another program's keys fail here, before anything is written.
+  if unowned then redis.call('SCARD', unowned) end
+  if owned then redis.call('SCARD', owned) end
+end
+
+local function writeDescription()
+  if unowned and unowned ~= owned then redis.call('SREM', unowned, given.name) end
+  if owned then redis.call('SADD', owned, given.name) end
+  local described = given.description
+  for field, value in pairs({described = described.isSet and '1', owner = described.owner or false, title = described.title or false}) do
+    if value then redis.call('HSET', meta, field, value) else redis.call('HDEL', meta, field) end
+  end
+end
+`
+
+/**
+ * Checks the batch id and the position of a write. Given are the batch id, the expected version, the start that `head` has then
+ * (`VERSION BATCH `, or `VERSION ` if the batch is not known), the next `head`, the number of records, and whether retries look
+ * for the batch in its place alone.
+ *
+ * Most of a script's time goes into making texts: one field, `head`, is all that an append reads of a session, and it only
+ * compares its start.
+ */
+const checkedPosition = `
+local batch, expected, after, inPlace = given.batch, given.expected, given.after, given.inPlace
 local head, range
 if inPlace then
   head = redis.call('HGET', meta, 'head')
@@ -60,9 +162,9 @@ if inPlace and head and version ~= expected then
     local entry = redis.call('XRANGE', log, number, number)[1]
     return entry and entry[2][4]
   end
-  local from = string.format('%.0f', tonumber(expected) + 1)
+  local from = digits(tonumber(expected) + 1)
   if batchAt(from) == batch and batchAt(expected) ~= batch then
-    range = from .. '-' .. string.format('%.0f', tonumber(expected) + (#ARGV - first + 1) / 2)
+    range = from .. '-' .. digits(tonumber(expected) + given.count)
   end
 end
 if range then
@@ -80,130 +182,106 @@ end
 local length = redis.call('XLEN', log)
 if tostring(length) ~= version then return {'damaged', tostring(length), version or head} end
 if version ~= expected or (#after > #expected + 1 and not isAsExpected) then return {'conflict', version} end
--- Another program's key in place of the list has to fail before anything is written.
-if version == '0' then redis.call('ZCARD', sessions) end
+`
 
-local active, rows, becomes, changed, unowned, owned
--- The key of its log ends with the session's name, and all keys of a bucket start alike.
-if first > 6 and ARGV[6] ~= '' then
-  local start = string.sub(sessions, 1, #sessions - #'sessions') .. 'owned:'
-  local before = redis.call('HGET', meta, 'owner')
-  if before then unowned = start .. before end
-  if ARGV[7] ~= '' then owned = start .. string.sub(ARGV[7], 2) end
-  -- Another program's keys have to fail before anything is written.
-  if unowned then redis.call('SCARD', unowned) end
-  if owned then redis.call('SCARD', owned) end
-end
-if first > 6 and ARGV[9] ~= '' then
-  rows = tonumber(ARGV[11])
-  redis.call('HLEN', summaries)
-  active = ARGV[10] == '' and redis.call('HGET', meta, 'active') or ''
-  becomes = {}
-  for at = 12, 11 + 4 * rows, 4 do becomes[ARGV[at]] = ARGV[at + 1] == 'active' end
-  if becomes[active] == false then active = '' end
-  for row, is in pairs(becomes) do
-    if is and row ~= active then
-      if active ~= '' then return {'two active', active, row} end
-      active = row
-    end
-  end
-  local ids = {}
-  for at = 12, 11 + 4 * rows, 4 do
-    if ids[ARGV[at + 2]] then return {'two of one id', ids[ARGV[at + 2]], ARGV[at]} end
-    ids[ARGV[at + 2]] = ARGV[at]
-  end
-  if ARGV[10] == '' and rows > 0 then
-    -- A quote inside a JSON string has a backslash: this is found nowhere but in the row's own field.
-    local kept = redis.call('HGETALL', summaries)
-    for place = 1, #kept, 2 do
-      if becomes[kept[place]] == nil then
-        for id, row in pairs(ids) do
-          if string.find(kept[place + 1], '"id":' .. id, 1, true) then return {'two of one id', kept[place], row} end
-        end
-      end
-    end
-  end
-  if unfinished then redis.call('HLEN', unfinished) end
-  for at = 12 + 4 * rows, first - 1, 3 do
-    changed = changed or {}
-    changed[ARGV[at]] = {ARGV[at + 1], ARGV[at + 2]}
-  end
-end
-
-local target = log
-if changed then
-  target = draft
-  local start = '-'
-  while start do
-    local page = redis.call('XRANGE', log, start, '+', 'COUNT', 100)
-    start = nil
-    for _, entry in ipairs(page) do
-      local id, fields = entry[1], entry[2]
-      local number = string.match(id, '^%d+')
-      local change = changed[number]
-      if change then
-        local header = string.gsub(fields[2], '^(%S+) %S+ %S+', '%1 ' .. change[1])
-        redis.call('XADD', draft, id, 'h', header, 'b', fields[4], 'd', change[2])
-      else
-        redis.call('XADD', draft, id, unpack(fields))
-      end
-      start = string.format('%.0f', tonumber(number) + 1) .. '-0'
-    end
-  end
-end
-
+/** Adds the records, whose headers and data are the arguments from the second one on, to a stream. */
+const addedRecords = (stream: string): string => `
 -- Redis writes a number that it is passed with all of its digits.
 local number = tonumber(version)
-for at = first, #ARGV, 2 do
+for at = 2, 1 + 2 * given.count, 2 do
   number = number + 1
-  redis.call('XADD', target, number, 'h', ARGV[at], 'b', batch, 'd', ARGV[at + 1])
+  redis.call('XADD', ${stream}, number, 'h', ARGV[at], 'b', batch, 'd', ARGV[at + 1])
 end
-if changed then
-  redis.call('UNLINK', log, snapshot)
-  redis.call('RENAME', draft, log)
-  -- The key of its log ends with the session's name, and all keys of a bucket start alike.
-  redis.call('HSET', unfinished, string.sub(log, #sessions - #'sessions' + #'log:' + 1), batch)
-end
-if inPlace then redis.call('HSET', meta, 'head', ARGV[4])
-else redis.call('HSET', meta, 'head', ARGV[4], '=' .. batch, string.format('%.0f-%.0f', version + 1, number)) end
-if active then
-  redis.call('HSET', meta, 'active', active)
-  for at = 12, 11 + 4 * rows, 4 do redis.call('HSET', summaries, ARGV[at], ARGV[at + 3]) end
-  if ARGV[10] ~= '' then
-    -- Field by field: in a slot that is being moved, a script may not use a key again that it has removed.
-    for _, row in ipairs(redis.call('HKEYS', summaries)) do
-      if becomes[row] == nil then redis.call('HDEL', summaries, row) end
-    end
-  end
-end
-if first > 6 and ARGV[6] ~= '' then
-  local name = string.sub(log, #sessions - #'sessions' + #'log:' + 1)
-  if unowned and unowned ~= owned then redis.call('SREM', unowned, name) end
-  if owned then redis.call('SADD', owned, name) end
-  for place, field in ipairs({'owner', 'title'}) do
-    local value = ARGV[6 + place]
-    if value == '' then redis.call('HDEL', meta, field) else redis.call('HSET', meta, field, string.sub(value, 2)) end
-  end
-end
-if expected == '0' then
-  redis.call('HSET', meta, 'created', string.match(ARGV[first], '^%S+'))
-  -- The key of its log ends with the session's name, and all keys of a bucket start alike.
-  redis.call('ZADD', sessions, 0, string.sub(log, #sessions - #'sessions' + #'log:' + 1))
-end
+`
+
+/** Writes what goes with the records, and tells listeners. */
+const written = (publish: Publish): string => `
+if inPlace then redis.call('HSET', meta, 'head', given.head)
+else redis.call('HSET', meta, 'head', given.head, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
+writeRows()
+if given.description then writeDescription() end
 -- A user who may not publish may append.
 redis.pcall('${publish}', log, number)
 return 1
 `
 
-/** Keeps a snapshot if it is of the log as it is now. */
-const saveSnapshot = `
-local meta, snapshot = unpack(KEYS)
-local foldVersion, version, batch, data = unpack(ARGV)
-local head = redis.call('HGET', meta, 'head') or ''
-local now, last = string.match(head, ${partsOfHead})
-if now ~= version or last ~= batch then return 0 end
-redis.call('HSET', snapshot, 'foldVersion', foldVersion, 'version', version, 'batch', batch, 'data', data)
-return 1
+/** Appends a batch, with changes of rows. */
+const append = (publish: Publish): string => `
+${beginning}${rows}${description}${checkedPosition}
+local refused = planned(given.changes, 2 + 2 * given.count)
+if refused then return {'two marks', refused} end
+if given.description then planDescription() end
+local sessions = version == '0' and bucket .. 'sessions'
+-- Another program's key in place of the list has to fail before anything is written.
+if sessions then redis.call('ZCARD', sessions) end
+${addedRecords("log")}
+if sessions then
+  redis.call('HSET', meta, 'created', string.match(ARGV[2], '^%S+'))
+  redis.call('ZADD', sessions, 0, given.name)
+end
+${written(publish)}
+`
+
+/**
+ * Rewrites records and appends a batch. It makes a draft of the log, which takes its place. Given are also the versions, schema
+ * versions and checksums of the records to rewrite; their data are the last arguments. All rows of the session are dropped
+ * but for its description, and the rewrite is listed as unfinished until the servers' files no longer have the old data.
+ */
+const rewrite = (publish: Publish): string => `
+${beginning}${rows}${description}${checkedPosition}
+local draft, unfinished = keyOf('draft'), bucket .. 'unfinished'
+redis.call('HLEN', unfinished)
+for _, kind in ipairs(kindsOf()) do planOf(kind).replaces, planOf(kind).marks = true, {} end
+local refused = planned(given.changes, 2 + 2 * given.count)
+if refused then return {'two marks', refused} end
+if given.description then planDescription() end
+local changed = {}
+for place, record in ipairs(given.rewritten) do
+  changed[record.version] = {record.form, ARGV[#ARGV - #given.rewritten + place]}
+end
+
+local from = '-'
+while from do
+  local page = redis.call('XRANGE', log, from, '+', 'COUNT', 100)
+  from = nil
+  for _, entry in ipairs(page) do
+    local id, fields = entry[1], entry[2]
+    local number = string.match(id, '^%d+')
+    local change = changed[number]
+    if change then
+      local header = string.gsub(fields[2], '^(%S+) %S+ %S+', '%1 ' .. change[1])
+      redis.call('XADD', draft, id, 'h', header, 'b', fields[4], 'd', change[2])
+    else
+      redis.call('XADD', draft, id, unpack(fields))
+    end
+    from = digits(tonumber(number) + 1) .. '-0'
+  end
+end
+${addedRecords("draft")}
+redis.call('UNLINK', log)
+redis.call('RENAME', draft, log)
+redis.call('HSET', unfinished, given.name, batch)
+${written(publish)}
+`
+
+/**
+ * Changes rows and the description of a session, if it is still at a position (`given.at`); without a position, in any case. A
+ * session that does not exist has none.
+ */
+const projections = `
+${beginning}${rows}${description}
+local head = redis.call('HGET', meta, 'head')
+local version, last = string.match(head or '', ${partsOfHead})
+if given.at and (version ~= given.at.version or last ~= given.at.batch) then
+  return not version and given.at.version == '0' and 'done' or {'conflict', version or '0'}
+end
+if not version then return 'done' end
+local refused = planned(given.changes, 2)
+if refused then return {'two marks', refused} end
+if given.description then planDescription() end
+writeRows()
+if given.description then writeDescription() end
+return 'done'
 `
 
 /**
@@ -212,34 +290,36 @@ return 1
  * background.
  */
 const remove = (publish: Publish): string => `
-local log, meta, sessions, snapshot, summaries = unpack(KEYS)
-local name, head = unpack(ARGV)
+${beginning}${rows}
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
-if (redis.call('HGET', meta, 'head') or '') ~= head then
-  local version, last = string.match(head, ${partsOfHead})
+if (redis.call('HGET', meta, 'head') or '') ~= given.head then
+  local version, last = string.match(given.head, ${partsOfHead})
   local there = version and redis.call('XRANGE', log, version, version)[1]
   if not there or there[2][4] ~= last then return -1 end
 end
 local owner = redis.call('HGET', meta, 'owner')
-if owner then
-  redis.call('SREM', string.sub(sessions, 1, #sessions - #'sessions') .. 'owned:' .. owner, name)
-end
-redis.call('ZREM', sessions, name)
-redis.call('UNLINK', log, meta, snapshot, summaries)
+if owner then redis.call('SREM', bucket .. 'owned:' .. owner, given.name) end
+redis.call('ZREM', bucket .. 'sessions', given.name)
+for _, kind in ipairs(kindsOf()) do redis.call('UNLINK', keyOf('rows:' .. kind)) end
+redis.call('UNLINK', log, meta)
 redis.pcall('${publish}', log, '0')
 return 1
 `
 
 /** Takes a rewrite off the list of unfinished ones, unless there was another one of the session meanwhile. */
 const finished = `
-local session, batch = unpack(ARGV)
-if redis.call('HGET', KEYS[1], session) ~= batch then return 0 end
-return redis.call('HDEL', KEYS[1], session)
+local given = cjson.decode(ARGV[1])
+if redis.call('HGET', KEYS[1], given.name) ~= given.batch then return 0 end
+return redis.call('HDEL', KEYS[1], given.name)
 `
+
+/** The scripts of a log. */
+export type Scripts = ReturnType<typeof make>
 
 export const make = (publish: Publish) => ({
   append: script(append(publish)),
-  saveSnapshot: script(saveSnapshot),
+  rewrite: script(rewrite(publish)),
+  projections: script(projections),
   remove: script(remove(publish)),
   finished: script(finished),
 })

@@ -42,7 +42,7 @@ export const make = (
         const batch = yield* connection.ask(about, (client) => client.hget(unfinished, name))
         if (batch !== null) {
           yield* forget(connection, session, unfinished)
-          yield* connection.run(about, finished, [unfinished], [name, batch])
+          yield* connection.run(about, finished, [unfinished], [JSON.stringify({ name, batch })])
         }
         left.delete(session)
       }).pipe(Effect.tapError(() => Effect.sync(() => left.add(session))))

@@ -1,0 +1,172 @@
+/** Projection rows: their form in Redis, reading them, and changing them. */
+import { EventLog } from "@memfold/core"
+import { Effect, Stream } from "effect"
+import type { Connection } from "./Connection.js"
+import * as Description from "./description.js"
+import type { KeysOf, SessionKeys } from "./keys.js"
+import type { Scripts } from "./scripts.js"
+import { listSessions } from "./sessions.js"
+import { fromStored, toStored } from "./stored.js"
+
+/** A change of rows as a script is given it; the data of the rows are arguments of their own. */
+interface GivenChange {
+  readonly kind: string
+  readonly replace?: true
+  readonly drop: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<{ readonly key: string; readonly mark?: string }>
+}
+
+/** Changes as a script is given them. */
+export interface GivenChanges {
+  /** What the first argument of the script has. */
+  readonly named: { readonly changes?: ReadonlyArray<GivenChange>; readonly description?: Description.Given }
+  /** The data of all rows, in the order of the changes. */
+  readonly data: ReadonlyArray<string>
+}
+
+/** Changes of rows as the arguments of a script. The description of a session is no hash of rows, but fields of `meta`. */
+export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): GivenChanges => {
+  const data: Array<string> = []
+  const changes: Array<GivenChange> = []
+  let description: Description.Given | undefined
+  for (const change of all) {
+    if (change.kind === "description") {
+      description = Description.given(change) ?? description
+      continue
+    }
+    const rows = [...new Map(change.rows.map((row) => [row.key, row])).values()]
+    changes.push({
+      kind: change.kind,
+      ...(change.replace === true ? { replace: true } : {}),
+      drop: (change.drop ?? []).map(toStored),
+      rows: rows.map(({ key, mark }) => ({
+        key: toStored(key),
+        ...(mark === undefined ? {} : { mark: toStored(mark) }),
+      })),
+    })
+    for (const row of rows) data.push(toStored(row.data))
+  }
+  return {
+    named: {
+      ...(changes.length === 0 ? {} : { changes }),
+      ...(description === undefined ? {} : { description }),
+    },
+    data,
+  }
+}
+
+/** The keys that a script changes rows in. A cluster has to know them. */
+export const rowKeys = (keys: SessionKeys, { changes = [] }: GivenChanges["named"]): ReadonlyArray<string> =>
+  changes.map(({ kind }) => keys.rows(kind))
+
+/** The error of a change that would leave two rows of a kind with one mark. */
+export const twoMarks = (operation: string, session: string, kind: unknown) =>
+  new EventLog.LogError({
+    operation,
+    session,
+    reason: `the change would leave two rows of the kind "${String(kind)}" with one mark; nothing was written`,
+  })
+
+/** The mark of each marked row, by the key of the row; `null` if the field cannot be read. */
+const marksIn = (field: string | null | undefined): ReadonlyMap<string, string> | null => {
+  if (field == null) return new Map()
+  try {
+    const marks = Object.entries(JSON.parse(field) as Readonly<Record<string, string>>)
+    return new Map(marks.map(([mark, key]) => [key, mark]))
+  } catch {
+    return null
+  }
+}
+
+/** The projection rows of a log. */
+export const projections = (
+  connection: Connection,
+  keysOf: KeysOf,
+  prefix: string,
+  scripts: Scripts,
+): EventLog.Projections => {
+  const change = (
+    operation: string,
+    session: string,
+    at: EventLog.LogPosition | undefined,
+    changes: ReadonlyArray<EventLog.ProjectionChange>,
+  ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
+    const keys = keysOf(session)
+    const { named, data } = givenChanges(changes)
+    const position =
+      at === undefined ? {} : { at: { version: String(at.version), batch: toStored(at.batchId) } }
+    return connection
+      .run(
+        { operation, session },
+        scripts.projections,
+        [keys.log, keys.meta, ...rowKeys(keys, named)],
+        [JSON.stringify({ name: toStored(session), ...position, ...named }), ...data],
+      )
+      .pipe(
+        Effect.flatMap((answer): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
+          if (answer === "done") return Effect.void
+          const [outcome, detail] = answer as ReadonlyArray<string>
+          return outcome === "conflict"
+            ? new EventLog.VersionConflict({
+                session,
+                expectedVersion: at?.version ?? 0,
+                actualVersion: Number(detail),
+              })
+            : twoMarks(operation, session, detail)
+        }),
+      )
+  }
+
+  const get: EventLog.Projections["get"] = (session, kind, filter) => {
+    const about = { operation: "projections.get", session }
+    if (kind === "description") return Description.read(connection, keysOf(session), session, filter)
+    const key = keysOf(session).rows(kind)
+    const asked =
+      filter !== undefined && "keys" in filter
+        ? connection.ask(about, async (client) => {
+            const names = ["@", ...filter.keys.map((name) => `=${toStored(name)}`)]
+            const values = await client.hmget(key, ...names)
+            return names.map((name, place) => [name, values[place] ?? null] as const)
+          })
+        : connection.ask(about, async (client) => Object.entries(await client.hgetall(key)))
+    return Effect.flatMap(asked, (fields) => {
+      const marks = marksIn(fields.find(([name]) => name === "@")?.[1])
+      if (marks === null)
+        return new EventLog.LogError({
+          ...about,
+          reason: `another program has changed the marks of the rows of the kind "${kind}"; run memfold repair, or restore them from a backup`,
+        })
+      const rows = fields.flatMap(([name, data]): ReadonlyArray<EventLog.ProjectionRow> => {
+        if (name === "@" || data === null) return []
+        const mark = marks.get(name.slice(1))
+        return [
+          {
+            key: fromStored(name.slice(1)),
+            data: fromStored(data),
+            ...(mark === undefined ? {} : { mark: fromStored(mark) }),
+          },
+        ]
+      })
+      return Effect.succeed(
+        filter !== undefined && "mark" in filter ? rows.filter(({ mark }) => mark === filter.mark) : rows,
+      )
+    })
+  }
+
+  return {
+    get,
+    put: (session, at, changes) => change("projections.put", session, at, changes),
+    drop: (kind, session) => {
+      const operation = "projections.drop"
+      const dropOf = (name: string) =>
+        Effect.catchTag(
+          change(operation, name, undefined, [{ kind, replace: true, rows: [] }]),
+          "VersionConflict",
+          Effect.die,
+        )
+      if (session !== undefined) return dropOf(session)
+      const names = EventLog.sessions({ list: listSessions(connection, prefix) })
+      return Stream.runForEach(names, (info) => dropOf(info.session))
+    },
+  }
+}
