@@ -69,7 +69,7 @@ export const twoMarks = (operation: string, session: string, kind: unknown) =>
 
 /** The mark of each marked row, by the key of the row; `null` if the field cannot be read. */
 const marksIn = (field: string | null | undefined): ReadonlyMap<string, string> | null => {
-  if (field == null) return new Map()
+  if (field == null) return new Map<string, string>()
   try {
     const marks = Object.entries(JSON.parse(field) as Readonly<Record<string, string>>)
     return new Map(marks.map(([mark, key]) => [key, mark]))

@@ -49,8 +49,11 @@ local function planOf(kind)
   if plan then return plan end
   local key = keyOf('rows:' .. kind)
   -- Another program's key in its place fails here, before anything is written.
-  local marks = redis.call('HGET', key, '@')
-  plan = {key = key, marked = marks, marks = marks and cjson.decode(marks) or {}, sets = {}, drops = {}}
+  local field = redis.call('HGET', key, '@')
+  -- Marks that another program has changed count as none: a repair writes them again.
+  local isRead, marks = pcall(cjson.decode, field or '{}')
+  if not isRead or type(marks) ~= 'table' then marks = {} end
+  plan = {key = key, marked = field, marks = marks, sets = {}, drops = {}}
   plans[kind] = plan
   return plan
 end

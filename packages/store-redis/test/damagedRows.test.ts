@@ -5,6 +5,7 @@ import { beforeAll, expect, it, vi } from "vitest"
 import { pairs, said } from "@memfold/harness/engine"
 import { keysOf } from "../src/index.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
+import { summariesOf } from "@memfold/harness/logs"
 import { tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -17,11 +18,10 @@ beforeAll(async () => {
 
 interface Place {
   readonly key: string
-  readonly meta: string
-  /** The versions of the superseded and of the active row. */
+  /** The fields of the superseded and of the active row. */
   readonly old: string
   readonly active: string
-  /** The two rows. */
+  /** All fields. */
   readonly rows: Readonly<Record<string, string>>
 }
 
@@ -43,14 +43,17 @@ const changes: ReadonlyArray<readonly [what: string, change: (place: Place) => P
   ["no rows", ({ key }) => one.client.del(key)],
   [
     "an added row",
-    ({ key, old, rows }) => one.client.hset(key, "99", rows[old]!.replace(/"version":\d+/, '"version":99')),
+    ({ key, old, rows }) =>
+      one.client.hset(key, "=other", rows[old]!.replace(/"version":\d+/, '"version":99')),
   ],
   [
     "two rows swapped",
     ({ key, old, active, rows }) => one.client.hset(key, old, rows[active]!, active, rows[old]!),
   ],
-  ["which row is active", ({ meta, old }) => one.client.hset(meta, "active", old)],
-  ["that no row is active", ({ meta }) => one.client.hdel(meta, "active")],
+  ["which row is active", ({ key, old }) => one.client.hset(key, "@", `{"active":"${old.slice(1)}"}`)],
+  ["that no row is active", ({ key }) => one.client.hdel(key, "@")],
+  ["marks that are not JSON", ({ key }) => one.client.hset(key, "@", "SECRET")],
+  ["marks that are no object", ({ key }) => one.client.hset(key, "@", "5")],
 ]
 
 for (const [what, change] of changes) {
@@ -65,15 +68,15 @@ for (const [what, change] of changes) {
           yield* memory.append("s", said(6, from))
           yield* memory.compact("s", { which: "due" })
         }
-        const { summaries: key, meta } = keysOf(prefix, "s")
+        const key = keysOf(prefix, "s").rows("summary")
         const [expected, rows] = [
-          yield* log.summaries("s"),
+          yield* summariesOf(log, "s"),
           yield* Effect.promise(() => one.client.hgetall(key)),
         ]
-        const [old = "", active = ""] = expected.map(({ version }) => String(version))
+        const [old = "", active = ""] = expected.map(({ id }) => `=${id}`)
         const context = yield* memory.context("s")
         expect(yield* Verify.session(log, "s")).toEqual([])
-        const damage = Effect.promise(() => change({ key, meta, old, active, rows }))
+        const damage = Effect.promise(() => change({ key, old, active, rows }))
 
         yield* damage
         const found = yield* Verify.session(log, "s")
@@ -84,14 +87,14 @@ for (const [what, change] of changes) {
           mended: ["wrote the summary rows again"],
           left: [],
         })
-        expect(yield* log.summaries("s")).toEqual(expected)
+        expect(yield* summariesOf(log, "s")).toEqual(expected)
 
         // A memory that lists the summaries mends them as well, and goes on.
         yield* damage
         const again = yield* opened
         expect(yield* again.context("s")).toEqual(context)
-        expect((yield* again.summaries("s")).map(({ version }) => String(version))).toEqual([old, active])
-        expect(yield* log.summaries("s")).toEqual(expected)
+        expect((yield* again.summaries("s")).map(({ id }) => `=${id}`)).toEqual([old, active])
+        expect(yield* summariesOf(log, "s")).toEqual(expected)
         yield* again.append("s", said(6, 12))
         expect(yield* again.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
         expect(yield* Verify.session(log, "s")).toEqual([])

@@ -65,12 +65,12 @@ describe.each(stores)("several engines on %s", (_name, where) => {
     await Effect.runPromise(
       Effect.gen(function* () {
         const { log } = yield* engine(prefix, [])
-        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(names)
+        expect((yield* all(EventLog.sessions(log))).map(({ session }) => session)).toEqual(names)
         let messages = 0
         let committed = 0
         for (const session of names) {
           expect(yield* Verify.session(log, session)).toEqual([])
-          const records = yield* all(log.read(session))
+          const records = yield* all(EventLog.records(log, session))
           messages += records.filter(({ type }) => type === "MessageAppended").length
           committed += records.filter(({ type }) => type === "SummaryCommitted").length
         }

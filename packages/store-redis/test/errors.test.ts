@@ -1,12 +1,12 @@
 /** Everything that can go wrong with a server: a typed error that says what to do, or tried again; never twice. */
-import type { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { bare, describe as inWords } from "../src/failures.js"
 import { keysOf, make, type Options } from "../src/index.js"
 import { freePort } from "@memfold/harness/ports"
 import { eventually, type Server, servers } from "@memfold/harness/redisServers"
-import { all, logError, openingFails, records, tenant, withLog } from "./support.js"
+import { all, logError, openingFails, putSnapshot, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
 vi.setConfig({ testTimeout: 300_000 })
@@ -68,7 +68,7 @@ describe("opening", () => {
     expect((await openingFails({ url })).reason).toContain("wants a password")
     expect(Date.now() - from).toBeLessThan(10_000)
     await Effect.runPromise(logError(Effect.fail(wrong), "SECRET"))
-    expect(await withLog({ url, password: "right" }, (log) => log.version("s"))).toBe(0)
+    expect(await withLog({ url, password: "right" }, (log) => EventLog.versionOf(log, "s"))).toBe(0)
   })
 
   it("with something that says nothing of where it is fails, and shows nothing of it", async () => {
@@ -108,7 +108,7 @@ describe("a full server (-OOM)", () => {
         expect(error.reason).toMatch(/has no memory left; raise maxmemory, or delete sessions$/)
         const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
         yield* logError(log.rewrite("one", changed, batch, { expectedVersion: 2, batchId: "b" }), "SECRET")
-        expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
+        expect((yield* all(EventLog.records(log, "one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
         // What is there already needs no room.
         expect(yield* log.append("one", records(2), { expectedVersion: 0, batchId: "a" })).toEqual({
           fromVersion: 1,
@@ -140,7 +140,7 @@ describe("a replica (-READONLY)", () => {
     })
     await withLog({ url: replica.url, prefix, retryFor: "300 millis" }, (log) =>
       Effect.gen(function* () {
-        expect(yield* log.version("one")).toBe(2)
+        expect(yield* EventLog.versionOf(log, "one")).toBe(2)
         const error = yield* logError(log.append("one", records(1), { expectedVersion: 2, batchId: "b" }))
         expect(error.message).toBe(
           `The event log failed at append of session "one": redis://127.0.0.1:${replica.port}/0 is a replica, and takes no writes; name its master, a cluster, or sentinels`,
@@ -172,7 +172,7 @@ describe("an error that closes the connection", () => {
         Effect.gen(function* () {
           const log = yield* Effect.retry(hasty, { times: 1_000 })
           // So many that the server answers them in several parts.
-          const read = Effect.ignore(log.version("one"))
+          const read = Effect.ignore(EventLog.versionOf(log, "one"))
           const reads = Effect.all(
             Array.from({ length: 1_000 }, () => read),
             { concurrency: "unbounded" },
@@ -181,7 +181,7 @@ describe("an error that closes the connection", () => {
             const append = log.append("one", records(1), { expectedVersion: 0, batchId: "a" })
             const [error] = yield* Effect.all([logError(append), reads], { concurrency: "unbounded" })
             expect(error.reason).toMatch(/is a replica, and takes no writes; name its master/)
-            yield* Effect.retry(log.version("one"), { times: 1_000 })
+            yield* Effect.retry(EventLog.versionOf(log, "one"), { times: 1_000 })
           }
         }),
       ),
@@ -204,7 +204,7 @@ describe("a server that goes away", () => {
           version: 3,
           duplicate: true,
         })
-        expect((yield* all(log.read("s"))).length).toBe(3)
+        expect((yield* all(EventLog.records(log, "s"))).length).toBe(3)
       }),
     )
   })
@@ -216,12 +216,14 @@ describe("a server that goes away", () => {
         yield* Effect.promise(one.kill)
         const failing: ReadonlyArray<Effect.Effect<unknown, EventLog.LogError | EventLog.VersionConflict>> = [
           log.append("s", records(1), { expectedVersion: 0, batchId: "a" }),
-          all(log.read("s")),
-          all(log.sessions),
-          log.version("s"),
-          log.loadSnapshot("s"),
-          log.saveSnapshot("s", { foldVersion: 1, version: 1, batchId: "a", data: "{}" }),
-          log.summaries("s"),
+          all(EventLog.records(log, "s")),
+          all(EventLog.sessions(log)),
+          EventLog.versionOf(log, "s"),
+          log.projections.get("s", "snapshot"),
+          log.projections.get("s", "description"),
+          log.projections.drop("index", "s"),
+          log.projections.drop("index"),
+          putSnapshot(log, "s", { version: 1, batchId: "a" }),
           log.delete("s"),
         ]
         for (const effect of failing) {
@@ -244,7 +246,7 @@ describe("a server that goes away", () => {
         one.signal("SIGCONT")
         const again = yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
         expect(again).toMatchObject({ fromVersion: 2, version: 2 })
-        expect((yield* all(log.read("s"))).length).toBe(2)
+        expect((yield* all(EventLog.records(log, "s"))).length).toBe(2)
       }),
     )
   })
@@ -271,7 +273,7 @@ describe("a server that goes away", () => {
       const error = await openingFails({ url: one.url, prefix, retryFor: "50 millis" })
       return error.reason.includes("is still loading its data")
     })
-    expect(await withLog({ url: one.url, prefix }, (log) => log.version("s"))).toBe(1)
+    expect(await withLog({ url: one.url, prefix }, (log) => EventLog.versionOf(log, "s"))).toBe(1)
     await starting
   })
 })
@@ -285,7 +287,7 @@ describe("what a server has forgotten or never had", () => {
           yield* Effect.promise(() => client.script("FLUSH"))
           yield* log.append("s", records(1), { expectedVersion, batchId: `c${expectedVersion}` })
         }
-        expect(yield* log.version("s")).toBe(3)
+        expect(yield* EventLog.versionOf(log, "s")).toBe(3)
       }),
     )
   })
@@ -341,7 +343,7 @@ describe("keys that somebody else has changed", () => {
             expect(error).toMatchObject({ operation: "append", session })
             expect(error.reason).toMatch(reason)
           }
-          expect((yield* all(log.read(session))).length).toBe(expectedVersion)
+          expect((yield* all(EventLog.records(log, session))).length).toBe(expectedVersion)
         }),
       )
     })
@@ -387,8 +389,8 @@ describe("a user of the server (ACL)", () => {
       Effect.gen(function* () {
         expect(log.durability.level).toBe("unknown")
         yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
-        expect((yield* all(log.read("s"))).length).toBe(2)
-        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
+        expect((yield* all(EventLog.records(log, "s"))).length).toBe(2)
+        expect((yield* all(EventLog.sessions(log))).map(({ session }) => session)).toEqual(["s"])
         expect(yield* log.delete("s")).toBe(true)
       }),
     )
@@ -399,8 +401,8 @@ describe("a user of the server (ACL)", () => {
           "SECRET",
         )
         expect(error.reason).toMatch(/does not allow this user to do it/)
-        expect((yield* logError(log.version("s"))).reason).toBe(error.reason)
-        expect((yield* logError(all(log.sessions))).reason).toBe(error.reason)
+        expect((yield* logError(EventLog.versionOf(log, "s"))).reason).toBe(error.reason)
+        expect((yield* logError(all(EventLog.sessions(log)))).reason).toBe(error.reason)
       }),
     )
     // One who may not publish can append all the same.
@@ -432,7 +434,7 @@ describe("waiting for replicas", () => {
         // The first replication of a new link is acknowledged a moment later.
         const appended = yield* Effect.retry(append, { times: 20 })
         expect(appended).toEqual({ fromVersion: 1, version: 1, duplicate: true })
-        expect((yield* all(log.read("s"))).length).toBe(1)
+        expect((yield* all(EventLog.records(log, "s"))).length).toBe(1)
       }),
     )
   })
@@ -491,7 +493,7 @@ describe("after closing", () => {
     expect(await connections()).toBe(1)
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await eventually("no connection is left", async () => (await connections()) === 0)
-    const error = await Effect.runPromise(logError(log.version("s")))
+    const error = await Effect.runPromise(logError(EventLog.versionOf(log, "s")))
     expect(error.session).toBe("s")
   })
 })

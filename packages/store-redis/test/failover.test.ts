@@ -2,6 +2,7 @@
  * Masters of a cluster that are killed, and replicas that take over. Replication is asynchronous, so an append can be
  * acknowledged and lost with its master; waiting for replicas (`WAIT`) closes that.
  */
+import { EventLog } from "@memfold/core"
 import { Effect, Queue, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { often } from "@memfold/harness/depth"
@@ -121,10 +122,10 @@ describe("failovers of a cluster's masters", () => {
           // Told apart by the answer: this one is acknowledged, and gone with the master.
           expect((yield* log.append("s", records(1), { expectedVersion: 2, batchId: "c" })).version).toBe(3)
           yield* Effect.promise(() => failover(three, master))
-          expect(yield* log.version("s")).toBe(1)
+          expect(yield* EventLog.versionOf(log, "s")).toBe(1)
           // The one that was never acknowledged is sent again, as a caller would, and is there once.
           expect(yield* patiently(1, "b")).toMatchObject({ fromVersion: 2, version: 2 })
-          expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
+          expect((yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
         }),
       ),
     )
@@ -148,7 +149,7 @@ describe("failovers of a cluster's masters", () => {
         const heard = yield* Queue.unbounded<void>()
         yield* Effect.forkScoped(Stream.runForEach(log.changes("s"), () => heard.offer(undefined)))
         yield* Queue.take(heard)
-        expect(yield* log.version("s")).toBe(1)
+        expect(yield* EventLog.versionOf(log, "s")).toBe(1)
         yield* Effect.addFinalizer(() => Effect.sync(() => master.signal("SIGCONT")))
         yield* Effect.promise(() => replaced(three, master, () => master.signal("SIGSTOP")))
         yield* Queue.takeAll(heard)
@@ -157,7 +158,7 @@ describe("failovers of a cluster's masters", () => {
         })
         // Of the append, or, where it was not listening at that moment, that something may have been missed.
         yield* Queue.take(heard)
-        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
+        expect((yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
       }),
     )
   })

@@ -21,7 +21,8 @@ import {
   servers,
   slotOf,
 } from "@memfold/harness/redisServers"
-import { all, logError, records, row, tenant, withLog } from "./support.js"
+import { snapshotOf, summariesOf, summaryRows } from "@memfold/harness/logs"
+import { all, logError, putSnapshot, records, row, tenant, withLog } from "./support.js"
 
 const { cluster } = servers()
 vi.setConfig({ testTimeout: 300_000 })
@@ -62,9 +63,10 @@ const competing = (
       for (let number = 0, expectedVersion = 0; !until.stopped;) {
         const batchId = `${session}-${writer}-${number}`
         const batch = records(number % 4 === 3 ? 3 : 1, JSON.stringify(batchId))
-        const summaries = { replace: true, rows: [row(expectedVersion + 1)] }
+        const rows = summaryRows([row(expectedVersion + 1)])
+        const projections = [{ kind: "summary", replace: true, rows }]
         const options =
-          batch.length === 3 ? { expectedVersion, batchId, summaries } : { expectedVersion, batchId }
+          batch.length === 3 ? { expectedVersion, batchId, projections } : { expectedVersion, batchId }
         const outcome = yield* log.append(session, batch, options).pipe(
           Effect.map(({ fromVersion, version }): Acknowledged => ({
             session,
@@ -89,7 +91,7 @@ const competing = (
 /** Every batch stands where it was acknowledged to stand, once, and there is nothing else. */
 const expectExactly = (log: EventLog.Service, session: string, acknowledged: ReadonlyArray<Acknowledged>) =>
   Effect.gen(function* () {
-    const list = yield* all(log.read(session))
+    const list = yield* all(EventLog.records(log, session))
     const said = acknowledged
       .filter((one) => one.session === session)
       .toSorted((one, other) => one.from - other.from)
@@ -98,11 +100,11 @@ const expectExactly = (log: EventLog.Service, session: string, acknowledged: Rea
       )
     expect(said.length).toBeGreaterThan(0)
     expect(list.map(({ version, batchId, data }) => [version, batchId, data])).toEqual(said)
-    expect(yield* log.version(session)).toBe(said.length)
+    expect(yield* EventLog.versionOf(log, session)).toBe(said.length)
     const last = acknowledged
       .filter((one) => one.session === session && one.version === one.from + 2)
       .reduce((last, { from }) => Math.max(last, from), 0)
-    expect(yield* log.summaries(session)).toEqual([row(last)])
+    expect(yield* summariesOf(log, session)).toEqual([row(last)])
   })
 
 const kinds: ReadonlyArray<readonly [name: string, moves: number, options: Partial<Options>]> = [
@@ -163,15 +165,17 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
           while (!until.stopped) {
             const least = known()
             const fromVersion = Math.max(1, least - 10)
-            const seqs = (yield* all(other.read(one, { fromVersion }))).map(({ version }) => version)
+            const seqs = (yield* all(EventLog.records(other, one, { fromVersion }))).map(
+              ({ version }) => version,
+            )
             expect(seqs).toEqual(seqs.map((_, at) => fromVersion + at))
             expect(fromVersion + seqs.length - 1).toBeGreaterThanOrEqual(least)
-            expect(yield* other.version(one)).toBeGreaterThanOrEqual(least)
+            expect(yield* EventLog.versionOf(other, one)).toBeGreaterThanOrEqual(least)
             const before = said.length
             const { messages } = yield* memory.context(chat)
             if (before > 0) expect(messages.length).toBeGreaterThan(0)
             if (looks++ % 5 === 0) {
-              const listed = (yield* all(other.sessions)).map(({ session }) => session)
+              const listed = (yield* all(EventLog.sessions(other))).map(({ session }) => session)
               if (least > 0) expect(listed).toContain(one)
             }
           }
@@ -221,7 +225,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         const fresh = yield* engine
         expect(yield* Verify.session(log, chat)).toEqual([])
         expect((yield* fresh.context(chat)).messages).toEqual((yield* memory.context(chat)).messages)
-        const events = yield* all(log.read(chat))
+        const events = yield* all(EventLog.records(log, chat))
         const texts = events.flatMap(({ type, data }) =>
           type === "MessageAppended" ? (/message \d+/.exec(data)?.slice(0, 1) ?? []) : [],
         )
@@ -229,16 +233,10 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         expect(events.map(({ type }) => type)).toContain("SummaryCommitted")
         const [owner] = yield* Effect.promise(() => mastersFor(three, slot))
 
-        const last = (yield* all(log.read(one, { reverse: true }))).at(0)
-        const snapshot = {
-          foldVersion: 1,
-          version: last?.version ?? 0,
-          batchId: last?.batchId ?? "",
-          data: "{}",
-        }
-        yield* log.saveSnapshot(one, snapshot)
-        expect(yield* other.loadSnapshot(one)).toMatchObject({ value: snapshot })
-        const list = Effect.map(all(other.sessions), (infos) => infos.map(({ session }) => session))
+        const last = (yield* all(EventLog.records(log, one, { reverse: true }))).at(0)
+        yield* putSnapshot(log, one, { version: last?.version ?? 0, batchId: last?.batchId ?? "" }, "taken")
+        expect(yield* snapshotOf(other, one)).toEqual({ key: "1", data: "taken" })
+        const list = Effect.map(all(EventLog.sessions(other)), (infos) => infos.map(({ session }) => session))
         expect(yield* list).toEqual([one, chat, elsewhere].toSorted())
         yield* log.append(late, records(1), { expectedVersion: 0, batchId: "a" })
         for (const session of [one, chat]) expect(yield* log.delete(session)).toBe(true)
@@ -268,8 +266,8 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
           expect(error.reason).toMatch(
             /(is moving|has moved) this session to another server; try again when it has settled$/,
           )
-          expect((yield* all(log.read(one))).map(({ batchId }) => batchId)).toEqual(["a", "a"])
-          expect(yield* log.version(one)).toBe(2)
+          expect((yield* all(EventLog.records(log, one))).map(({ batchId }) => batchId)).toEqual(["a", "a"])
+          expect(yield* EventLog.versionOf(log, one)).toBe(2)
         })
         yield* Effect.promise(() =>
           moveSlot(three, slot, to!, {
@@ -316,8 +314,8 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         const [began, deleted] = yield* Effect.forEach(both, Fiber.join)
         expect(began).toEqual({ fromVersion: 1, version: 1, duplicate: false })
         expect(deleted).toBe(true)
-        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual([late])
-        expect((yield* all(log.read(late))).map(({ batchId }) => batchId)).toEqual(["b"])
+        expect((yield* all(EventLog.sessions(log))).map(({ session }) => session)).toEqual([late])
+        expect((yield* all(EventLog.records(log, late))).map(({ batchId }) => batchId)).toEqual(["b"])
         expect(yield* log.delete(late)).toBe(true)
       }),
     )
@@ -348,7 +346,11 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
         )
         expect(yield* Effect.promise(() => answered(owner, "CLUSTERDOWN"))).toBeGreaterThan(0)
         expect(yield* Fiber.join(fiber)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
-        expect((yield* all(impatient.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
+        expect((yield* all(EventLog.records(impatient, "s"))).map(({ batchId }) => batchId)).toEqual([
+          "a",
+          "b",
+          "b",
+        ])
       }),
     )
   })

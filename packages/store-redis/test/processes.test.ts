@@ -1,4 +1,5 @@
 /** Many processes on one session: every append once, and each process' in its order (law L12). */
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { often } from "@memfold/harness/depth"
@@ -28,7 +29,7 @@ const together = async (options: Options, count: number) => {
   )
   await withLog(options, (log) =>
     Effect.gen(function* () {
-      const records = yield* all(log.read("one"))
+      const records = yield* all(EventLog.records(log, "one"))
       expect(records.map(({ version }) => version)).toEqual(
         Array.from({ length: processes.length * count }, (_, at) => at + 1),
       )

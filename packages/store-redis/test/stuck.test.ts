@@ -1,11 +1,12 @@
 /** Servers that answer, and do nothing: they cannot save, are busy, are loading, or lack replicas or a master. */
+import { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import { mkdirSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { make } from "../src/index.js"
 import { answered, eventually, keepBusy, servers } from "@memfold/harness/redisServers"
-import { all, logError, records, tenant, withLog } from "./support.js"
+import { all, logError, putSnapshot, records, tenant, withLog } from "./support.js"
 
 const { server } = servers()
 vi.setConfig({ testTimeout: 300_000 })
@@ -42,14 +43,13 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
         expect(error.reason).toMatch(
           /takes no writes, since it cannot save to its disk; make room there and look at its log$/,
         )
-        const snapshot = { foldVersion: 1, version: 2, batchId: "a", data: "{}" }
         for (const refused of [
           log.append("two", batch, { expectedVersion: 0, batchId: "c" }),
           log.rewrite("one", [{ version: 1, schemaVersion: 1, data: '"SECRET"' }], batch, {
             expectedVersion: 2,
             batchId: "d",
           }),
-          log.saveSnapshot("one", snapshot),
+          putSnapshot(log, "one", { version: 2, batchId: "a" }),
           log.delete("one"),
         ]) {
           expect((yield* logError(refused, "SECRET")).reason).toBe(error.reason)
@@ -57,15 +57,15 @@ describe("a server that cannot save to its disk (-MISCONF)", () => {
         // Each was refused once: what cannot pass by itself is not tried again.
         expect(yield* Effect.promise(() => answered({ client }, "MISCONF"))).toBe(5)
         expect(yield* Effect.promise(() => client.dbsize())).toBe(keys)
-        expect((yield* all(log.read("one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
-        expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["one"])
+        expect((yield* all(EventLog.records(log, "one"))).map(({ data }) => data)).toEqual(["{}", "{}"])
+        expect((yield* all(EventLog.sessions(log))).map(({ session }) => session)).toEqual(["one"])
         yield* Effect.promise(async () => {
           rmdirSync(inTheWay)
           await client.bgsave()
           await eventually("it is saved", async () => (await saved(client)) === "ok")
         })
         expect(yield* append).toEqual({ fromVersion: 3, version: 5, duplicate: false })
-        yield* log.saveSnapshot("one", { ...snapshot, version: 5, batchId: "b" })
+        yield* putSnapshot(log, "one", { version: 5, batchId: "b" })
         expect(yield* log.delete("one")).toBe(true)
       }),
     )
@@ -92,13 +92,17 @@ describe("a server that is busy with another program's script (-BUSY)", () => {
         )
         expect(error).toMatchObject({ operation: "append", session: "one" })
         expect(error.reason).toMatch(/is busy with another program's script; try again when it has settled$/)
-        expect((yield* logError(brief.version("one"))).reason).toBe(error.reason)
+        expect((yield* logError(EventLog.versionOf(brief, "one"))).reason).toBe(error.reason)
         expect(yield* Effect.promise(settle)).toMatch(/killed/i)
         for (const appended of yield* Effect.forEach(waiting, Fiber.join)) {
           expect(appended).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         }
         for (const session of sessions) {
-          expect((yield* all(log.read(session))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
+          expect((yield* all(EventLog.records(log, session))).map(({ batchId }) => batchId)).toEqual([
+            "a",
+            "b",
+            "b",
+          ])
         }
       }),
     )
@@ -143,7 +147,11 @@ describe("a server that is loading its data (-LOADING)", () => {
         expect(error.reason).toMatch(/is still loading its data; try again when it has settled$/)
         expect(yield* Fiber.join(waiting)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
         yield* Effect.promise(() => starting)
-        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
+        expect((yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)).toEqual([
+          "a",
+          "b",
+          "b",
+        ])
       }),
     )
   })
@@ -162,10 +170,14 @@ describe("a server with too few replicas (-NOREPLICAS)", () => {
         const error = yield* logError(brief.append("s", records(1), { expectedVersion: 1, batchId: "c" }))
         expect(error).toMatchObject({ operation: "append", session: "s" })
         expect(error.reason).toMatch(/too few replicas follow it \(min-replicas-to-write\); bring them back$/)
-        expect((yield* all(brief.read("s"))).length).toBe(1)
+        expect((yield* all(EventLog.records(brief, "s"))).length).toBe(1)
         yield* Effect.promise(() => server({ config: [`replicaof 127.0.0.1 ${port}`] }))
         expect(yield* Fiber.join(waiting)).toEqual({ fromVersion: 2, version: 3, duplicate: false })
-        expect((yield* all(log.read("s"))).map(({ batchId }) => batchId)).toEqual(["a", "b", "b"])
+        expect((yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)).toEqual([
+          "a",
+          "b",
+          "b",
+        ])
       }),
     )
   })
@@ -185,16 +197,16 @@ describe("a replica that has lost its master (-MASTERDOWN)", () => {
     await withLog({ url: replica.url, prefix, ...patient }, (log) =>
       Effect.gen(function* () {
         const brief = yield* make({ url: replica.url, prefix, ...impatient })
-        expect(yield* log.version("s")).toBe(2)
+        expect(yield* EventLog.versionOf(log, "s")).toBe(2)
         yield* Effect.promise(master.kill)
         yield* Effect.promise(() =>
           eventually("the link is down", async () =>
             (await replica.client.info("replication")).includes("master_link_status:down"),
           ),
         )
-        const waiting = yield* Effect.fork(log.version("s"))
-        const error = yield* logError(brief.version("s"))
-        expect(error).toMatchObject({ operation: "version", session: "s" })
+        const waiting = yield* Effect.fork(EventLog.versionOf(log, "s"))
+        const error = yield* logError(EventLog.versionOf(brief, "s"))
+        expect(error).toMatchObject({ operation: "head", session: "s" })
         expect(error.reason).toMatch(/is a replica that has lost its master; try again when it has settled$/)
         yield* Effect.promise(master.start)
         expect(yield* Fiber.join(waiting)).toBe(2)

@@ -1,9 +1,10 @@
 /** Summary rows in Redis: their stored form, and the changes that are refused as a whole. */
-import type { EventLog } from "@memfold/core"
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
 import { keysOf, type RedisEventLog } from "../src/index.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
+import { summariesOf, type SummaryRow, summaryRows } from "@memfold/harness/logs"
 import { all, logError, records, row, tenant, withLog } from "./support.js"
 
 const { server } = servers()
@@ -15,12 +16,12 @@ beforeAll(async () => {
 })
 
 /** Appends one record with these rows at the end of the session "s". */
-const append = (log: EventLog.Service, rows: ReadonlyArray<EventLog.SummaryRow>, replace = false) =>
-  Effect.flatMap(log.version("s"), (expectedVersion) =>
+const append = (log: EventLog.Service, rows: ReadonlyArray<SummaryRow>, replace = false) =>
+  Effect.flatMap(EventLog.versionOf(log, "s"), (expectedVersion) =>
     log.append("s", records(1), {
       expectedVersion,
       batchId: `c${expectedVersion}`,
-      summaries: { replace, rows },
+      projections: [{ kind: "summary", replace, rows: summaryRows(rows) }],
     }),
   )
 
@@ -32,12 +33,12 @@ const refused = (
   rows: Effect.Effect<unknown, unknown>,
 ) =>
   Effect.gen(function* () {
-    const [before, records] = [yield* rows, yield* all(log.read("s"))]
+    const [before, records] = [yield* rows, yield* all(EventLog.records(log, "s"))]
     const error = yield* logError(change, "SECRET")
     expect(error.session).toBe("s")
     expect(error.reason).toMatch(reason)
     expect(yield* rows).toEqual(before)
-    expect(yield* all(log.read("s"))).toEqual(records)
+    expect(yield* all(EventLog.records(log, "s"))).toEqual(records)
   })
 
 const inTenant = (use: (log: RedisEventLog, prefix: string) => Effect.Effect<void, unknown>) => {
@@ -45,38 +46,37 @@ const inTenant = (use: (log: RedisEventLog, prefix: string) => Effect.Effect<voi
   return withLog({ url: one.url, prefix }, (log) => use(log, prefix))
 }
 
-it("a row is JSON at its version, beside the version of the active one", () =>
+it("a row is JSON at its id, beside the id of the active one", () =>
   inTenant((log, prefix) =>
     Effect.gen(function* () {
-      const { summaries, meta } = keysOf(prefix, "s")
-      const active = () => Effect.promise(() => one.client.hget(meta, "active"))
+      const key = keysOf(prefix, "s").rows("summary")
+      const marks = () => Effect.promise(() => one.client.hget(key, "@"))
       const [first, second] = [row(1), row(2, { text: "half a pair: \ud83d", turnPrefix: "\udf88" })]
       yield* append(log, [first])
-      expect(yield* active()).toBe("1")
+      expect(yield* marks()).toBe('{"active":"s1"}')
       yield* append(log, [row(1, { status: "superseded", supersededBy: "s2" }), second])
-      expect(yield* active()).toBe("2")
-      const stored = yield* Effect.promise(() => one.client.hgetall(summaries))
-      expect(Object.keys(stored).toSorted()).toEqual(["1", "2"])
-      expect(JSON.parse(stored["2"] ?? "")).toEqual(second)
-      expect((yield* log.summaries("s")).at(-1)).toEqual(second)
+      expect(yield* marks()).toBe('{"active":"s2"}')
+      const stored = yield* Effect.promise(() => one.client.hgetall(key))
+      expect(Object.keys(stored).toSorted()).toEqual(["=s1", "=s2", "@"])
+      expect(JSON.parse(stored["=s2"] ?? "")).toEqual(second)
+      expect((yield* summariesOf(log, "s")).at(-1)).toEqual(second)
       yield* append(log, [row(2, { status: "invalid" }), row(1)])
-      expect(yield* active()).toBe("1")
+      expect(yield* marks()).toBe('{"active":"s1"}')
       yield* append(log, [], true)
-      expect(yield* active()).toBe("")
-      expect(yield* Effect.promise(() => one.client.exists(summaries))).toBe(0)
+      expect(yield* Effect.promise(() => one.client.exists(key))).toBe(0)
     }),
   ))
 
-it("a change that would leave two active rows is refused, and names both", () =>
+it("a change that would leave two active rows is refused", () =>
   inTenant((log) =>
     Effect.gen(function* () {
-      const rows = log.summaries("s")
+      const rows = summariesOf(log, "s")
       yield* append(log, [row(1)])
       const reason =
-        /^the change would leave two active summaries, of versions 1 and 12; nothing was written$/
+        /^the change would leave two rows of the kind "summary" with one mark; nothing was written$/
       yield* refused(log, append(log, [row(12)]), reason, rows)
       yield* refused(log, append(log, [row(12), row(3, { status: "superseded" })]), reason, rows)
-      yield* refused(log, append(log, [row(2), row(3)], true), /two active summaries/, rows)
+      yield* refused(log, append(log, [row(2), row(3)], true), reason, rows)
       yield* append(log, [row(12)], true)
     }),
   ))
@@ -86,16 +86,16 @@ it("a rewrite of a session with very many rows replaces them all", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 10_000 }, (_, at) => row(at + 1, { status: "superseded" }))
       yield* append(log, many)
-      const rewrite = (expectedVersion: number, rows: ReadonlyArray<EventLog.SummaryRow>) =>
+      const rewrite = (expectedVersion: number, rows: ReadonlyArray<SummaryRow>) =>
         log.rewrite("s", [{ version: 1, schemaVersion: 1, data: "[]" }], records(1), {
           expectedVersion,
           batchId: `w${expectedVersion}`,
-          summaries: { replace: false, rows },
+          projections: [{ kind: "summary", rows: summaryRows(rows) }],
         })
       yield* rewrite(1, many.slice(0, 9_000))
-      expect(yield* log.summaries("s")).toEqual(many.slice(0, 9_000))
+      expect(yield* summariesOf(log, "s")).toEqual(many.slice(0, 9_000))
       yield* rewrite(2, [row(7)])
-      expect(yield* log.summaries("s")).toEqual([row(7)])
+      expect(yield* summariesOf(log, "s")).toEqual([row(7)])
     }),
   ))
 
@@ -104,8 +104,8 @@ it("a rewrite of records that a new session does not have starts it", () =>
     Effect.gen(function* () {
       const rewritten = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
       yield* log.rewrite("s", rewritten, records(2), { expectedVersion: 0, batchId: "a" })
-      expect((yield* all(log.read("s"))).map(({ data }) => data)).toEqual(["{}", "{}"])
-      expect((yield* all(log.sessions)).map(({ session }) => session)).toEqual(["s"])
+      expect((yield* all(EventLog.records(log, "s"))).map(({ data }) => data)).toEqual(["{}", "{}"])
+      expect((yield* all(EventLog.sessions(log))).map(({ session }) => session)).toEqual(["s"])
     }),
   ))
 
@@ -115,7 +115,7 @@ it("a full server (-OOM) refuses rows together with their records", () =>
       yield* append(log, [row(1)])
       yield* Effect.promise(() => one.client.config("SET", "maxmemory", "1mb"))
       const full = /has no memory left/
-      const rows = log.summaries("s")
+      const rows = summariesOf(log, "s")
       yield* refused(log, append(log, [row(2, { text: "SECRET" })], true), full, rows)
       const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
       yield* refused(
@@ -126,17 +126,17 @@ it("a full server (-OOM) refuses rows together with their records", () =>
       )
       yield* Effect.promise(() => one.client.config("SET", "maxmemory", "0"))
       yield* append(log, [row(2)], true)
-      expect(yield* log.summaries("s")).toEqual([row(2)])
+      expect(yield* summariesOf(log, "s")).toEqual([row(2)])
     }),
   ))
 
 it("another program's key in place of the rows is left alone; nothing is written", () =>
   inTenant((log, prefix) =>
     Effect.gen(function* () {
-      const { summaries } = keysOf(prefix, "s")
-      yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
-      yield* Effect.promise(() => one.client.set(summaries, "mine"))
-      const theirs = Effect.promise(() => one.client.get(summaries))
+      const key = keysOf(prefix, "s").rows("summary")
+      yield* append(log, [row(1)])
+      yield* Effect.promise(() => one.client.set(key, "mine"))
+      const theirs = Effect.promise(() => one.client.get(key))
       const reason = /has something else at a key of this session; choose another prefix$/
       for (const replace of [false, true]) yield* refused(log, append(log, [row(1)], replace), reason, theirs)
       const changed = [{ version: 1, schemaVersion: 1, data: "SECRET" }]
@@ -146,17 +146,21 @@ it("another program's key in place of the rows is left alone; nothing is written
         reason,
         theirs,
       )
-      yield* refused(log, log.summaries("s"), reason, theirs)
+      yield* refused(log, log.projections.get("s", "summary"), reason, theirs)
+      const at = { version: 1, batchId: "c0" }
+      const put = log.projections.put("s", at, [{ kind: "summary", rows: summaryRows([row(2)]) }])
+      yield* refused(log, put, reason, theirs)
     }),
   ))
 
-it("a row that another program has changed is an error, which repeats nothing of it", () =>
+it("marks that another program has changed are an error, which repeats nothing of them", () =>
   inTenant((log, prefix) =>
     Effect.gen(function* () {
       yield* append(log, [row(1)])
-      yield* Effect.promise(() => one.client.hset(keysOf(prefix, "s").summaries, "1", "SECRET"))
-      expect((yield* logError(log.summaries("s"), "SECRET")).reason).toMatch(/^a summary row is not JSON;/)
+      yield* Effect.promise(() => one.client.hset(keysOf(prefix, "s").rows("summary"), "@", "SECRET"))
+      const error = yield* logError(log.projections.get("s", "summary"), "SECRET")
+      expect(error.reason).toMatch(/^another program has changed the marks of the rows/)
       yield* append(log, [row(2)], true)
-      expect(yield* log.summaries("s")).toEqual([row(2)])
+      expect(yield* summariesOf(log, "s")).toEqual([row(2)])
     }),
   ))

@@ -4,6 +4,7 @@ import { Chunk, Effect, Exit, Fiber, type Scope, Stream } from "effect"
 import { inspect } from "node:util"
 import { expect } from "vitest"
 import { make, type Options, type RedisEventLog } from "../src/index.js"
+import type { SummaryRow } from "@memfold/harness/logs"
 import { eventually } from "@memfold/harness/redisServers"
 
 let tenants = 0
@@ -27,7 +28,7 @@ export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Arr
 }
 
 /** A summary row; active, unless the rest says otherwise. */
-export const row = (version: number, rest: Partial<EventLog.SummaryRow> = {}): EventLog.SummaryRow => ({
+export const row = (version: number, rest: Partial<SummaryRow> = {}): SummaryRow => ({
   version,
   id: `s${version}`,
   status: "active",
@@ -40,6 +41,10 @@ export const row = (version: number, rest: Partial<EventLog.SummaryRow> = {}): E
   time: 1_700_000_000_000,
   ...rest,
 })
+
+/** Puts a snapshot of a session at a position. */
+export const putSnapshot = (log: EventLog.Service, session: string, at: EventLog.LogPosition, data = "{}") =>
+  log.projections.put(session, at, [{ kind: "snapshot", replace: true, rows: [{ key: "1", data }] }])
 
 export const all = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<ReadonlyArray<A>, E> =>
   Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
@@ -75,7 +80,7 @@ export const listener = (log: RedisEventLog): Effect.Effect<Listener, never, Sco
 /** Appends until a listener hears of it each time: that there is a new connection is told as well, but only once. */
 export const hears = (log: RedisEventLog, { told }: Listener): Effect.Effect<void> =>
   Effect.promise(async () => {
-    let [expectedVersion, inTurn, before] = [await Effect.runPromise(log.version("s")), 0, told()]
+    let [expectedVersion, inTurn, before] = [await Effect.runPromise(EventLog.versionOf(log, "s")), 0, told()]
     await eventually("each append is heard of", async () => {
       const { version } = await Effect.runPromise(
         log.append("s", records(1), { expectedVersion, batchId: `heard-${expectedVersion}` }),
@@ -160,7 +165,7 @@ export const crowd = (
 /** What is left of what was acknowledged: how much is lost, and how much is there twice or out of order. */
 export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
   Effect.reduce(acknowledged, { lost: 0, double: 0, disorder: 0 }, (sum, [session, commits]) =>
-    Effect.map(all(log.read(session)), (list) => {
+    Effect.map(all(EventLog.records(log, session)), (list) => {
       const batches = list
         .filter(({ batchId }, at) => batchId !== list[at - 1]?.batchId)
         .map(({ batchId }) => batchId)

@@ -1,4 +1,5 @@
 /** Sessions and tenants by names of any characters: nobody reaches what is another's. */
+import { EventLog } from "@memfold/core"
 import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, it, vi } from "vitest"
@@ -6,7 +7,8 @@ import { keysOf } from "../src/index.js"
 import { sessionLists } from "../src/keys.js"
 import { fromStored, toStored } from "../src/stored.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
-import { all, records, withLog } from "./support.js"
+import { snapshotOf } from "@memfold/harness/logs"
+import { all, putSnapshot, records, withLog } from "./support.js"
 
 const { server } = servers()
 vi.setConfig({ testTimeout: 300_000 })
@@ -55,18 +57,13 @@ describe("sessions and tenants", () => {
     for (const prefix of prefixes) {
       await withLog({ url: one.url, prefix, require: "memory" }, (log) =>
         Effect.gen(function* () {
-          expect(yield* all(log.sessions)).toEqual([])
+          expect(yield* all(EventLog.sessions(log))).toEqual([])
           for (const [at, session] of names.entries()) {
             yield* log.append(session, records(1 + (at % 3), `${prefix} ${session}`), {
               expectedVersion: 0,
               batchId: "c",
             })
-            yield* log.saveSnapshot(session, {
-              foldVersion: 1,
-              version: 1 + (at % 3),
-              batchId: "c",
-              data: `${at}`,
-            })
+            yield* putSnapshot(log, session, { version: 1 + (at % 3), batchId: "c" }, `${at}`)
           }
         }),
       )
@@ -75,13 +72,13 @@ describe("sessions and tenants", () => {
       await withLog({ url: one.url, prefix }, (log) =>
         Effect.gen(function* () {
           for (const [at, session] of names.entries()) {
-            const found = yield* all(log.read(session))
+            const found = yield* all(EventLog.records(log, session))
             expect(found.map(({ session, data }) => ({ session, data }))).toEqual(
               Array.from({ length: 1 + (at % 3) }, () => ({ session, data: `${prefix} ${session}` })),
             )
-            expect(Option.getOrThrow(yield* log.loadSnapshot(session)).data).toBe(`${at}`)
+            expect((yield* snapshotOf(log, session))?.data).toBe(`${at}`)
           }
-          const listed = yield* all(log.sessions)
+          const listed = yield* all(EventLog.sessions(log))
           expect(new Set(listed.map(({ session }) => session))).toEqual(new Set(names))
           expect(listed.length).toBe(names.length)
         }),
@@ -91,7 +88,7 @@ describe("sessions and tenants", () => {
       Effect.forEach(names, (session) => log.delete(session), { discard: true }),
     )
     await withLog({ url: one.url, prefix: "{a}" }, (log) =>
-      Effect.map(all(log.sessions), (listed) => expect(listed.length).toBe(names.length)),
+      Effect.map(all(EventLog.sessions(log)), (listed) => expect(listed.length).toBe(names.length)),
     )
   })
 

@@ -1,4 +1,5 @@
 /** The other ways to a server: TLS, a database of its own, and a master behind sentinels. */
+import { EventLog } from "@memfold/core"
 import { Effect, Fiber } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -36,7 +37,7 @@ it("rediss:// speaks TLS, and takes nobody's certificate that it does not know",
   await withLog({ url, tls: { ca }, prefix }, (log) =>
     Effect.gen(function* () {
       yield* log.append("s", records(2), { expectedVersion: 0, batchId: "a" })
-      expect((yield* all(log.read("s"))).length).toBe(2)
+      expect((yield* all(EventLog.records(log, "s"))).length).toBe(2)
     }),
   )
   expect((await openingFails({ url, prefix, ...brief })).reason).toBe(
@@ -50,8 +51,8 @@ it("a database keeps its sessions to itself", async () => {
   await withLog({ url: `${url}/3`, prefix }, (log) =>
     log.append("s", records(2), { expectedVersion: 0, batchId: "a" }),
   )
-  expect(await withLog({ url, prefix }, (log) => log.version("s"))).toBe(0)
-  expect(await withLog({ url, db: 3, prefix }, (log) => log.version("s"))).toBe(2)
+  expect(await withLog({ url, prefix }, (log) => EventLog.versionOf(log, "s"))).toBe(0)
+  expect(await withLog({ url, db: 3, prefix }, (log) => EventLog.versionOf(log, "s"))).toBe(2)
 })
 
 it("a client that comes back while the server is busy is in its own database", async () => {
@@ -69,7 +70,7 @@ it("a client that comes back while the server is busy is in its own database", a
         return true
       }
       for (const link of lost) link.client.destroy()
-      const waiting = yield* Effect.fork(log.version("s"))
+      const waiting = yield* Effect.fork(EventLog.versionOf(log, "s"))
       yield* Effect.promise(async () => {
         await eventually("its database is refused", async () => refused)
         await settle()
@@ -125,13 +126,13 @@ it("a master behind sentinels is followed when it changes", async () => {
   await appendReplicated(options)
   await withLog(options, (log) =>
     Effect.gen(function* () {
-      expect(yield* log.version("s")).toBe(1)
+      expect(yield* EventLog.versionOf(log, "s")).toBe(1)
       yield* Effect.promise(master.kill)
       // The sentinel takes its time to find out and to decide; the append waits for it.
       expect(yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })).toMatchObject({
         version: 2,
       })
-      expect((yield* all(log.read("s"))).length).toBe(2)
+      expect((yield* all(EventLog.records(log, "s"))).length).toBe(2)
     }),
   )
   expect(await replica.client.info("replication")).toContain("role:master")
@@ -144,7 +145,7 @@ it("a master is followed by who is just asking for it when its change is announc
   await appendReplicated(options)
   await withLog(options, (log) =>
     Effect.gen(function* () {
-      expect(yield* log.version("s")).toBe(1)
+      expect(yield* EventLog.versionOf(log, "s")).toBe(1)
       // From now on, questions to the sentinel are answered when its announcement has been taken.
       let taken = () => {}
       const announcement = new Promise<void>((resolve) => (taken = resolve))
@@ -214,5 +215,5 @@ it("a sentinel that hangs is passed over", async () => {
   const nodes = [hanging, well].map(({ port }) => ({ host: "127.0.0.1", port }))
   hanging.signal("SIGSTOP")
   const options = { sentinel: { name: "main", nodes }, prefix: tenant(), timeout: "1 second" } as const
-  expect(await withLog(options, (log) => log.version("s"))).toBe(0)
+  expect(await withLog(options, (log) => EventLog.versionOf(log, "s"))).toBe(0)
 })

@@ -2,6 +2,7 @@
  * `writer.mjs OPTIONS NAME COUNT`: once told to go, appends so many records to one session, at whatever version it has
  * by then; each answer that others were faster is a new try.
  */
+import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { writeSync } from "node:fs"
@@ -16,7 +17,7 @@ await Effect.flatMap(make(JSON.parse(options)), (log) =>
   Effect.gen(function* () {
     say("ready")
     yield* Effect.promise(() => once(heard, "line"))
-    let expected = yield* log.version("one")
+    let expected = yield* EventLog.versionOf(log, "one")
     let conflicts = 0
     for (let number = 0; number < Number(count); number++) {
       const record = { time: number, type: "Test", schemaVersion: 1, data: `"${name}.${number}"` }
