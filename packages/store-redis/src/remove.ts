@@ -3,6 +3,7 @@ import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
+import { kindsIn } from "./rows.js"
 import type { Script } from "./scripts.js"
 import { toStored } from "./stored.js"
 
@@ -12,7 +13,7 @@ const mostLooks = 100
 /** Deletes a session as it was when this was called; `false` if there is none. */
 export const remove = (
   connection: Connection,
-  { log, meta }: SessionKeys,
+  { log, meta, sessions, owned, rows }: SessionKeys,
   script: Script,
   session: string,
 ): Effect.Effect<boolean, EventLog.LogError> => {
@@ -22,13 +23,13 @@ export const remove = (
     reason: "others start it again all the time; try again",
   })
   return connection
-    .ask(about, (client) => client.hget(meta, "head"))
+    .ask(about, (client) => client.hmget(meta, "head", "owner", "kinds"))
     .pipe(
-      Effect.flatMap((head) =>
+      Effect.flatMap(([head, owner, kinds = null]) =>
         connection.run(
           about,
           script,
-          [log, meta],
+          [log, meta, sessions, ...(owner == null ? [] : [owned + owner]), ...kindsIn(kinds).map(rows)],
           [JSON.stringify({ name: toStored(session), head: head ?? "" })],
         ),
       ),

@@ -59,6 +59,10 @@ export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): Giv
 export const rowKeys = (keys: SessionKeys, { changes = [] }: GivenChanges["named"]): ReadonlyArray<string> =>
   changes.map(({ kind }) => keys.rows(kind))
 
+/** The kinds in the field `kinds`. */
+export const kindsIn = (field: string | null): ReadonlyArray<string> =>
+  field === null ? [] : (JSON.parse(field) as ReadonlyArray<string>)
+
 /** The error of a change that would leave two rows of a kind with one mark. */
 export const twoMarks = (operation: string, session: string, kind: unknown) =>
   new EventLog.LogError({

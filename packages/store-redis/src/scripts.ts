@@ -4,6 +4,9 @@
  * The first argument of a script is a JSON object, which names what it is given. Texts that a script only stores follow as
  * arguments of their own, and no script reads them: the headers and the data of records, and the data of rows.
  *
+ * A cluster has to know the keys of a script: while a slot is being moved, a script can use no other key. So a script gets all
+ * keys that its caller can know, and makes the other ones itself.
+ *
  * A script checks everything before it writes anything. The first write of an append is an `XADD`, which a full server refuses,
  * and no write after it can fail: a batch is stored as a whole or not at all.
  */
@@ -185,6 +188,9 @@ end
 local length = redis.call('XLEN', log)
 if tostring(length) ~= version then return {'damaged', tostring(length), version or head} end
 if version ~= expected or (#after > #expected + 1 and not isAsExpected) then return {'conflict', version} end
+local sessions = version == '0' and bucket .. 'sessions'
+-- Another program's key in place of the list has to fail before anything is written.
+if sessions then redis.call('ZCARD', sessions) end
 `
 
 /** Adds the records, whose headers and data are the arguments from the second one on, to a stream. */
@@ -199,6 +205,10 @@ end
 
 /** Writes what goes with the records, and tells listeners. */
 const written = (publish: Publish): string => `
+if sessions then
+  redis.call('HSET', meta, 'created', string.match(ARGV[2], '^%S+'))
+  redis.call('ZADD', sessions, 0, given.name)
+end
 if inPlace then redis.call('HSET', meta, 'head', given.head)
 else redis.call('HSET', meta, 'head', given.head, '=' .. batch, digits(version + 1) .. '-' .. digits(number)) end
 writeRows()
@@ -214,14 +224,7 @@ ${beginning}${rows}${description}${checkedPosition}
 local refused = planned(given.changes, 2 + 2 * given.count)
 if refused then return {'two marks', refused} end
 if given.description then planDescription() end
-local sessions = version == '0' and bucket .. 'sessions'
--- Another program's key in place of the list has to fail before anything is written.
-if sessions then redis.call('ZCARD', sessions) end
 ${addedRecords("log")}
-if sessions then
-  redis.call('HSET', meta, 'created', string.match(ARGV[2], '^%S+'))
-  redis.call('ZADD', sessions, 0, given.name)
-end
 ${written(publish)}
 `
 

@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { KeysOf } from "./keys.js"
 import type { WaitReplicas } from "./Options.js"
-import { givenChanges, rowKeys, twoMarks } from "./rows.js"
+import { givenChanges, kindsIn, rowKeys, twoMarks } from "./rows.js"
 import type { Script, Scripts } from "./scripts.js"
 import { toHeader, toStartOfHead, toStored } from "./stored.js"
 
@@ -60,6 +60,7 @@ const write = (
   { connection, keysOf, waitReplicas }: Writing,
   about: About,
   script: Script,
+  others: ReadonlyArray<string>,
   rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
   records: ReadonlyArray<EventLog.NewRecord>,
   options: EventLog.AppendOptions,
@@ -89,7 +90,13 @@ const write = (
   const args = [JSON.stringify(given)]
   for (const record of records) args.push(toHeader(record), toStored(record.data))
   args.push(...data, ...rewritten.map((record) => toStored(record.data)))
-  const used = [keys.log, keys.meta, ...rowKeys(keys, named)]
+  const used = [
+    keys.log,
+    keys.meta,
+    ...(expectedVersion === 0 ? [keys.sessions] : []),
+    ...others,
+    ...rowKeys(keys, named),
+  ]
   if (waitReplicas === undefined)
     return Effect.flatMap(connection.run(about, script, used, args), (answer) =>
       toResult(about, records.length, options, answer),
@@ -119,10 +126,19 @@ const write = (
 export const append =
   (writing: Writing): EventLog.Service["append"] =>
   (session, records, options) =>
-    write(writing, { operation: "append", session }, writing.scripts.append, [], records, options)
+    write(writing, { operation: "append", session }, writing.scripts.append, [], [], records, options)
 
 /** Rewrites records and appends a batch. */
 export const rewrite =
   (writing: Writing): EventLog.Service["rewrite"] =>
-  (session, rewritten, records, options) =>
-    write(writing, { operation: "rewrite", session }, writing.scripts.rewrite, rewritten, records, options)
+  (session, rewritten, records, options) => {
+    const about = { operation: "rewrite", session }
+    const { draft, unfinished, meta, rows } = writing.keysOf(session)
+    return Effect.flatMap(
+      writing.connection.ask(about, (client) => client.hget(meta, "kinds")),
+      (kinds) => {
+        const others = [draft, unfinished, ...kindsIn(kinds).map(rows)]
+        return write(writing, about, writing.scripts.rewrite, others, rewritten, records, options)
+      },
+    )
+  }

@@ -51,6 +51,15 @@ const names = [
   "x".repeat(4_000),
 ]
 
+/** All keys of a session by what they are, with the rows of two kinds. */
+const keys = (prefix: string, session: string): ReadonlyArray<readonly [kind: string, key: string]> => {
+  const { rows, ...others } = keysOf(prefix, session)
+  return [
+    ...Object.entries(others),
+    ...["snapshot", "summary"].map((kind) => [`rows:${kind}`, rows(kind)] as const),
+  ]
+}
+
 describe("sessions and tenants", () => {
   it("whatever they are called, have their own logs, snapshots and lists", async () => {
     const prefixes = ["", "a", "{", "{a}", "a:{0}:log:b", "%7B", "\n", "\ud83c", "\ufffd"]
@@ -100,7 +109,6 @@ describe("sessions and tenants", () => {
         .array(fc.constantFrom("a", "{", "}", ":", "%", "*", "\ud83c", "\udf88"), { maxLength: 8 })
         .map((all) => all.join("")),
     )
-    const keys = (prefix: string, session: string) => Object.entries(keysOf(prefix, session))
     fc.assert(
       fc.property(name, name, name, name, (prefix, session, otherPrefix, otherSession) => {
         fc.pre(prefix !== otherPrefix || session !== otherSession)
@@ -151,8 +159,8 @@ describe("sessions and tenants", () => {
     )
     for (const prefix of ["memfold", ...names.slice(0, 12)]) {
       for (const session of names) {
-        const keys = await Promise.all(Object.values(keysOf(prefix, session)).map(slotOf))
-        expect(new Set(keys).size).toBe(1)
+        const own = await Promise.all(keys(prefix, session).map(([, key]) => slotOf(key)))
+        expect(new Set(own).size).toBe(1)
       }
     }
   })

@@ -11,7 +11,7 @@ interface Collected {
 
 const parsed = (data: string | undefined): Partial<Description> => {
   try {
-    return data === undefined ? noDescription : (JSON.parse(data) as Description)
+    return data === undefined ? noDescription : ((JSON.parse(data) as Description | null) ?? {})
   } catch {
     return {}
   }

@@ -180,7 +180,7 @@ const fields: ReadonlyArray<readonly [field: keyof SummaryRow, name: string]> = 
 
 const parsed = ({ data }: ProjectionRow): Partial<SummaryRow> => {
   try {
-    return JSON.parse(data) as SummaryRow
+    return (JSON.parse(data) as SummaryRow | null) ?? {}
   } catch {
     return {}
   }
