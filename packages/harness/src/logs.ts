@@ -1,5 +1,5 @@
 /** What tests ask of a log, and logs that answer something else than was written. */
-import { EventLog } from "@memfold/core"
+import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 
 /** A summary row as its projection row has it. */

@@ -1,7 +1,7 @@
 /** What the tests of designs 3 and 4 share: files that are opened again, and messages of known sizes. */
 import { EventLog, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /** Sessions and tenants by names of any characters: nobody reaches what is another's. */
 import { EventLog } from "@memfold/core"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { keysOf } from "../src/index.js"

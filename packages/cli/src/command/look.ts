@@ -2,7 +2,7 @@
 import { Args, Command, Options } from "@effect/cli"
 import { EventLog, Memory, type Strategy } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Chunk, Console, Effect, Layer, Option, Stream } from "effect"
+import { Console, Effect, Layer, Option, Stream } from "effect"
 import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"

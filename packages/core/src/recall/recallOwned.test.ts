@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { replaceRows } from "@memfold/harness/logs"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import {
   EventLog,
   InMemoryEventLog,

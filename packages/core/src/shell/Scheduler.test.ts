@@ -1,17 +1,6 @@
 /** What comes due by time alone is looked at when it is time. */
 import { describe, expect, it } from "@effect/vitest"
-import {
-  type Clock,
-  Deferred,
-  Duration,
-  Effect,
-  Logger,
-  LogLevel,
-  Option,
-  Stream,
-  TestClock,
-  Tracer,
-} from "effect"
+import { type Clock, Deferred, Duration, Effect, Logger, LogLevel, Option, TestClock, Tracer } from "effect"
 import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
 import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
 import { EventLog, LogError } from "../log/EventLog.js"

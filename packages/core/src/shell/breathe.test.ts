@@ -1,5 +1,5 @@
 /** Long work on a session lets other work of the process run. */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { pairs, said, withMemory } from "@memfold/harness/engine"
 import { EventCodec, EventLog, InMemoryEventLog, Memory } from "../index.js"

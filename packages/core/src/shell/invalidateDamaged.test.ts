@@ -1,6 +1,6 @@
 /** Summaries that are damaged where they are stored: found, declared invalid, and written anew from the log. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Logger, Option, Stream } from "effect"
+import { Effect, Logger, Stream } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
 import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
 import { committed, started } from "@memfold/testing"

@@ -2,7 +2,7 @@
  * The log as one process has it: behind a network that delays, fails and forgets to answer. What the log takes is told
  * to the history at the moment it takes it.
  */
-import { Chunk, Effect, Exit, Option, Stream } from "effect"
+import { Effect, Exit } from "effect"
 import { EventLog } from "../../src/index.js"
 import type { History } from "./history.js"
 import type { LogFaults } from "./plan.js"

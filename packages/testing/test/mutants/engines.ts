@@ -26,8 +26,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     rare: true,
     changes: [
       {
-        file: "compact/Compaction.ts",
-        from: "if (state.running?.compaction === started.compaction) return { events, answer: outcome }",
+        file: "shell/runCompaction.ts",
+        from: "if (hasLock(state, started)) return { events, answer: outcome }",
         to: "if (state.running !== undefined) return { events, answer: outcome }",
       },
     ],
@@ -48,15 +48,15 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "schedule/Scheduler.ts",
+        file: "shell/Scheduler.ts",
         from: "current.again = true",
         to: "current.again = false",
       },
       // Without this change, what came due would be found all the same: a run ends with a look at what has come.
       {
-        file: "schedule/CompactionSchedule.ts",
-        from: ": lookAgain(session, take, nowOf(fiber)),",
-        to: ': Effect.succeed("done"),',
+        file: "shell/CompactionSchedule.ts",
+        from: "return yield* lookAgain(session, take)",
+        to: 'return "done" as const',
       },
     ],
   },
@@ -65,7 +65,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "schedule/Scheduler.ts",
+        file: "shell/Scheduler.ts",
         from: "timers.set(session, time, request)",
         to: "void time",
       },
@@ -88,9 +88,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     rare: true,
     changes: [
       {
-        file: "compact/Compaction.ts",
-        from: "Effect.ignoreLogged(release(dependencies, session, started)),",
-        to: "Effect.void,",
+        file: "shell/runCompaction.ts",
+        from: "Effect.tapErrorCause(() => Effect.ignoreLogged(giveBack(parts, lock))),",
+        to: "Effect.tapErrorCause(() => Effect.void),",
       },
     ],
   },
@@ -99,8 +99,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L8",
     changes: [
       {
-        file: "compact/Compaction.ts",
-        from: "onFailure: (error) => fail(dependencies, started, error),",
+        file: "shell/runCompaction.ts",
+        from: "onFailure: (error) => recordFailure(parts, lock, error),",
         to: "onFailure: (error) => Effect.die(error),",
       },
     ],
@@ -110,7 +110,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L9",
     changes: [
       {
-        file: "compact/compactDue.ts",
+        file: "shell/runCompaction.ts",
         from: `if (outcome._tag === "Failed") return outcomes`,
         to: "",
       },
@@ -126,9 +126,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L12",
     changes: [
       {
-        file: "session/Sessions.ts",
-        from: 'use({ batchId: given, retried: "anywhere" })',
-        to: 'withId((batchId) => use({ batchId, retried: "anywhere" }))',
+        file: "shell/Sessions.ts",
+        from: "batchId: given ?? (yield* makeId),",
+        to: "batchId: yield* makeId,",
       },
     ],
   },
@@ -138,8 +138,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "log/InMemoryEventLog.ts",
-        from: "if (actual !== expectedVersion || replaced)",
-        to: "if (replaced && expectedVersion < 0)",
+        from: "actualVersion !== expectedVersion ||",
+        to: "expectedVersion < 0 &&",
       },
     ],
   },
@@ -170,9 +170,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L1",
     changes: [
       {
-        file: "compact/Compaction.ts",
-        from: "...(started.parts.length === 0 || supersedes === null",
-        to: "...(started.parts.length === 0 || supersedes !== undefined",
+        file: "engine/compaction.ts",
+        from: "...(previous === null\n        ? []",
+        to: "...(previous !== undefined\n        ? []",
       },
     ],
   },
@@ -181,9 +181,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L3",
     changes: [
       {
-        file: "compact/Compaction.ts",
-        from: "      coveredTo,\n      carried,\n      segments,\n",
-        to: "      coveredTo: before.coveredTo > 0 ? started.from : coveredTo,\n      carried,\n      segments,\n",
+        file: "engine/compaction.ts",
+        from: "    coveredTo,\n    carried,\n    segments,\n",
+        to: "    coveredTo: before.coveredTo > 0 ? started.from : coveredTo,\n    carried,\n    segments,\n",
       },
     ],
   },
@@ -236,9 +236,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L6",
     changes: [
       {
-        file: "session/Snapshot.ts",
-        from: "version: state.version,\n  batchId,",
-        to: "version: Math.max(state.version - 1, 1),\n  batchId,",
+        file: "projection/Snapshot.ts",
+        from: "    ...state,\n    uncovered: stored(state.uncovered),",
+        to: "    ...state,\n    version: Math.max(state.version - 1, 1),\n    uncovered: stored(state.uncovered),",
       },
     ],
   },
@@ -248,9 +248,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     rare: true,
     changes: [
       {
-        file: "session/Sessions.ts",
-        from: "const same = batchId === null || record.batchId === batchId",
-        to: "const same = batchId === null || record.batchId !== null",
+        file: "shell/openSession.ts",
+        from: "const isLast = batchId === null || record.batchId === batchId",
+        to: "const isLast = batchId === null || record.batchId !== null",
       },
     ],
   },
@@ -273,8 +273,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "log/InMemoryEventLog.ts",
-        from: "if (rewritten.length > 0) target.snapshot = null",
-        to: "",
+        from: "rewritten === null ? before : new Map(",
+        to: "rewritten !== undefined ? before : new Map(",
       },
     ],
   },
@@ -294,9 +294,9 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L10",
     changes: [
       {
-        file: "session/Sessions.ts",
-        from: "stateAt: (session, version) => Effect.map(open(session, version), ({ state }) => state),",
-        to: "stateAt: (session, version) => Effect.map(open(session, version + 1), ({ state }) => state),",
+        file: "shell/Sessions.ts",
+        from: "Effect.map(openSession(log, session, version), ({ read }) => read.state),",
+        to: "Effect.map(openSession(log, session, version + 1), ({ read }) => read.state),",
       },
     ],
   },
@@ -306,7 +306,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     rare: true,
     changes: [
       {
-        file: "observe/subscribe.ts",
+        file: "shell/subscribe.ts",
         from: "next = version + 1",
         to: "next = Math.max(next, version + (version % 7 === 0 ? 2 : 1))",
       },
