@@ -28,49 +28,51 @@ const isCommitOf = ({ summary }: SessionState, record: LogRecord): boolean =>
     onRight: ({ event }) => event._tag === "SummaryCommitted" && event.summary === summary?.id,
   })
 
+/** How far a fold has come: `read` is `null` once the state cannot be extended. */
+interface Progress {
+  readonly read: StateInLog | null
+  /** Whether the commit of the summary is readable, or need not be. */
+  readonly isSound: boolean
+}
+
 /**
  * Folds the events after a state, from the last event of the state on. `null` if the state cannot be extended: that event is
  * missing or has another batch id, because the session was deleted and perhaps started again; or a new event changes what is
  * in the state already. Then the session must be folded from its first event.
+ *
+ * @param options - `isSnapshot`: the state is from a snapshot, which would hide that its summary is damaged. So the read begins at
+ *   the commit of the summary, and the result is also `null` if that cannot be read
  */
 export const readOn = (
   log: EventLog,
   { state, batchId }: StateInLog,
-  toVersion = Number.MAX_SAFE_INTEGER,
+  {
+    toVersion = Number.MAX_SAFE_INTEGER,
+    isSnapshot = false,
+  }: { readonly toVersion?: number | undefined; readonly isSnapshot?: boolean } = {},
 ): Effect.Effect<StateInLog | null, SessionError> => {
-  const { session, version } = state
-  const step = (reached: StateInLog | null, record: LogRecord) => {
+  const { session, version, summary } = state
+  const commit = isSnapshot && summary !== null ? summary.version : null
+  const step = (before: Progress, record: LogRecord): Either.Either<Progress, DamagedEvent> => {
+    const isSound = before.isSound || (record.version === commit && isCommitOf(state, record))
+    const { read } = before
+    if (record.version < version) return Either.right({ read, isSound })
     if (record.version === version) {
       const isLast = batchId === null || record.batchId === batchId
-      return Either.right(isLast ? { state, batchId: record.batchId } : null)
+      return Either.right({ read: isLast ? { state, batchId: record.batchId } : null, isSound })
     }
-    if (reached === null) return Either.right(null)
-    return Either.map(decodeAt(reached.state.version + 1, record), (recorded) =>
-      requiresReplay(reached.state, recorded)
+    if (read === null) return Either.right({ read, isSound })
+    return Either.map(decodeAt(read.state.version + 1, record), (recorded) => ({
+      isSound,
+      read: requiresReplay(read.state, recorded)
         ? null
-        : { state: evolve(reached.state, recorded), batchId: record.batchId },
-    )
+        : { state: evolve(read.state, recorded), batchId: record.batchId },
+    }))
   }
-  const start: StateInLog | null = version === 0 ? { state, batchId } : null
-  return retryTransient(
-    foldRecords<StateInLog | null, DamagedEvent>(
-      log,
-      session,
-      { fromVersion: Math.max(version, 1), toVersion },
-      start,
-      step,
-    ),
-  )
-}
-
-/** Whether the commit of the summary in a snapshot is readable in the log: a snapshot would hide that it is damaged. */
-const isSummarySound = (log: EventLog, state: SessionState): Effect.Effect<boolean, LogError> => {
-  const { session, summary } = state
-  if (summary === null) return Effect.succeed(true)
-  const { version } = summary
-  return Effect.map(
-    retryTransient(log.read(session, { fromVersion: version, toVersion: version, reverse: false, limit: 1 })),
-    ([record]) => record !== undefined && isCommitOf(state, record),
+  const start: Progress = { read: version === 0 ? { state, batchId } : null, isSound: commit === null }
+  const range = { fromVersion: Math.max(commit ?? version, 1), toVersion }
+  return retryTransient(foldRecords(log, session, range, start, step)).pipe(
+    Effect.map(({ read, isSound }) => (isSound ? read : null)),
   )
 }
 
@@ -113,8 +115,8 @@ const readState = (
   Effect.gen(function* () {
     const stored = Option.getOrNull(yield* loadSnapshot(log, session))
     const isUsable = stored !== null && (to === undefined || stored.state.version <= to)
-    if (isUsable && (yield* isSummarySound(log, stored.state))) {
-      const read = yield* readOn(log, stored, to)
+    if (isUsable) {
+      const read = yield* readOn(log, stored, { toVersion: to, isSnapshot: true })
       if (read !== null) return { read, snapshotVersion: stored.state.version }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
