@@ -3,7 +3,7 @@ import type { Toolkit } from "@effect/ai"
 import type { Memory } from "@memfold/core"
 import { MemfoldChat } from "@memfold/effect-ai"
 import { Effect } from "effect"
-import type { lookUp } from "./worker.js"
+import type { lookUp } from "./tools.js"
 
 type Tools = Toolkit.WithHandler<{ readonly lookUp: typeof lookUp }>
 

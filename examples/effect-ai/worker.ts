@@ -1,23 +1,18 @@
 /** The process that talks to the model. */
-import { Tool, Toolkit } from "@effect/ai"
+import { Toolkit } from "@effect/ai"
 import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { FetchHttpClient } from "@effect/platform"
 import { MemfoldChat } from "@memfold/effect-ai"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { createMemory } from "memfold"
 import { createHash } from "node:crypto"
 import { kill, type Work } from "../shared/restart.js"
 import { answer } from "./agent.js"
+import { lookUp } from "./tools.js"
 
 export const turns = 100
 
 const report = (what: object) => void process.stdout.write(`${JSON.stringify(what)}\n`)
-
-export const lookUp = Tool.make("lookUp", {
-  description: "Looks up what is known about a request.",
-  parameters: { request: Schema.String, depth: Schema.Number },
-  success: Schema.Struct({ request: Schema.String, found: Schema.String, order: Schema.String }),
-})
 
 const modelAt = (address: string) =>
   AnthropicLanguageModel.model(process.env["MODEL"] ?? "claude-sonnet-5-5", { max_tokens: 4_000 }).pipe(

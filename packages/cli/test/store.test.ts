@@ -153,7 +153,7 @@ describe("a store", () => {
     for (const wrong of [[], ["--owner", "ann", "--session", "shop"], ["--owner", "ann", "--tokens", "-1"]])
       expect(await memfold("recall", "graz", ...where, ...wrong)).toMatchObject({ code: 2, out: "" })
 
-    tamper(path, "UPDATE full_text_buckets SET data = zeroblob(9)")
+    tamper(path, "UPDATE projections SET data = 'AAAA' WHERE kind = 'index' AND key LIKE '%.%'")
     const verified = await memfold("verify", ...where)
     expect(verified.code).toBe(1)
     expect(verified.out).toMatch(/^index {2}session "trip", event 42: .*memfold repair drops the index/)

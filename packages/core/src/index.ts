@@ -12,7 +12,7 @@ export * as Wording from "./summary/Wording.js"
 export * as Event from "./event/Event.js"
 export * as EventCodec from "./event/EventCodec.js"
 
-export * as EventLog from "./log/EventLog.js"
+export * as EventLog from "./EventLog.js"
 export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
 
 export * as Session from "./Session.js"
@@ -47,7 +47,7 @@ export * as Embedder from "./recall/Embedder.js"
 export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
 
-export type { CompactionOutcome } from "./shell/runCompaction.js"
+export type { CompactionOutcome } from "./shell/CompactionOutcome.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"
 export type { HookDecision, Hooks, PlannedCompaction } from "./shell/Hooks.js"
 export type { SubscribeOptions } from "./shell/subscribe.js"

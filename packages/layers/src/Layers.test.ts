@@ -17,7 +17,8 @@ import { often } from "@memfold/harness/depth"
 import { sessionOf } from "../test/facts.js"
 import type { Extractor, NewFact } from "./Extractor.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
-import { layer, make, type Options } from "./Layers.js"
+import { layer, make } from "./Layers.js"
+import type { Options } from "./options.js"
 
 const { assistant, system, user } = Message
 

@@ -4,7 +4,7 @@
  */
 import { EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Duration, Effect, Layer, Stream } from "effect"
-import type { Extractor, NewFact } from "./Extractor.js"
+import type { NewFact } from "./Extractor.js"
 import { forget } from "./forget.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
 import { batchIdOf } from "./identity.js"
@@ -14,25 +14,8 @@ import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
-import { checkOptions } from "./options.js"
+import { checkOptions, type Options } from "./options.js"
 import { rules } from "./rules/index.js"
-
-/**
- * - `extractor`: finds facts in turns that have ended; by default rules that need no model
- * - `userOf`, `scopeOf`: the user and the scope (a project, a team) of a session. Sessions of one user share the facts
- *   about the user, sessions of one scope share its digests, plans and documents. For `undefined` or an empty string,
- *   the facts of that layer stay in the session's own log. The result for a session must not change.
- * - `mostUser`, `mostScope`: at most this many facts of each layer for one message, 0 or more; 20 and 10 by default
- * - `extractorTimeout`: how long the extractor may run before its turns are put off; a minute by default
- */
-export interface Options {
-  readonly extractor?: Extractor
-  readonly userOf?: (session: string) => string | undefined
-  readonly scopeOf?: (session: string) => string | undefined
-  readonly mostUser?: number
-  readonly mostScope?: number
-  readonly extractorTimeout?: Duration.DurationInput
-}
 
 type Operation = MemoryLayers.LayersError["operation"]
 type Name = "user" | "scope"

@@ -1,7 +1,24 @@
 /** The options of memory layers, and what each must be. */
 import { Memory } from "@memfold/core"
 import { Duration, Option } from "effect"
-import type { Options } from "./Layers.js"
+import type { Extractor } from "./Extractor.js"
+
+/**
+ * - `extractor`: finds facts in turns that have ended; by default rules that need no model
+ * - `userOf`, `scopeOf`: the user and the scope (a project, a team) of a session. Sessions of one user share the facts
+ *   about the user, sessions of one scope share its digests, plans and documents. For `undefined` or an empty string,
+ *   the facts of that layer stay in the session's own log. The result for a session must not change.
+ * - `mostUser`, `mostScope`: at most this many facts of each layer for one message, 0 or more; 20 and 10 by default
+ * - `extractorTimeout`: how long the extractor may run before its turns are put off; a minute by default
+ */
+export interface Options {
+  readonly extractor?: Extractor
+  readonly userOf?: (session: string) => string | undefined
+  readonly scopeOf?: (session: string) => string | undefined
+  readonly mostUser?: number
+  readonly mostScope?: number
+  readonly extractorTimeout?: Duration.DurationInput
+}
 
 const isFunction = (value: unknown): boolean => typeof value === "function"
 

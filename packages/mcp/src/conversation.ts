@@ -135,7 +135,7 @@ export const readMessages = tool({
   input: z.strictObject({
     session,
     limit: z.int().min(1).max(500).default(20).describe("The most messages of the page"),
-    before: z.string().optional().describe("The `earlier` of a page, for the page before it"),
+    before: z.string().optional().describe("The `before` of a page, for the page in front of it"),
   }),
   output: z.object({
     messages: z.array(z.object({ index: count, time: z.string(), message })),

@@ -505,14 +505,16 @@ describe("configuration", () => {
     // What a request leaves open is as set elsewhere: B = 2.
     await memory.append("one", turns(1, 3), { settings: { fullContextTurns: 1 } })
     expect((await memory.state("one")).compressedThroughRound).toBe(2)
-    // It is the same for the request that asks for the context, whatever the appends before it asked for.
+    // Whatever the appends before it asked for. A context writes nothing, whatever its request asks for.
     await memory.append("asked", turns(1, 6))
-    expect(inTurns((await memory.context("asked")).layout)).toBe("raw(1..6)")
+    expect(inTurns((await memory.context("asked", request)).layout)).toBe("raw(1..6)")
+    await memory.compact("asked", { which: "due", ...request })
     expect(inTurns((await memory.context("asked", request)).layout)).toBe("Session(1..5) + raw(6..6)")
     await memory.append("three", turns(1, 3))
     const three = { settings: { cachedContextTurns: 1, fullContextTurns: 2 } }
+    await memory.compact("three", { which: "due", ...three })
     expect(inTurns((await memory.context("three", three)).layout)).toBe("Session(1..1) + raw(2..3)")
-    // The past has been, and a memory that compacts only on demand is asked for it.
+    // The past has been.
     const { version } = await memory.state("three")
     await memory.append("three", turns(4, 5))
     await memory.context("three", { ...request, atVersion: version })

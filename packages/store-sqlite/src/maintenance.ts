@@ -5,7 +5,8 @@ import { Duration, Effect, type Scope } from "effect"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { createPrivate } from "./checks.js"
-import { definitions, type File, open } from "./open.js"
+import type { File } from "./File.js"
+import { definitions, open } from "./open.js"
 import type { Options } from "./Options.js"
 
 /** The file, and how long to wait for the lock of another process; 30 seconds by default. */

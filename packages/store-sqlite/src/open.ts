@@ -8,21 +8,11 @@ import { connect } from "./connect.js"
 import type { Options } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 import { turns } from "./turns.js"
+import type { File } from "./File.js"
 import * as Unfinished from "./unfinished.js"
 
 /** The statements that create what a file has. */
 export const definitions: ReadonlyArray<string> = [...sqlite.tables, Unfinished.table]
-
-/** An open file. */
-export interface File extends Database {
-  /**
-   * Moves the write-ahead log into the file and empties it, if no other connection uses it at this moment; otherwise
-   * `false`. It does not wait.
-   */
-  readonly checkpoint: (operation: string) => Effect.Effect<boolean, EventLog.LogError>
-  /** Copies the database, page by page, to a file that does not exist. */
-  readonly copy: (to: string) => Effect.Effect<void, EventLog.LogError>
-}
 
 const isBusy = (error: unknown): boolean => error instanceof SqlError && sqlite.isBusy(error.cause)
 

@@ -6,7 +6,7 @@
 import { EventLog, sleepUntil } from "@memfold/core"
 import { type Run, text } from "@memfold/store-sql"
 import { Clock, type Duration, Effect, Schedule } from "effect"
-import type { File } from "./open.js"
+import type { File } from "./File.js"
 
 /** The batches that erased text which may still be in the write-ahead log. */
 export const table = `CREATE TABLE unfinished_rewrites (

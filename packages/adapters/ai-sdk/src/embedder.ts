@@ -30,7 +30,7 @@ export interface EmbedderOptions extends Pick<
  *
  * const memory = createMemory({
  *   store: "sqlite:chats.db",
- *   embedder: embedder({ model: "openai/text-embedding-3-small", dimensions: 1_536 }),
+ *   recall: { embedder: embedder({ model: "openai/text-embedding-3-small", dimensions: 1_536 }) },
  * })
  * await memory.close()
  * ```

@@ -2,7 +2,8 @@ import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Console, Effect, Exit, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { copyAll } from "./copy.js"
-import { copySession, sourceOf } from "../move/copy.js"
+import { copySession } from "../move/copy.js"
+import { sourceOf } from "../move/Source.js"
 import { memoryOver, filled, run } from "../../test/movedLogs.js"
 
 describe("copying several sessions", () => {

@@ -6,26 +6,7 @@ import { EventLog, Session } from "@memfold/core"
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { readSound } from "./sound.js"
-
-/** The source of a copy: a store, or an exported file. */
-export interface Source {
-  readonly version: (session: string) => Effect.Effect<number, EventLog.LogError>
-  readonly records: (
-    session: string,
-    range?: EventLog.ReadOptions,
-  ) => Stream.Stream<EventLog.LogRecord, EventLog.LogError>
-  /** The rows of its snapshot. */
-  readonly snapshot: (
-    session: string,
-  ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>
-}
-
-/** A store as the source of a copy. */
-export const sourceOf = (log: EventLog.Service): Source => ({
-  version: (session) => EventLog.versionOf(log, session),
-  records: (session, range) => EventLog.records(log, session, range),
-  snapshot: (session) => log.projections.get(session, "snapshot"),
-})
+import { type Source, sourceOf } from "./Source.js"
 
 /**
  * The session in the target store differs from the one in the source.

@@ -7,7 +7,8 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
-import { recordLine, type Source, sourceOf } from "./copy.js"
+import { recordLine } from "./copy.js"
+import { type Source, sourceOf } from "./Source.js"
 import { readSound } from "./sound.js"
 
 const Head = Schema.Struct({ memfold: Schema.Literal("export"), version: Schema.Number })

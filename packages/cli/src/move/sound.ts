@@ -1,7 +1,7 @@
 /** Checks records as they are read: a damaged log is not copied as if it were whole. */
 import { EventCodec, EventLog } from "@memfold/core"
 import { Effect, Stream } from "effect"
-import type { Source } from "./copy.js"
+import type { Source } from "./Source.js"
 
 const broken = (session: string, reason: string): EventLog.LogError =>
   new EventLog.LogError({

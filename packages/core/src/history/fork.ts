@@ -2,13 +2,8 @@ import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
 import { after, breather } from "../shell/breathe.js"
 import { type DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
-import {
-  type LogError,
-  type LogRecord,
-  type NewRecord,
-  records,
-  type Service as EventLog,
-} from "../log/EventLog.js"
+import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
+import { records } from "../log/pages.js"
 import { describe } from "../session/description.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { projectionsOf } from "../shell/replay.js"

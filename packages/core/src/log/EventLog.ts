@@ -5,39 +5,13 @@
  * accepts an append only at the expected version, and keeps projection rows beside the log. It never decodes an event: only
  * the engine does. `InMemoryEventLog.ts` is the shortest complete store.
  */
-import { Context, type Effect, Schema, type Stream } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { LogError, LogPosition, LogRecord, NewRecord, VersionConflict } from "./LogRecord.js"
 import type { ProjectionChange, Projections } from "./Projections.js"
 
+export * from "./LogRecord.js"
 export type { ProjectionChange, ProjectionRow, Projections, RowFilter } from "./Projections.js"
-export { records, sessions, versionOf } from "./pages.js"
-
-/** One stored event. `data` is JSON text and is stored verbatim. */
-export interface LogRecord {
-  readonly session: string
-  /** Its position in the session's log, from 1, without gaps. */
-  readonly version: number
-  /** The id of the batch that it was appended with. */
-  readonly batchId: string
-  /** When it was written, in milliseconds since the epoch. */
-  readonly time: number
-  /** The type of the event, for example `MessageAppended`. */
-  readonly type: string
-  /** The schema version that `data` was written in. */
-  readonly schemaVersion: number
-  readonly data: string
-  /** The CRC-32 of the record (see `EventCodec.checksumOf`); absent on imported records without one. */
-  readonly checksum?: number
-}
-
-/** A record to append: the log adds the session, the version and the batch id. */
-export type NewRecord = Omit<LogRecord, "session" | "version" | "batchId">
-
-/** A position in a session's log: a version, and the batch id of the record there. Together they identify the log. */
-export interface LogPosition {
-  readonly version: number
-  readonly batchId: string
-}
 
 /**
  * How to append a batch.
@@ -110,33 +84,6 @@ export interface ListOptions {
   readonly owner?: string | undefined
   readonly after?: SessionPosition | undefined
   readonly limit: number
-}
-
-/**
- * The session is not at the expected version: another writer appended first, or the session was deleted and started
- * again. Read the new events and decide again.
- */
-export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
-  session: Schema.String,
-  expectedVersion: Schema.Number,
-  actualVersion: Schema.Number,
-}) {
-  override get message(): string {
-    return `Session "${this.session}" is at version ${this.actualVersion}, not ${this.expectedVersion}`
-  }
-}
-
-/** The store failed. `reason` says why and what to do about it; `operation` names the method of the log. */
-export class LogError extends Schema.TaggedError<LogError>()("LogError", {
-  operation: Schema.String,
-  session: Schema.optional(Schema.String),
-  reason: Schema.String,
-  cause: Schema.optional(Schema.Defect),
-}) {
-  override get message(): string {
-    const session = this.session === undefined ? "" : ` of session "${this.session}"`
-    return `The event log failed at ${this.operation}${session}: ${this.reason}`
-  }
 }
 
 /**

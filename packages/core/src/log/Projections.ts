@@ -7,7 +7,7 @@
  * ({@link SummaryRow}) and `description` ({@link Description}), whose owner a store lists sessions by.
  */
 import type { Effect } from "effect"
-import type { LogError, LogPosition, VersionConflict } from "./EventLog.js"
+import type { LogError, LogPosition, VersionConflict } from "./LogRecord.js"
 
 /** A row of a projection. */
 export interface ProjectionRow {

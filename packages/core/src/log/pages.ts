@@ -1,31 +1,54 @@
 /** Reading what a store answers in pages: as a stream, or by a fold that goes on from page to page. */
 import { Chunk, Effect, Either, Option, Stream } from "effect"
-import type { LogError, LogRecord, ReadOptions, Service, SessionInfo, SessionPosition } from "./EventLog.js"
+import {
+  LogError,
+  type LogRecord,
+  type ReadOptions,
+  type Service,
+  type SessionInfo,
+  type SessionPosition,
+} from "./EventLog.js"
 
 /** How many records or sessions a page has. */
 const pageSize = 512
 
 type Reading = Pick<Service, "read">
 
-/** The position after the records of a full page; `null` if they were the last ones. */
+/** The range behind a page, which begins with the last record of the page; `null` if the page is the last one. */
 const rest = (
   page: ReadonlyArray<LogRecord>,
-  { reverse = false }: ReadOptions,
-): Pick<ReadOptions, "fromVersion" | "toVersion"> | null => {
+  range: ReadOptions,
+): { readonly range: ReadOptions; readonly last: LogRecord } | null => {
   const last = page.length < pageSize ? undefined : page.at(-1)
   if (last === undefined) return null
-  return reverse ? { toVersion: last.version - 1 } : { fromVersion: last.version + 1 }
+  const next = range.reverse === true ? { toVersion: last.version } : { fromVersion: last.version }
+  return { range: { ...range, ...next }, last }
 }
 
+/**
+ * A page of a range. Behind a page, it begins with the last record of that page, and fails if another record is there now: the
+ * session was deleted in between, and perhaps started again, so that the pages are not of one log.
+ */
 const readPage = (
   log: Reading,
   session: string,
   { fromVersion = 1, toVersion = Number.MAX_SAFE_INTEGER, reverse = false }: ReadOptions,
+  before: LogRecord | null,
 ): Effect.Effect<ReadonlyArray<LogRecord>, LogError> => {
   const first = Math.max(fromVersion, 1)
-  return first > toVersion
-    ? Effect.succeed([])
-    : log.read(session, { fromVersion: first, toVersion, reverse, limit: pageSize })
+  if (first > toVersion) return Effect.succeed([])
+  const limit = before === null ? pageSize : pageSize + 1
+  const read = log.read(session, { fromVersion: first, toVersion, reverse, limit })
+  if (before === null) return read
+  return Effect.flatMap(read, ([again, ...page]) =>
+    again?.version === before.version && again.batchId === before.batchId
+      ? Effect.succeed(page)
+      : new LogError({
+          operation: "read",
+          session,
+          reason: "it was deleted while it was read; read it again",
+        }),
+  )
 }
 
 /**
@@ -49,14 +72,11 @@ export const records = (
   session: string,
   options: ReadOptions = {},
 ): Stream.Stream<LogRecord, LogError> =>
-  Stream.paginateChunkEffect(options, (range) =>
-    Effect.map(readPage(log, session, range), (page) => {
-      const next = rest(page, range)
-      return [
-        Chunk.fromIterable(page),
-        Option.map(Option.fromNullable(next), (more) => ({ ...range, ...more })),
-      ]
-    }),
+  Stream.paginateChunkEffect({ range: options, last: null as LogRecord | null }, ({ range, last }) =>
+    Effect.map(readPage(log, session, range, last), (page) => [
+      Chunk.fromIterable(page),
+      Option.fromNullable(rest(page, range)),
+    ]),
   )
 
 /**
@@ -69,8 +89,9 @@ export const foldRecords = <A, E>(
   range: ReadOptions,
   start: A,
   step: (before: A, record: LogRecord) => Either.Either<A, E>,
+  last: LogRecord | null = null,
 ): Effect.Effect<A, LogError | E> =>
-  Effect.flatMap(readPage(log, session, range), (page) => {
+  Effect.flatMap(readPage(log, session, range, last), (page) => {
     let current = start
     for (const record of page) {
       const after = step(current, record)
@@ -80,7 +101,7 @@ export const foldRecords = <A, E>(
     const next = rest(page, range)
     return next === null
       ? Effect.succeed(current)
-      : foldRecords(log, session, { ...range, ...next }, current, step)
+      : foldRecords(log, session, next.range, current, step, next.last)
   })
 
 /**

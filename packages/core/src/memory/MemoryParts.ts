@@ -1,10 +1,10 @@
 /** What the operations of a memory work with. */
 import { Clock, Duration, Effect, type Exit, type Scope } from "effect"
-import { MemoryLayers, type Service as Layers } from "../layers/MemoryLayers.js"
+import { MemoryLayers } from "../layers/MemoryLayers.js"
 import { EventLog, type Service as Log } from "../log/EventLog.js"
-import { guarded, marginOf, type Service as Counter, TokenCounter } from "../message/TokenCounter.js"
+import { guarded, marginOf, TokenCounter } from "../message/TokenCounter.js"
 import { contextStyle } from "../policy/contextStyle.js"
-import type { ContextStyle, Strategy } from "../policy/Strategy.js"
+import type { Strategy } from "../policy/Strategy.js"
 import { withMargin } from "../policy/withMargin.js"
 import { Embedder } from "../recall/Embedder.js"
 import { FullTextIndex } from "../recall/FullTextIndex.js"
@@ -13,35 +13,28 @@ import { make as makeMeaning } from "../recall/Meaning.js"
 import type { Reading } from "../recall/recallMessages.js"
 import { VectorIndex } from "../recall/VectorIndex.js"
 import { vectorsInProcess } from "../recall/vectorsInProcess.js"
-import type { BoundReasoning } from "../render/Render.js"
 import * as CompactionSchedule from "../shell/CompactionSchedule.js"
-import { withDefaults } from "../shell/runCompaction.js"
+import { withDefaults } from "../shell/CompactionSettings.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import * as UnderWay from "../shell/UnderWay.js"
-import type { SessionState } from "../session/SessionState.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
-import { plainContext } from "./context.js"
+import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
-import type { Options, StrategyOptions } from "./MemoryService.js"
+import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { checkOptions } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
 
 /** What the operations of a memory work with. */
-export interface MemoryParts {
+export interface MemoryParts extends RenderingParts {
   readonly log: Log
   readonly sessions: Sessions
   readonly schedule: CompactionSchedule.CompactionSchedule
   readonly underWay: UnderWay.UnderWay
-  readonly counter: Counter
-  readonly layers: Layers | null
   /** What recall reads with. */
   readonly reading: Reading
   readonly mode: CompactionSchedule.CompactionMode
-  readonly boundReasoning: BoundReasoning
   /** The strategy of a request. */
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
-  /** How the next context of a state is rendered. */
-  readonly styleOf: (strategy: Strategy, state: SessionState, now: number) => ContextStyle
 }
 
 /** Puts the parts of a memory together. They end with the scope. It dies with an `InvalidOption` if an option is not allowed. */

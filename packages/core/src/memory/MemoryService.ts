@@ -1,27 +1,32 @@
 /** The interface of a memory: its operations, their errors, and its options. */
-import { Context, type Duration, type Effect, type Stream } from "effect"
-import type { Budget, BudgetOutcome } from "../shell/waitForBudget.js"
-import type { CompactionOutcome, CompactionSettings } from "../shell/runCompaction.js"
-import type { Hooks } from "../shell/Hooks.js"
+import { Context, type Effect, type Stream } from "effect"
+import type { BudgetOutcome } from "../shell/waitForBudget.js"
+import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import type { ReadOptions, SessionInfo } from "../log/EventLog.js"
 import type { Message, ToolCall } from "../message/Message.js"
 import type { SubscribeOptions } from "../shell/subscribe.js"
-import type { Strategy } from "../policy/Strategy.js"
-import type { CompactionMode } from "../shell/CompactionSchedule.js"
-import type { BoundReasoning, Context as RenderedContext } from "../render/Render.js"
-import type { Wording } from "../summary/Wording.js"
+import type { Context as RenderedContext } from "../render/Render.js"
 import type { Prefix } from "../session/prefix.js"
 import type { DescriptionChange } from "../session/description.js"
-import type { SessionError } from "../shell/Sessions.js"
 import type { KnownFact, SessionState } from "../session/SessionState.js"
 import type { SummaryRecord } from "../projection/summaries.js"
 import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
 import type { IdempotencyKeyReused } from "./appendMessages.js"
-import type { InvalidInput } from "./input.js"
+import type {
+  AppendedMessages,
+  AtVersionOptions,
+  CompactManyOptions,
+  CompactOptions,
+  ContextOptions,
+  MemoryError,
+  OwnerRecallOptions,
+  RecallOptions,
+  StrategyOptions,
+} from "./MemoryOptions.js"
 import type { SessionPage, SessionPageOptions } from "./ownedSessions.js"
 import type { MessagePage, PageOptions } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
@@ -29,142 +34,7 @@ import type { Recalled } from "../recall/recallMessages.js"
 import type { OwnedRecalled } from "../recall/recallOwned.js"
 import type { VectorIndexError } from "../recall/VectorIndex.js"
 
-/** The errors of every operation: an invalid argument, a store that fails, a damaged log. */
-export type MemoryError = InvalidInput | SessionError
-
-/** The result of an append: the messages have the indexes `[from, to)`. */
-export interface AppendedMessages {
-  readonly from: number
-  readonly to: number
-  /** The version of the session after the append. */
-  readonly version: number
-  /** The idempotency key had been used before, and nothing was written. The range is that of the first append. */
-  readonly duplicate: boolean
-}
-
-/** Options of operations that can read the past. */
-export interface AtVersionOptions {
-  /** The version of the session to read, from 0 to the newest, which is the default. */
-  readonly atVersion?: number
-}
-
-/** Options of a search in the messages of a session. */
-export interface RecallOptions extends AtVersionOptions {
-  /** The most tokens of the result, 0 or more; 1,000 by default. */
-  readonly tokens?: number
-  /** Which messages are searched: `all` (default), or only those that the next context does not show word for word. */
-  readonly messages?: "all" | "outside-context"
-}
-
-/** Options of a search in all sessions of an owner. */
-export interface OwnerRecallOptions {
-  /** The most tokens of the result, 0 or more; 1,000 by default. */
-  readonly tokens?: number
-  /** The ids of sessions that are not searched: the one that is going on, for instance. */
-  readonly without?: ReadonlyArray<string>
-}
-
-/** Options of a context. */
-export interface ContextOptions extends AtVersionOptions {
-  /**
-   * Searches the earlier messages for the newest user message, and shows what is relevant and not in the context already
-   * as one message right before it: a section `recalled` of at most `tokens` (1,000 by default). If nothing is relevant,
-   * nothing is added. The contexts of one turn recall the same. Pass the `prefix` of the context to `append` with the
-   * answer: signed reasoning is bound to what was recalled.
-   */
-  readonly recall?: { readonly tokens?: number }
-}
-
-/** Options for one request. The session does not remember them. */
-export interface StrategyOptions {
-  /** The strategy to use instead of the memory's own. */
-  readonly strategy?: Strategy | undefined
-}
-
-/**
- * When and how compactions run.
- *
- * @example
- * ```ts
- * import { type Memory } from "@memfold/core"
- *
- * export const compaction: Memory.CompactionOptions = { mode: "inline", summarizerTimeout: "30 seconds" }
- * ```
- */
-export interface CompactionOptions extends Partial<CompactionSettings> {
-  /**
-   * When compactions run.
-   *
-   * - `background` (default): in the background; `append` returns once the messages are stored. Timers run what comes
-   *   due without a message: by idle time, a retry, or the end of the lease of a process that is gone.
-   * - `inline`: within `append`, which returns when nothing is due any more
-   * - `manual`: only through `compact`
-   * - `off`: never, not even through `compact`; every message stays uncovered
-   */
-  readonly mode?: CompactionMode
-  /** Functions of the application that run before and after each compaction. */
-  readonly hooks?: Hooks
-  /**
-   * How many sessions are compacted in the background at once, in this process; 8 by default. Others wait for their turn,
-   * in the order in which they came due.
-   */
-  readonly concurrency?: number
-  /**
-   * How long running compactions may take to end when the memory is closed; zero by default. Then they are interrupted,
-   * and no message is lost.
-   */
-  readonly shutdown?: Duration.DurationInput
-}
-
-/** The options of a memory. Only the strategy is required. */
-export interface Options {
-  /** Decides when to compact, what to keep, and how contexts are rendered. */
-  readonly strategy: Strategy
-  /** How new summaries are worded, instead of the strategy's own wording. */
-  readonly wording?: Wording
-  /**
-   * A strategy to compare with: it decides alongside and changes nothing. The metric `memfold_shadow_decisions` counts
-   * its decisions by whether they agree, and each difference is logged at debug level.
-   */
-  readonly shadow?: Strategy
-  /** When and how compactions run; in the background by default. */
-  readonly compaction?: CompactionOptions
-  /**
-   * The largest context that is answered at once. `context` waits for compactions while it is larger, and says in
-   * `budget` how that ended. Use the model's window less the room for its answer.
-   */
-  readonly budget?: Budget
-  /**
-   * What happens to signed reasoning, and to other bound parts, once its prefix has changed: by a compaction, a revert or
-   * a redaction. Providers refuse or drop it then.
-   *
-   * - `leave-out` (default): contexts leave it out, and the layout names it
-   * - `keep`: contexts keep it. For models that do not check it, and for requests that let the provider drop it
-   *   (Anthropic: `thinking.block_binding.prefix_mismatch_behavior: "drop_block"`).
-   */
-  readonly boundReasoning?: BoundReasoning
-  /** How many sessions keep their state in memory between calls; 1,000 by default. */
-  readonly cachedSessions?: number
-}
-
-/** One compaction. */
-export interface CompactOptions extends StrategyOptions {
-  /** `next` (default): one compaction, now, whatever the trigger says. */
-  readonly which?: "next"
-  /** Instructions for the summarizer. */
-  readonly instructions?: string | undefined
-  /** Takes the lock from a compaction that runs. That compaction ends as `Lost`, and its result is thrown away. */
-  readonly takeOver?: boolean | undefined
-}
-
-/** Several compactions. */
-export interface CompactManyOptions extends StrategyOptions {
-  /**
-   * - `due`: every compaction that is due
-   * - `all`: takes every compaction back, and compacts again from the messages
-   */
-  readonly which: "due" | "all"
-}
+export * from "./MemoryOptions.js"
 
 /** Runs compactions: one outcome for one compaction, and a list of them for several. */
 export interface Compact {

@@ -21,7 +21,7 @@ import {
   checkSession,
   type InvalidInput,
 } from "./input.js"
-import type { AppendedMessages } from "./MemoryService.js"
+import type { AppendedMessages } from "./MemoryOptions.js"
 
 /** The message indexes `[from, to)`. */
 type Range = Pick<AppendedMessages, "from" | "to">

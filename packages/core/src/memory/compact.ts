@@ -1,10 +1,10 @@
 /** Compactions on demand: the next one, those that are due, or all of them again. */
 import { Effect, Exit } from "effect"
 import { revert } from "../history/revert.js"
-import type { CompactionOutcome } from "../shell/runCompaction.js"
+import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
 import { checkText, InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import type { MemoryError, StrategyOptions } from "./MemoryService.js"
+import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
 
 /** The options of a call, whichever compactions it asks for. */

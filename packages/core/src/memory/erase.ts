@@ -5,7 +5,7 @@ import type { LayersError } from "../layers/MemoryLayers.js"
 import type { VectorIndexError } from "../recall/VectorIndex.js"
 import { checkMessageName, checkSession } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import type { MemoryError } from "./MemoryService.js"
+import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
 
 /** Erases the text of a message from the log and from everything that follows from it (law L15). */

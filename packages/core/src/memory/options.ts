@@ -5,7 +5,7 @@ import { longestLease } from "../shell/Leases.js"
 import type { Service as Summarizer } from "../summarize/Summarizer.js"
 import { Wording } from "../summary/Wording.js"
 import { isCount } from "./input.js"
-import type { CompactionOptions, Options } from "./MemoryService.js"
+import type { CompactionOptions, Options } from "./MemoryOptions.js"
 
 /** An option of a memory has a value that is not allowed. `option` is its name, and `allowed` says what it must be. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {

@@ -1,12 +1,7 @@
 /** The sessions of an owner, page by page, the one with the newest activity first. */
 import { Effect, Stream } from "effect"
-import {
-  type LogError,
-  type Service as EventLog,
-  type SessionInfo,
-  type SessionPosition,
-  sessions,
-} from "../log/EventLog.js"
+import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
+import { sessions } from "../log/pages.js"
 import { checkCount, checkOwner, InvalidInput } from "./input.js"
 
 /** Which page to read. */

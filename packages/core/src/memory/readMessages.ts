@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { Message } from "../message/Message.js"
 import type { Sessions } from "../shell/Sessions.js"
 import { checkCount, InvalidInput } from "./input.js"
-import type { MemoryError } from "./MemoryService.js"
+import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
 
 /** Which page to read. */

@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { checkCount, checkSession, InvalidInput } from "./input.js"
-import type { AtVersionOptions, MemoryError } from "./MemoryService.js"
+import type { AtVersionOptions, MemoryError } from "./MemoryOptions.js"
 
 /** The state now, or at a version. It fails for an invalid session id or version, and for a log that cannot be read. */
 export const readState = (

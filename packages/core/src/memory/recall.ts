@@ -8,7 +8,7 @@ import { answerCall } from "../recall/tools.js"
 import { render, shownIndexes } from "../render/Render.js"
 import { checkCount, checkOwner, checkSearched, checkText, checkWithout } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
-import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryService.js"
+import type { MemoryError, OwnerRecallOptions, RecallOptions, StrategyOptions } from "./MemoryOptions.js"
 import { namesOfOwned } from "./ownedSessions.js"
 import { readState } from "./readState.js"
 

@@ -2,7 +2,7 @@ import { Exit } from "effect"
 import { withMargin } from "../policy/withMargin.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { InvalidInput } from "./input.js"
-import type { Options, StrategyOptions } from "./MemoryService.js"
+import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { isStrategy } from "./options.js"
 
 /**

@@ -22,13 +22,8 @@ import { compareShadow } from "./compareShadow.js"
 import { Leases } from "./Leases.js"
 import * as Learning from "./Learning.js"
 import { logBackgroundFailure } from "./logBackgroundFailure.js"
-import {
-  compactDue,
-  type CompactionOutcome,
-  type CompactionParts,
-  type CompactionRequest,
-  runCompaction,
-} from "./runCompaction.js"
+import { compactDue, type CompactionParts, type CompactionRequest, runCompaction } from "./runCompaction.js"
+import type { CompactionOutcome } from "./CompactionOutcome.js"
 import * as Scheduler from "./Scheduler.js"
 import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import type { Plan } from "../policy/decide.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { CompactionOutcome } from "./runCompaction.js"
+import type { CompactionOutcome } from "./CompactionOutcome.js"
 
 /** A compaction that is about to take the session's lock. */
 export interface PlannedCompaction {

@@ -8,14 +8,14 @@
 import { Chunk, Effect, Either, Stream } from "effect"
 import { after, breather } from "./breathe.js"
 import { DamagedEvent, decode, type RecordedEvent } from "../event/EventCodec.js"
-import {
-  type LogError,
-  type LogRecord,
-  type ProjectionChange,
-  type ReadOptions,
-  records,
-  type Service as EventLog,
+import type {
+  LogError,
+  LogRecord,
+  ProjectionChange,
+  ReadOptions,
+  Service as EventLog,
 } from "../log/EventLog.js"
+import { records } from "../log/pages.js"
 import { description } from "../projection/description.js"
 import type { Projection } from "../projection/Projection.js"
 import { type Commit, commitsAfter, type History, recordsOf, summaries } from "../projection/summaries.js"

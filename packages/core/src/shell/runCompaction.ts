@@ -19,85 +19,26 @@ import {
 } from "../engine/compaction.js"
 import { smallestRoom } from "../engine/chunks.js"
 import type { DueCompaction } from "../engine/look.js"
-import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
-import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import { type Circumstances, type Decision, decide } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { Context } from "../render/Render.js"
 import { type SessionState, tokensBetween } from "../session/SessionState.js"
-import { chain, type Service as Summarizer, type SummarizerError } from "../summarize/Summarizer.js"
+import { chain, type SummarizerError } from "../summarize/Summarizer.js"
+import type { CompactionOutcome, IdleOutcome } from "./CompactionOutcome.js"
 import { decisionOf, type Hooks, runHook } from "./Hooks.js"
 import { makeId } from "./id.js"
 import { type Leases, longestLease } from "./Leases.js"
 import { retryTransient } from "./retry.js"
 import type { SessionError, Sessions } from "./Sessions.js"
-import { writeSummary } from "./writeSummary.js"
-
-/** The settings of the protocol. They affect how soon a compaction succeeds, never its correctness. */
-export interface CompactionSettings {
-  /** How long one call of the summarizer may take; 2 minutes by default. */
-  readonly summarizerTimeout: Duration.DurationInput
-  /** How often a failed call is retried, with growing pauses; twice by default. */
-  readonly summarizerRetries: number
-  /**
-   * How long a compaction owns the session's lock without a sign of life; then others may take over. It is renewed after
-   * each half of this time while the compaction is at work. 30 seconds by default; more than 0, at most an hour.
-   */
-  readonly lease: Duration.DurationInput
-  /** The pause after a failed compaction; 1 minute by default. It doubles with each further failure, up to an hour. */
-  readonly backOff: Duration.DurationInput
-}
-
-/** The settings with the defaults for those that are missing. */
-export const withDefaults = (given: Partial<CompactionSettings>): CompactionSettings => ({
-  summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
-  summarizerRetries: given.summarizerRetries ?? 2,
-  lease: given.lease ?? "30 seconds",
-  backOff: given.backOff ?? "1 minute",
-})
-
-/** Nothing was done: no compaction was due, a hook vetoed it, or compaction is off. */
-type IdleOutcome =
-  | Extract<Decision, { _tag: "Idle" }>
-  | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" }
-
-/**
- * How a compaction ended.
- *
- * - `Idle`: nothing was done, for a reason
- * - `Committed`: the new summary is active
- * - `Pruned`: no summary was written; tool outputs were shortened
- * - `Failed`: the summarizers failed, and the messages stay uncovered; the compaction is retried after a pause
- * - `Lost`: the lock was lost, to another process or because the session was changed; the result was thrown away
- */
-export type CompactionOutcome =
-  | IdleOutcome
-  | {
-      readonly _tag: "Committed"
-      readonly started: CompactionStarted
-      readonly committed: SummaryCommitted
-      /** The id of the summary that it replaces, if there was one. */
-      readonly supersedes: string | null
-      /** The tool outputs that were shortened with it, if any. */
-      readonly pruned: ToolOutputsPruned | null
-    }
-  | { readonly _tag: "Pruned"; readonly started: CompactionStarted; readonly pruned: ToolOutputsPruned }
-  | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
-  | { readonly _tag: "Lost"; readonly started: CompactionStarted }
+import { type SummaryWriters, writeSummary } from "./writeSummary.js"
 
 /** What carries out compactions. */
-export interface CompactionParts {
+export interface CompactionParts extends SummaryWriters {
   readonly sessions: Sessions
-  readonly summarizer: Summarizer
-  readonly counter: TokenCounter
-  readonly settings: CompactionSettings
   readonly hooks: Hooks
   readonly circumstances: Circumstances
   readonly leases: Leases
-  /** The context of a state, as a model would get it now. */
-  readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
 }
 
 /** What to compact. */

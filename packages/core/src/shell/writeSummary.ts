@@ -7,8 +7,8 @@ import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "../message/Message.js"
 import { leaveOutInvalid } from "../render/boundParts.js"
 import { pairResults } from "../render/pairResults.js"
-import { preambleEnd, summaryMessages } from "../render/Render.js"
-import { marginOf, messageOverhead } from "../message/TokenCounter.js"
+import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
+import { marginOf, messageOverhead, type Service as TokenCounter } from "../message/TokenCounter.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import type { Lock, WrittenSummary } from "../engine/compaction.js"
@@ -19,13 +19,19 @@ import type { Conversation, Request, Result, Service as Summarizer } from "../su
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
 import { compose } from "../engine/Composition.js"
-import type { CompactionParts, CompactionRequest } from "./runCompaction.js"
+import type { CompactionSettings } from "./CompactionSettings.js"
 import { chunks, fitting, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
 
 /** What writes summaries. */
-export type SummaryWriters = Pick<CompactionParts, "summarizer" | "counter" | "settings" | "contextOf">
+export interface SummaryWriters {
+  readonly summarizer: Summarizer
+  readonly counter: TokenCounter
+  readonly settings: CompactionSettings
+  /** The context of a state, as a model would get it now. */
+  readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
+}
 
 /** What writes the summary of one compaction. */
 interface Writers extends SummaryWriters {
@@ -47,7 +53,7 @@ interface Progress {
 export const writeSummary = (
   parts: SummaryWriters,
   { before, plan }: Pick<Lock, "before" | "plan">,
-  { strategy, instructions }: Pick<CompactionRequest, "strategy" | "instructions">,
+  { strategy, instructions }: { readonly strategy: Strategy; readonly instructions?: string | undefined },
 ): Effect.Effect<WrittenSummary, SummarizerError> =>
   Effect.gen(function* () {
     const writers = { ...parts, strategy }

@@ -1,7 +1,8 @@
 /** The vectors of a session, compared with the log that they are made from. */
 import { Effect, Either, Stream } from "effect"
 import { decode } from "../event/EventCodec.js"
-import { type LogError, records, type Service as EventLog } from "../log/EventLog.js"
+import type { LogError, Service as EventLog } from "../log/EventLog.js"
+import { records } from "../log/pages.js"
 import { embeddedText } from "../recall/pieces.js"
 import type { EntryPlace, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
 

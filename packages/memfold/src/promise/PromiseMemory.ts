@@ -868,7 +868,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * ```ts
    * import { createMemory } from "memfold"
    *
-   * await using memory = createMemory({ store: "sqlite:chats.db", shutdown: "10 seconds" })
+   * await using memory = createMemory({ store: "sqlite:chats.db", compaction: { shutdown: "10 seconds" } })
    * await memory.append("chat-1", { role: "user", content: "Hello" })
    * ```
    */

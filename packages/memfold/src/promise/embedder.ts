@@ -23,7 +23,7 @@ import { nameOfThrown } from "@memfold/catalog"
  *     return (await response.json()) as Array<Array<number>>
  *   },
  * }
- * const memory = createMemory({ store: "sqlite:chats.db", embedder })
+ * const memory = createMemory({ store: "sqlite:chats.db", recall: { embedder } })
  * await memory.close()
  * ```
  */

@@ -86,7 +86,9 @@ describe.each(Object.keys(conversations) as Array<keyof typeof conversations>)(
     it("refuses what is no message of the format, and changes nothing", async () => {
       await using memory = await opened()
       const { version } = await memory.state("s")
-      await expect(memory.rewrite("s", (given) => [...given, { role: "robot" } as never])).rejects.toThrow(/role/)
+      await expect(memory.rewrite("s", (given) => [...given, { role: "robot" } as never])).rejects.toThrow(
+        /role/,
+      )
       expect((await memory.state("s")).version).toBe(version)
     })
 

@@ -1,0 +1,23 @@
+/** What sessions are copied from. */
+import { EventLog } from "@memfold/core"
+import type { Effect, Stream } from "effect"
+
+/** The source of a copy: a store, or an exported file. */
+export interface Source {
+  readonly version: (session: string) => Effect.Effect<number, EventLog.LogError>
+  readonly records: (
+    session: string,
+    range?: EventLog.ReadOptions,
+  ) => Stream.Stream<EventLog.LogRecord, EventLog.LogError>
+  /** The rows of its snapshot. */
+  readonly snapshot: (
+    session: string,
+  ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>
+}
+
+/** A store as the source of a copy. */
+export const sourceOf = (log: EventLog.Service): Source => ({
+  version: (session) => EventLog.versionOf(log, session),
+  records: (session, range) => EventLog.records(log, session, range),
+  snapshot: (session) => log.projections.get(session, "snapshot"),
+})

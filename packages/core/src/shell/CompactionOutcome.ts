@@ -1,0 +1,33 @@
+/** How compactions end. */
+import type { CompactionStarted, SummaryCommitted, ToolOutputsPruned } from "../event/Event.js"
+import type { Decision } from "../policy/decide.js"
+import type { SummarizerError } from "../summarize/Summarizer.js"
+
+/** Nothing was done: no compaction was due, a hook vetoed it, or compaction is off. */
+export type IdleOutcome =
+  | Extract<Decision, { _tag: "Idle" }>
+  | { readonly _tag: "Idle"; readonly reason: "vetoed" | "off" }
+
+/**
+ * How a compaction ended.
+ *
+ * - `Idle`: nothing was done, for a reason
+ * - `Committed`: the new summary is active
+ * - `Pruned`: no summary was written; tool outputs were shortened
+ * - `Failed`: the summarizers failed, and the messages stay uncovered; the compaction is retried after a pause
+ * - `Lost`: the lock was lost, to another process or because the session was changed; the result was thrown away
+ */
+export type CompactionOutcome =
+  | IdleOutcome
+  | {
+      readonly _tag: "Committed"
+      readonly started: CompactionStarted
+      readonly committed: SummaryCommitted
+      /** The id of the summary that it replaces, if there was one. */
+      readonly supersedes: string | null
+      /** The tool outputs that were shortened with it, if any. */
+      readonly pruned: ToolOutputsPruned | null
+    }
+  | { readonly _tag: "Pruned"; readonly started: CompactionStarted; readonly pruned: ToolOutputsPruned }
+  | { readonly _tag: "Failed"; readonly started: CompactionStarted; readonly error: SummarizerError }
+  | { readonly _tag: "Lost"; readonly started: CompactionStarted }
