@@ -34,8 +34,20 @@ export const run = ({ lease = "1 minute", hooks = {}, ...options }, program) =>
 /** Gives timers their turn: a loop of appends to a file is busy without a pause, and compactions wait. */
 export const pause = Effect.promise(() => setImmediate())
 
+const still = new Int32Array(new SharedArrayBuffer(4))
+
 /** Writes a line that is out before this returns: nothing that was said is lost when the process is killed. */
-export const say = (line) => void writeSync(1, `${line}\n`)
+export const say = (line) => {
+  for (;;) {
+    try {
+      return void writeSync(1, `${line}\n`)
+    } catch (error) {
+      // The test has not read yet what was said before: a line is written as a whole, or not at all.
+      if (error.code !== "EAGAIN") throw error
+      Atomics.wait(still, 0, 0, 1)
+    }
+  }
+}
 
 /** What the test says to this process, line by line. */
 export const heard = createInterface({ input: process.stdin })
