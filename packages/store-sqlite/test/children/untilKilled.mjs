@@ -54,7 +54,7 @@ const hooks = {
     }),
 }
 // What a killed process was compacting is taken over soon.
-await run({ filename, synchronous, compaction: { lease: "50 millis", hooks } }, (memory) => {
+await run({ filename, synchronous, lease: "50 millis", hooks }, (memory) => {
   const talk = (session) =>
     Effect.gen(function* () {
       for (let count = 0, size = 1; ; size = (size % 3) + 1) {
