@@ -11,7 +11,7 @@ import { heard, pause, run, say } from "./engine.mjs"
 const [filename, name, appends, ...next] = process.argv.slice(2)
 
 // What a killed process was compacting is taken over soon.
-await run({ filename, compaction: { lease: "1 second" } }, (memory) => {
+await run({ filename, lease: "1 second" }, (memory) => {
   const talk = (session, first) =>
     Effect.gen(function* () {
       for (let number = first; number < Number(appends); number++) {
