@@ -36,7 +36,7 @@ export { type Addition, type Additions, type AdditionsBefore, noAdditions } from
  * - `user-memory` and `scope-memory`: facts from the memory layers, right before a user message or in front of the
  *   summary; their range is empty
  * - `summary`: the active summary, for the messages in its range
- * - `raw`: uncovered messages, word for word
+ * - `uncovered`: uncovered messages, word for word
  * - `recalled`: earlier messages that fit the newest user message, right before it; the range is from the first to the
  *   last of them
  * - `current`: the newest message, if it is a user message
