@@ -42,12 +42,12 @@ const messagesOf = (seed: number): (() => Message.Message) => {
 /** The most frequent of them is in one of 50 messages. */
 const query = [50, 300, 1_500, 6_000, 12_000, 18_000].map(wordOf).join(" ")
 
-type Kept = "store" | "process"
+type IndexPlace = "store" | "process"
 
 /** A memory over a file, and how to close it. */
 const opened = async (
   filename: string,
-  fullTextIndex: Kept,
+  fullTextIndex: IndexPlace,
   synchronous: "full" | "normal" = "full",
 ): Promise<{ readonly memory: Memory.Service; readonly close: () => Promise<void> }> => {
   const scope = await Effect.runPromise(Scope.make())
@@ -70,7 +70,7 @@ const opened = async (
 }
 
 /** Milliseconds of the first search after a start. */
-const firstSearch = async (filename: string, kept: Kept): Promise<number> => {
+const firstSearch = async (filename: string, kept: IndexPlace): Promise<number> => {
   const { memory, close } = await opened(filename, kept)
   const took = await milliseconds(() => Effect.runPromise(memory.recall("s", query)))
   await close()
@@ -140,7 +140,7 @@ const searches = async (folder: string): Promise<boolean> => {
     claim("building it against a first search in the process, processor time", built.all / read.all, 2),
     claim("the file with the index against the file without", size() / before, 2),
   ]
-  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  const times: Record<IndexPlace, Array<number>> = { store: [], process: [] }
   const memories = { store: await opened(filename, "store"), process: await opened(filename, "process") }
   const next = messagesOf(9)
   for (const { memory } of Object.values(memories)) await Effect.runPromise(memory.recall("s", query))
@@ -171,7 +171,7 @@ const mostForAppends = 1.5
 
 /** Turns are appended in alternation to files whose sessions are searched now and then. */
 const appendsBesides = async (folder: string, synchronous: "full" | "normal"): Promise<number> => {
-  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  const times: Record<IndexPlace, Array<number>> = { store: [], process: [] }
   const memories = {
     store: await opened(join(folder, `${synchronous}-store.db`), "store", synchronous),
     process: await opened(join(folder, `${synchronous}-process.db`), "process", synchronous),
@@ -179,7 +179,7 @@ const appendsBesides = async (folder: string, synchronous: "full" | "normal"): P
   const next = messagesOf(11)
   for (let round = 0; round < 1_200; round++) {
     const turn = [next(), next()]
-    const order: ReadonlyArray<Kept> = round % 2 === 0 ? ["store", "process"] : ["process", "store"]
+    const order: ReadonlyArray<IndexPlace> = round % 2 === 0 ? ["store", "process"] : ["process", "store"]
     for (const kept of order) {
       const { memory } = memories[kept]
       const took = await milliseconds(() => Effect.runPromise(memory.append("s", turn)))
@@ -230,14 +230,14 @@ const owners = async (folder: string): Promise<boolean> => {
     await Effect.runPromise(filled.memory.append(`s${session}`, said, { owner: "ann" }))
   }
   await filled.close()
-  const first = async (kept: Kept): Promise<number> => {
+  const first = async (kept: IndexPlace): Promise<number> => {
     const { memory, close } = await opened(filename, kept)
     const took = await milliseconds(() => Effect.runPromise(memory.recallOf("ann", query)))
     await close()
     return took
   }
   told("the first search of all, which builds the indexes", `${Math.round(await first("store"))} ms`)
-  const times: Record<Kept, Array<number>> = { store: [], process: [] }
+  const times: Record<IndexPlace, Array<number>> = { store: [], process: [] }
   for (let round = 0; round < 5; round++)
     for (const kept of ["store", "process"] as const) times[kept].push(await first(kept))
   told("the first search after a start, index in the process", `${Math.round(median(times.process))} ms`)

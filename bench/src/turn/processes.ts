@@ -44,7 +44,7 @@ export const processes = async ({ bare, compacted }: Files): Promise<boolean> =>
       name: "open, and the first context of a session of 5,000 messages",
       reference: "bare",
       pairs: await alternating(["open", compacted], ["open bare", bare, "50"]),
-      bound: 3,
+      bound: 3.5,
     }),
   ].every(Boolean)
 }

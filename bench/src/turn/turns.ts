@@ -94,7 +94,7 @@ const measure = async (
     })
   const unbounded = Number.POSITIVE_INFINITY
   return [
-    claimed("a turn", "append", 2),
+    claimed("a turn", "append", 2.8),
     claimed("a context after it", "context", 3),
     claimed("a turn, the mean", "mean append", unbounded),
     claimed("a context, the mean", "mean context", unbounded),

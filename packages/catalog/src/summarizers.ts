@@ -74,7 +74,7 @@ const asking = (ask: AskModel): Summarizer.Service => ({
 })
 
 /** A prompt of its own, in the form of a question in context. */
-const alone = (request: Summarizer.Request, wording: Prompt.Options): InContext.Asked => {
+const alone = (request: Summarizer.Request, wording: Prompt.Options): InContext.Question => {
   const { system, user } = Prompt.forRequest(request, wording)
   return { messages: [Message.system(system), Message.user(user)], cacheMarks: [] }
 }

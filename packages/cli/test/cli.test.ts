@@ -4,7 +4,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
-import { inFolder, lines, sample, type Ran } from "@memfold/harness/program"
+import { inFolder, lines, sample, type CallResult } from "@memfold/harness/program"
 import { tamper } from "./databases.js"
 
 const { folder, memfold, fresh, file } = inFolder("cli")
@@ -163,7 +163,7 @@ describe("a process of its own ends by itself, and prints the same as one call o
 })
 
 describe("bad input is one line on standard error and exit code 2", () => {
-  const one = async (running: Promise<Ran>, ...parts: ReadonlyArray<string>) => {
+  const one = async (running: Promise<CallResult>, ...parts: ReadonlyArray<string>) => {
     const ran = await running
     expect(ran.code).toBe(2)
     expect(ran.out).toBe("")

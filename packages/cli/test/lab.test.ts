@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { chat, labFiles } from "./labFiles.js"
-import { lines, type Ran, sample } from "@memfold/harness/program"
+import { lines, type CallResult, sample } from "@memfold/harness/program"
 
 const { folder, memfold, file, small, mine } = labFiles("lab")
 
@@ -19,7 +19,7 @@ interface Policy {
   readonly automaticRecall: number | null
 }
 
-const policiesOf = ({ out }: Ran): ReadonlyArray<Policy> =>
+const policiesOf = ({ out }: CallResult): ReadonlyArray<Policy> =>
   lines(out).filter(({ type }) => type === "policy") as unknown as ReadonlyArray<Policy>
 
 describe("memfold lab", () => {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs"
 import stringWidth from "string-width"
 import { beforeAll, describe, expect, it } from "vitest"
 import { deep } from "@memfold/harness/depth"
-import { inFolder, lines, type Ran, sample } from "@memfold/harness/program"
+import { inFolder, lines, type CallResult, sample } from "@memfold/harness/program"
 
 const { memfold, file } = inFolder("tour")
 const store = ["--store", "sqlite:.memfold/tour.db"]
@@ -39,14 +39,14 @@ const row = (screen: ReadonlyArray<string>, first: string): ReadonlyArray<string
 }
 
 /** The tour of each sample; the first is the one that is shown when none is named. */
-const tours = new Map<string, Ran>()
+const tours = new Map<string, CallResult>()
 beforeAll(async () => {
   for (const name of names) {
     tours.set(name, await memfold("tour", ...(name === names[0] ? [] : ["--sample", name])))
   }
 })
 
-const toured = (name: string): Ran => tours.get(name) ?? { code: -1, out: "", err: "" }
+const toured = (name: string): CallResult => tours.get(name) ?? { code: -1, out: "", err: "" }
 
 describe.each(names)("the tour of %s", (name) => {
   it("is one screen of plain text", () => {

@@ -21,7 +21,7 @@ export const sample = (name: string): string =>
   join(dirname(require.resolve("@memfold/cli/package.json")), "samples", name)
 
 /** What a call came to. */
-export interface Ran {
+export interface CallResult {
   readonly code: number
   readonly out: string
   readonly err: string
@@ -33,7 +33,7 @@ const environment = (): NodeJS.ProcessEnv => ({ ...process.env, NO_COLOR: "1", F
 /** The program of an installation, run in a folder. */
 export const programAt =
   (path: string, folder: string) =>
-  (...args: ReadonlyArray<string>): Promise<Ran> =>
+  (...args: ReadonlyArray<string>): Promise<CallResult> =>
     new Promise((resolve) => {
       const options = { cwd: folder, maxBuffer: 1 << 27, env: environment() }
       execFile(process.execPath, [path, ...args], options, (error, out, err) =>
@@ -42,8 +42,8 @@ export const programAt =
     })
 
 /** A call that has no answer yet. */
-interface Waiting {
-  readonly resolve: (ran: Ran) => void
+interface PendingCall {
+  readonly resolve: (ran: CallResult) => void
   readonly reject: (error: Error) => void
 }
 
@@ -52,7 +52,7 @@ const hostModule = fileURLToPath(new URL("host.mjs", import.meta.url))
 /** The built program called in one process, which starts with the first call; calls wait for those before them. */
 const hosted = (folder: string) => {
   let host: ChildProcess | undefined
-  const waiting: Array<Waiting> = []
+  const waiting: Array<PendingCall> = []
   const start = (): ChildProcess => {
     // Advanced messages keep what JSON does not: a lone surrogate in a text.
     const child = fork(hostModule, {
@@ -62,7 +62,7 @@ const hosted = (folder: string) => {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       serialization: "advanced",
     })
-    child.on("message", (ran) => waiting.shift()?.resolve(ran as Ran))
+    child.on("message", (ran) => waiting.shift()?.resolve(ran as CallResult))
     child.once("close", (code, signal) => {
       host = undefined
       const error = new Error(`the process of the program ended by itself: ${signal ?? `exit code ${code}`}`)
@@ -71,7 +71,7 @@ const hosted = (folder: string) => {
     return child
   }
   return {
-    memfold: (...args: ReadonlyArray<string>): Promise<Ran> =>
+    memfold: (...args: ReadonlyArray<string>): Promise<CallResult> =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
         host ??= start()

@@ -9,7 +9,7 @@ import { forget } from "./forget.js"
 import { isHome, scopeHome, userHome } from "./homes.js"
 import { batchIdOf } from "./identity.js"
 import { toFacts, unknownOf } from "./learned.js"
-import type { Place, Places } from "./places.js"
+import type { LogFacts, Places } from "./places.js"
 import { activeFacts, factsToRemove } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
@@ -102,7 +102,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       until?: number,
     ): Effect.Effect<Places, MemoryLayers.LayersError> => {
       const fail = failing(state.session, operation)
-      const shared = (layer: Name): Effect.Effect<Place | null, MemoryLayers.LayersError> =>
+      const shared = (layer: Name): Effect.Effect<LogFacts | null, MemoryLayers.LayersError> =>
         Effect.flatMap(homeOf(layer, state.session, operation), (home) =>
           home === null
             ? Effect.succeed(null)

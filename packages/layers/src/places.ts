@@ -5,20 +5,20 @@ type Facts = ReadonlyArray<Session.KnownFact>
 type Layer = Event.Fact["layer"]
 
 /** A log, with its facts in the order in which they were learned. */
-export interface Place {
+export interface LogFacts {
   readonly log: string
   readonly facts: Facts
 }
 
 /** The session's own log, and the shared ones if it has any. */
 export interface Places {
-  readonly own: Place
-  readonly user: Place | null
-  readonly scope: Place | null
+  readonly own: LogFacts
+  readonly user: LogFacts | null
+  readonly scope: LogFacts | null
 }
 
 /** The session's own log may contain facts of both layers, a shared log those of one. */
-export const placesOf = (places: Places, layer: Layer): ReadonlyArray<Place> => {
+export const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> => {
   const home = places[layer]
   return home === null ? [places.own] : [places.own, home]
 }

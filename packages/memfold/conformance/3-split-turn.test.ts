@@ -41,7 +41,7 @@ import {
   memfold,
   once,
   rows,
-  type Seen,
+  type StoreUse,
   spied,
   takeEvents,
   textsOf,
@@ -193,7 +193,7 @@ const savedAfter = async (failures: number) => {
 }
 
 /** A chat that is opened anew, where so many reads of the log fail at first. */
-const readAfter = async <A>(failures: number, use: (memory: Memory, seen: Seen) => Promise<A>) => {
+const readAfter = async <A>(failures: number, use: (memory: Memory, seen: StoreUse) => Promise<A>) => {
   const file = copyOf(chat)
   const { requests, summarizer } = watched()
   takeEvents(file)

@@ -61,7 +61,7 @@ export const textsOf = ({ messages }: { readonly messages: ReadonlyArray<Message
   messages.map((message) => Message.text(message))
 
 /** What {@link spied} sees: reads of the log, the records they brought, looks at the newest position, and tries to commit a summary. */
-export interface Seen {
+export interface StoreUse {
   reads: number
   records: number
   heads: number
@@ -74,10 +74,10 @@ export interface Seen {
  */
 export const spied = (
   file: string,
-  before: (operation: "read" | "save", seen: Seen) => void = () => {},
+  before: (operation: "read" | "save", seen: StoreUse) => void = () => {},
   options: Partial<SqliteEventLog.Options> = {},
 ) => {
-  const seen: Seen = { reads: 0, records: 0, heads: 0, saves: 0 }
+  const seen: StoreUse = { reads: 0, records: 0, heads: 0, saves: 0 }
   const tell = (operation: "read" | "save") =>
     Effect.sync(() => {
       if (operation === "read") seen.reads++
@@ -144,7 +144,7 @@ export const damage = (file: string, data: string, left: Left = "checksums"): vo
 }
 
 /** How a call of the command line ended. */
-export interface Ran {
+export interface CallResult {
   readonly code: number
   readonly out: string
   readonly err: string
@@ -153,7 +153,7 @@ export interface Ran {
 const program = fileURLToPath(new URL("../bin/memfold.js", import.meta.url))
 
 /** Runs the command line, as a process of its own. */
-export const memfold = (...args: ReadonlyArray<string>): Promise<Ran> =>
+export const memfold = (...args: ReadonlyArray<string>): Promise<CallResult> =>
   new Promise((resolve) => {
     const options = { maxBuffer: 1 << 27, env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } }
     execFile(process.execPath, [program, ...args], options, (error, out, err) =>

@@ -15,7 +15,7 @@ export interface Options {
   readonly busyTimeout?: Duration.DurationInput
 }
 
-interface SessionRow extends VectorIndex.Place {
+interface SessionRow extends VectorIndex.Extent {
   readonly id: bigint
   readonly dimensions: bigint | null
 }
@@ -48,7 +48,7 @@ const detailOf = (error: unknown, filename: string): string => {
   return `sqlite-vec could not be loaded or used (${error instanceof Error ? error.name : typeof error}); it needs better-sqlite3 and one of the platforms of sqlite-vec: Linux, macOS, or Windows on x64`
 }
 
-const isPlace = (row: SessionRow | undefined, expected: VectorIndex.Place | null): boolean =>
+const isPlace = (row: SessionRow | undefined, expected: VectorIndex.Extent | null): boolean =>
   row === undefined || expected === null
     ? row === undefined && expected === null
     : row.version === expected.version && row.event === expected.event && row.space === expected.space
@@ -148,7 +148,7 @@ const forget = (database: Sqlite.Database, name: string, version: number | undef
   if (version === undefined) database.prepare("DELETE FROM sessions WHERE id = ?").run(row.id)
 }
 
-const load = (database: Sqlite.Database, name: string): VectorIndex.Kept | null => {
+const load = (database: Sqlite.Database, name: string): VectorIndex.StoredVectors | null => {
   const row = sessionOf(database, name)
   if (row === undefined) return null
   const { space, version, event } = row
@@ -157,7 +157,7 @@ const load = (database: Sqlite.Database, name: string): VectorIndex.Kept | null 
       `SELECT DISTINCT message AS "index", version, digest FROM pieces WHERE session = ? ORDER BY version`,
     )
     .all(row.id)
-  return { place: { space, version, event }, entries: entries as VectorIndex.Kept["entries"] }
+  return { place: { space, version, event }, entries: entries as VectorIndex.StoredVectors["entries"] }
 }
 
 /**

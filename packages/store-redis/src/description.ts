@@ -15,7 +15,7 @@ interface Description {
 }
 
 /** A description as a script is given it. */
-export interface Given {
+export interface DescriptionArgument {
   /** Whether the session has a description afterwards. */
   readonly isSet: boolean
   readonly owner?: string
@@ -23,7 +23,11 @@ export interface Given {
 }
 
 /** A change of the row of kind `description` as a script is given it; `undefined` if it changes nothing. */
-export const given = ({ replace = false, drop = [], rows }: EventLog.ProjectionChange): Given | undefined => {
+export const given = ({
+  replace = false,
+  drop = [],
+  rows,
+}: EventLog.ProjectionChange): DescriptionArgument | undefined => {
   const row = rows.at(-1)
   if (row === undefined) return replace || drop.includes("") ? { isSet: false } : undefined
   const { owner, title } = JSON.parse(row.data) as Description

@@ -18,7 +18,7 @@ export interface Durability {
 }
 
 /** The guarantee of one server. */
-interface Kept {
+interface Guarantee {
   readonly level: Level | "unknown"
   /** The settings that it follows from. */
   readonly because: string
@@ -35,7 +35,7 @@ const names = [
   "maxmemory-policy",
 ] as const
 
-const levelOf = (settings: ReadonlyMap<string, string>): Kept => {
+const levelOf = (settings: ReadonlyMap<string, string>): Guarantee => {
   const value = (name: (typeof names)[number]) => settings.get(name) ?? ""
   const appendfsync = value("appendfsync")
   const evicts = value("maxmemory-policy").startsWith("allkeys-") && value("maxmemory") !== "0"
@@ -52,7 +52,7 @@ const levelOf = (settings: ReadonlyMap<string, string>): Kept => {
   return { level: appendfsync === "everysec" ? "everysec" : "memory", because, evicts }
 }
 
-const unknown = (because: string): Kept => ({ level: "unknown", because, evicts: false })
+const unknown = (because: string): Guarantee => ({ level: "unknown", because, evicts: false })
 
 /** The answer of a command, or `null` if it is not allowed. */
 const ifAllowed = <A>(asked: Promise<A>): Promise<A | null> =>
@@ -61,7 +61,7 @@ const ifAllowed = <A>(asked: Promise<A>): Promise<A | null> =>
     throw error
   })
 
-const keptBy = async (server: Redis): Promise<Kept> => {
+const keptBy = async (server: Redis): Promise<Guarantee> => {
   const reply = (await ifAllowed(server.config("GET", ...names))) as ReadonlyArray<string> | null
   if (reply !== null) {
     const isName = (_: string, at: number) => at % 2 === 0

@@ -19,7 +19,10 @@ interface GivenChange {
 /** Changes as a script is given them. */
 export interface GivenChanges {
   /** What the first argument of the script has. */
-  readonly named: { readonly changes?: ReadonlyArray<GivenChange>; readonly description?: Description.Given }
+  readonly named: {
+    readonly changes?: ReadonlyArray<GivenChange>
+    readonly description?: Description.DescriptionArgument
+  }
   /** The data of all rows, in the order of the changes. */
   readonly data: ReadonlyArray<string>
 }
@@ -28,7 +31,7 @@ export interface GivenChanges {
 export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): GivenChanges => {
   const data: Array<string> = []
   const changes: Array<GivenChange> = []
-  let description: Description.Given | undefined
+  let description: Description.DescriptionArgument | undefined
   for (const change of all) {
     if (change.kind === "description") {
       description = Description.given(change) ?? description

@@ -8,7 +8,7 @@ import { givenChanges, kindsIn, rowKeys, twoMarks } from "./rows.js"
 import type { Script, Scripts } from "./scripts.js"
 import { toHeader, toStartOfHead, toStored } from "./stored.js"
 
-type Written = Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>
+type WriteResult = Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError>
 
 /** How a log writes. */
 export interface Writing {
@@ -30,7 +30,7 @@ const toResult = (
   count: number,
   { expectedVersion }: EventLog.AppendOptions,
   answer: unknown,
-): Written => {
+): WriteResult => {
   // The most frequent answer is the shortest.
   if (answer === 1)
     return Effect.succeed({
@@ -64,7 +64,7 @@ const write = (
   rewritten: ReadonlyArray<EventLog.RewrittenRecord>,
   records: ReadonlyArray<EventLog.NewRecord>,
   options: EventLog.AppendOptions,
-): Written => {
+): WriteResult => {
   const { expectedVersion, lastBatchId, batchId, retried, projections } = options
   const { operation, session } = about
   const keys = keysOf(session)

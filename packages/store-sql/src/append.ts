@@ -80,18 +80,18 @@ const typeNumbers = ({ dialect, query, statement }: Database) => {
 }
 
 /** Where a batch goes, and what is there. `id` is `undefined` if there is no session yet. */
-interface Place {
+interface Target {
   readonly id: number | undefined
 }
 
-const isPlace = (decided: Place | EventLog.AppendResult): decided is Place => "id" in decided
+const isPlace = (decided: Target | EventLog.AppendResult): decided is Target => "id" in decided
 
 /** Decides about a batch: it was appended before, it cannot be appended, or it can go to a place. */
 const decide = <E>(
   run: (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, E>,
   operation: string,
   { session, options }: Batch,
-): Effect.Effect<Place | EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError | E> =>
+): Effect.Effect<Target | EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError | E> =>
   Effect.gen(function* () {
     const { expectedVersion, lastBatchId, batchId } = options
     const hash = hashOf(options)

@@ -17,7 +17,7 @@ export interface BatcherOptions<Item, A, E> {
   readonly mostSize: number
 }
 
-interface Waiting<Item, A, E> {
+interface PendingItem<Item, A, E> {
   readonly item: Item
   readonly answer: Deferred.Deferred<A, E>
 }
@@ -35,12 +35,12 @@ export const make = <Item, A, E>({
   sizeOf,
   mostSize,
 }: BatcherOptions<Item, A, E>): ((item: Item) => Effect.Effect<A, E>) => {
-  let waiting: Array<Waiting<Item, A, E>> = []
+  let waiting: Array<PendingItem<Item, A, E>> = []
   let isWorking = false
 
-  const nextGroup = (): ReadonlyArray<Waiting<Item, A, E>> => {
-    const group: Array<Waiting<Item, A, E>> = []
-    const later: Array<Waiting<Item, A, E>> = []
+  const nextGroup = (): ReadonlyArray<PendingItem<Item, A, E>> => {
+    const group: Array<PendingItem<Item, A, E>> = []
+    const later: Array<PendingItem<Item, A, E>> = []
     const keys = new Set<string>()
     let size = 0
     for (const one of waiting) {
@@ -55,7 +55,7 @@ export const make = <Item, A, E>({
     return group
   }
 
-  const work = (group: ReadonlyArray<Waiting<Item, A, E>>): Effect.Effect<void> =>
+  const work = (group: ReadonlyArray<PendingItem<Item, A, E>>): Effect.Effect<void> =>
     Effect.flatMap(Effect.exit(run(group.map(({ item }) => item))), (exit) => {
       if (
         Exit.isFailure(exit) &&

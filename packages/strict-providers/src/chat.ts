@@ -128,7 +128,7 @@ const messageProblems = (message: unknown, path: string, findings: Findings<Chat
 }
 
 /** The calls of a message that are not answered yet, and those that are. */
-interface Waiting {
+interface OpenCalls {
   readonly path: string
   readonly open: Set<unknown>
   readonly answered: Set<unknown>
@@ -136,7 +136,7 @@ interface Waiting {
 
 /** The results of all calls of a message come right after it, each once; nothing comes before the last of them. */
 const pairingProblems = (messages: ReadonlyArray<unknown>, findings: Findings<ChatRule>) => {
-  let waiting: Waiting | undefined
+  let waiting: OpenCalls | undefined
   const close = () => {
     if (waiting === undefined || waiting.open.size === 0) return
     findings.add(

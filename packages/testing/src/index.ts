@@ -10,7 +10,7 @@ export type { Law } from "./law/Law.js"
 export { strategyProperties } from "./strategy/strategyProperties.js"
 export type { TurnsClaim, StrategyPropertiesOptions, Subject } from "./strategy/input.js"
 export { decisions, ofTokens, oneByOne, rehearse, summaryTokens } from "./strategy/rehearse.js"
-export type { Decided, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
+export type { DecidedCompaction, Moment, Rehearsal, RehearsalOptions } from "./strategy/rehearse.js"
 
 export { eventLogProperties } from "./log/eventLogProperties.js"
 export type { EventLogPropertiesOptions, LogLayer } from "./log/input.js"

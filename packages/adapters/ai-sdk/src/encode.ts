@@ -32,7 +32,7 @@ export interface EncodedContext extends AiSdkContext {
   readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-interface Written {
+interface EncodedMessage {
   readonly role: Message.Role
   readonly content: unknown
   readonly [key: string]: unknown
@@ -228,13 +228,13 @@ class Encoder {
     })
   }
 
-  encode(message: Message.Message, position: number): ReadonlyArray<Written> {
+  encode(message: Message.Message, position: number): ReadonlyArray<EncodedMessage> {
     this.message = position
     const form = formOf(message)
     const role = !this.exact && isApproval(message) ? "tool" : message.role
     if (role === "system") {
       const { fields } = form
-      return [{ ...Codec.restore({ role, content: Message.text(message) }, fields) } as Written]
+      return [{ ...Codec.restore({ role, content: Message.text(message) }, fields) } as EncodedMessage]
     }
     if (role === "user") this.ids.close()
     const content = this.parts(role, message)
@@ -250,15 +250,15 @@ class Encoder {
       first?.["type"] === "text" &&
       Object.keys(first).length === 2
     const written = Codec.restore({ role, content: asText ? first["text"] : content }, form.fields)
-    return [{ ...(Codec.thaw(written, form.special) as Written), content: written["content"] }]
+    return [{ ...(Codec.thaw(written, form.special) as EncodedMessage), content: written["content"] }]
   }
 }
 
-const isTool = (message: Written | undefined): boolean => message?.role === "tool"
+const isTool = (message: EncodedMessage | undefined): boolean => message?.role === "tool"
 
 /** Tool messages that follow each other, as one; the AI SDK writes the results of a step into one message. */
-const joined = (messages: ReadonlyArray<Written>): ReadonlyArray<Written> => {
-  const out: Array<Written> = []
+const joined = (messages: ReadonlyArray<EncodedMessage>): ReadonlyArray<EncodedMessage> => {
+  const out: Array<EncodedMessage> = []
   for (const message of messages) {
     const last = out.at(-1)
     if (isTool(message) && isTool(last)) {

@@ -8,7 +8,7 @@ export {
   type AiSdkMemory,
   type AiSdkOptions,
   AiSdkSession,
-  type Given,
+  type UserInput,
   type MessagesOptions,
   type SessionOptions,
 } from "./session.js"

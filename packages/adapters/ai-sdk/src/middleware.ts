@@ -40,7 +40,7 @@ interface Step {
 }
 
 /** A call of the model that was asked. */
-interface Asked {
+interface ModelCall {
   /** Its messages without those of the system. */
   readonly named: string
   readonly prefix: Session.Prefix
@@ -62,8 +62,8 @@ const endsWith = (
 
 class Middleware {
   private step: Step | undefined
-  private asked: Asked | undefined
-  private readonly turns = new WeakMap<object, Asked>()
+  private asked: ModelCall | undefined
+  private readonly turns = new WeakMap<object, ModelCall>()
 
   constructor(
     private readonly calls: Calls,

@@ -116,9 +116,9 @@ const contentParts = (value: ReadonlyArray<unknown>): NonNullable<Message.ToolRe
     return (typeof one["type"] === "string" ? toFile(one, "") : undefined) ?? opaque(one)
   })
 
-type Read = Pick<Message.ToolResult, "output" | "content" | "isError"> & { readonly form: PartForm }
+type ToolOutput = Pick<Message.ToolResult, "output" | "content" | "isError"> & { readonly form: PartForm }
 
-const read = ({ type, value, reason }: { readonly [key: string]: unknown }): Read | undefined => {
+const read = ({ type, value, reason }: { readonly [key: string]: unknown }): ToolOutput | undefined => {
   switch (type) {
     case "text":
     case "error-text":
@@ -145,4 +145,4 @@ const read = ({ type, value, reason }: { readonly [key: string]: unknown }): Rea
 }
 
 /** What a result says, by its output; `undefined` for an output that is not known here. */
-export const toResult = (output: Codec.Fields): Read | undefined => read(output)
+export const toResult = (output: Codec.Fields): ToolOutput | undefined => read(output)

@@ -21,7 +21,7 @@ import {
 import { encodeUIMessages } from "./ui/encode.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
-export type Given = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
+export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
 
 /** Options of {@link aiSdk}. */
 export interface AiSdkOptions {
@@ -81,7 +81,7 @@ interface Turn {
 }
 
 /** What a call begins with. */
-type Read = AiSdkContext & { readonly prefix: Session.Prefix }
+type CallStart = AiSdkContext & { readonly prefix: Session.Prefix }
 
 /** A session for one request at a time. Make one for each request: they cost nothing. */
 export class AiSdkSession {
@@ -130,7 +130,7 @@ export class AiSdkSession {
     }
   }
 
-  private async receiveAny(given: Given, { idempotencyKey }: MessagesOptions): Promise<void> {
+  private async receiveAny(given: UserInput, { idempotencyKey }: MessagesOptions): Promise<void> {
     const one = typeof given === "string" ? { role: "user" as const, content: given } : given
     const list: ReadonlyArray<UIMessage | ModelMessage> = Array.isArray(one)
       ? (one as ReadonlyArray<UIMessage | ModelMessage>)
@@ -147,7 +147,7 @@ export class AiSdkSession {
     return from === open.from ? answeredGroup(messages) : []
   }
 
-  private async read(): Promise<RenderedContext & Read> {
+  private async read(): Promise<RenderedContext & CallStart> {
     const context = await this.memory.context(this.id)
     const { system, ...rest } = rendered(context, await this.answered(context), this.options.major)
     return { ...joined(this.options.instructions, system), ...rest, prefix: context.prefix }
@@ -180,7 +180,7 @@ export class AiSdkSession {
    * await memory.close()
    * ```
    */
-  messages(given?: Given, options: MessagesOptions = {}): Promise<AiSdkContext> {
+  messages(given?: UserInput, options: MessagesOptions = {}): Promise<AiSdkContext> {
     return this.inOrder(async () => {
       if (given !== undefined) await this.receiveAny(given, options)
       const context = await this.read()
@@ -190,7 +190,7 @@ export class AiSdkSession {
     })
   }
 
-  private async begin(context: Read): Promise<Turn> {
+  private async begin(context: CallStart): Promise<Turn> {
     const stored = await this.newest()
     const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
     const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)

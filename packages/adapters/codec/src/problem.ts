@@ -16,7 +16,7 @@ export interface Problem {
   readonly allowed: string
 }
 
-interface Place {
+interface Mismatch {
   readonly path: ReadonlyArray<PropertyKey>
   readonly expected: SchemaAST.AST
   /** Absent when the field is missing altogether. */
@@ -31,9 +31,10 @@ export const kindOf = (value: unknown): string => {
   return typeof value === "object" ? "an object" : `a ${typeof value}`
 }
 
-const deeper = (one: Place, other: Place): Place => (other.path.length > one.path.length ? other : one)
+const deeper = (one: Mismatch, other: Mismatch): Mismatch =>
+  other.path.length > one.path.length ? other : one
 
-const locate = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>): Place => {
+const locate = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>): Mismatch => {
   switch (issue._tag) {
     case "Pointer":
       return locate(issue.issue, path.concat(issue.path))

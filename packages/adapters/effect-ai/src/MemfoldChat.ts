@@ -83,7 +83,7 @@ interface Pending {
 }
 
 /** What a call of the model was asked. */
-interface Asked {
+interface ModelCall {
   readonly key: string
   readonly given: ReadonlyArray<Message.Message>
   readonly prompt: Prompt.Prompt
@@ -153,7 +153,7 @@ class Requests {
   }
 
   /** Stores a prompt, once however often it is asked without success, and reads the context. */
-  ask(method: string, prompt: Prompt.RawInput): Effect.Effect<Asked, AiError.UnknownError> {
+  ask(method: string, prompt: Prompt.RawInput): Effect.Effect<ModelCall, AiError.UnknownError> {
     return Effect.gen(this, function* () {
       const given = decodePrompt(prompt)
       const named = digest(JSON.stringify(given))
@@ -173,7 +173,7 @@ class Requests {
   /** Stores what the model and its tools produced, as one append, so that nothing comes between a call and its result. */
   answer(
     method: string,
-    { prefix }: Asked,
+    { prefix }: ModelCall,
     parts: ReadonlyArray<Response.AnyPart>,
     toolkit: AnyToolkit | undefined,
   ): Effect.Effect<void, AiError.UnknownError> {
@@ -193,7 +193,7 @@ class Requests {
 
   /** What the package of a provider refuses would fail each later request as well: the session goes back to before it. */
   readonly takeBack =
-    (method: string, { given }: Asked) =>
+    (method: string, { given }: ModelCall) =>
     (error: unknown): Effect.Effect<void, AiError.UnknownError> =>
       AiError.isAiError(error) && error._tag === "MalformedInput" && given.length > 0
         ? Effect.zipRight(this.session(method).rewrite(without(given)), this.done)

@@ -29,7 +29,7 @@ const otherPart = (part: unknown): Codec.Fields => {
   return Object.keys(metadata).length === 0 ? written : { ...written, metadata }
 }
 
-type Told = Extract<
+type ConversationPart = Extract<
   Response.AnyPart,
   { readonly type: "text" | "reasoning" | "file" | "tool-call" | "tool-result" }
 >
@@ -42,10 +42,10 @@ const promptName = ({
   name,
   providerName,
   providerExecuted,
-}: Extract<Told, { readonly type: "tool-call" | "tool-result" }>): string =>
+}: Extract<ConversationPart, { readonly type: "tool-call" | "tool-result" }>): string =>
   providerExecuted ? name : (providerName ?? name)
 
-const promptPart = (part: Told, writeParams: WriteParams): Prompt.Part => {
+const promptPart = (part: ConversationPart, writeParams: WriteParams): Prompt.Part => {
   // Providers read what they wrote from options of the same form; their types are wider.
   const options = part.metadata as never
   switch (part.type) {
@@ -76,7 +76,7 @@ const promptPart = (part: Told, writeParams: WriteParams): Prompt.Part => {
 }
 
 /** The names of a tool that the part of the prompt does not have. */
-const withNames = (part: Message.Part, from: Told): Message.Part => {
+const withNames = (part: Message.Part, from: ConversationPart): Message.Part => {
   if (from.type !== "tool-call" && from.type !== "tool-result") return part
   const { name, providerName } = from
   return withForm(part, {
@@ -133,12 +133,12 @@ export const decodeResponse = (
   const whole = wholeParts(parts)
   const isResult = (part: Response.AnyPart) => part.type === "tool-result" && !part.providerExecuted
   const ordered = [...whole.filter((part) => !isResult(part)), ...whole.filter(isResult)]
-  const messageOf = (role: "assistant" | "tool", told: ReadonlyArray<Told>): Message.Message => {
+  const messageOf = (role: "assistant" | "tool", told: ReadonlyArray<ConversationPart>): Message.Message => {
     const content = told.map((part) => promptPart(part, writeParams))
     const message = decodeMessage(Prompt.makeMessage(role, { content } as never))
     return { ...message, parts: message.parts.map((part, at) => withNames(part, told[at]!)) }
   }
-  const told = ordered.filter(isTold) as ReadonlyArray<Told>
+  const told = ordered.filter(isTold) as ReadonlyArray<ConversationPart>
   if (told.length === 0) return []
   const said = told.filter((part) => !isResult(part))
   const results = told.filter(isResult)

@@ -8,7 +8,7 @@ const unknownType = "application/octet-stream"
 
 const dataUri = /^data:([^;,]+);base64,(.*)$/su
 
-interface Place {
+interface FileSource {
   readonly url?: string | undefined
   readonly data?: string | undefined
   readonly mediaType?: string | undefined
@@ -18,7 +18,7 @@ interface Place {
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 /** How each kind of block is read. */
-const readers: Readonly<Record<string, (block: Fields) => Place | undefined>> = {
+const readers: Readonly<Record<string, (block: Fields) => FileSource | undefined>> = {
   image_url: ({ image_url: image }) => ({ url: text(isFields(image) ? image["url"] : image) }),
   tagged: ({ source_type: source, url, data, mime_type: mediaType, metadata }) => ({
     ...(source === "url" ? { url: text(url) } : source === "base64" ? { data: text(data) } : {}),

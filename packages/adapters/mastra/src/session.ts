@@ -121,14 +121,14 @@ const finished = (answer: Messages): Messages => {
 }
 
 /** A message of a call of an agent, as messages of a session. */
-interface Given {
+interface CallMessage {
   readonly messages: Messages
   /** Whether the application sent it, and no model of this call. */
   readonly sent: boolean
 }
 
 /** Of the messages of a call of an agent, those that the session does not have. */
-const newOf = (given: ReadonlyArray<Given>, stored: Messages, ended: boolean): Messages => {
+const newOf = (given: ReadonlyArray<CallMessage>, stored: Messages, ended: boolean): Messages => {
   const known = byId(stored)
   const turn = turnOf(stored)
   const groups = given.map(({ messages, sent }) => {

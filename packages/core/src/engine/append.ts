@@ -8,7 +8,7 @@ import { headsOf, type Origin } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** A message with its tokens, and with those of its bound parts if it has any. */
-export interface Counted {
+export interface CountedMessage {
   readonly message: Message
   readonly tokens: number
   readonly boundTokens?: number | undefined
@@ -21,7 +21,7 @@ export interface Counted {
 export const messageEvents = (
   { pin }: Strategy,
   before: SessionState,
-  counted: ReadonlyArray<Counted>,
+  counted: ReadonlyArray<CountedMessage>,
   origin: () => Origin = () => ({}),
 ): ReadonlyArray<MessageAppended> => {
   const heads = counted.some(({ boundTokens }) => boundTokens !== undefined)
@@ -58,7 +58,7 @@ export const messageEvents = (
  */
 export const appended = (
   before: SessionState,
-  messages: ReadonlyArray<Counted>,
+  messages: ReadonlyArray<CountedMessage>,
   {
     strategy,
     description,

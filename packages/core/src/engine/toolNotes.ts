@@ -32,12 +32,12 @@ const failuresIn = (
 }
 
 /** The noted failures, one line each, and how many earlier ones are left out. */
-interface Noted {
+interface NotedFailures {
   readonly lines: ReadonlyArray<string>
   readonly earlier: number
 }
 
-const nothing: Noted = { lines: [], earlier: 0 }
+const nothing: NotedFailures = { lines: [], earlier: 0 }
 
 const heading = "\n\n**Tool failures:**\n"
 const earlierLine = /^- and (\d+) earlier$/u
@@ -46,7 +46,7 @@ const earlierLine = /^- and (\d+) earlier$/u
  * Divides a summary into its text and the section of failures at its end. The section is carried over word for word: a
  * summarizer would reword it, or leave it out.
  */
-export const splitNotes = (summary: string): { readonly text: string; readonly failures: Noted } => {
+export const splitNotes = (summary: string): { readonly text: string; readonly failures: NotedFailures } => {
   const at = summary.lastIndexOf(heading)
   const lines = at === -1 ? [] : summary.slice(at + heading.length).split("\n")
   if (lines.length === 0 || lines.some((line) => !line.startsWith("- "))) {
@@ -67,7 +67,7 @@ export const splitNotes = (summary: string): { readonly text: string; readonly f
 export const failureNotes = (
   messages: ReadonlyArray<Message>,
   { maxFailures: most, maxCharacters: characters }: FailureNotes,
-  before: Noted = nothing,
+  before: NotedFailures = nothing,
 ): string => {
   const found = failuresIn(messages).map(({ call, result }) =>
     clipped(`${result.name ?? call?.name ?? "tool"}: ${result.output}`, characters),

@@ -6,7 +6,7 @@ import { withoutText } from "../history/redact.js"
 import type { AppendResult } from "../log/EventLog.js"
 import type { Message } from "../message/Message.js"
 import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../message/TokenCounter.js"
-import { appended, type Counted } from "../engine/append.js"
+import { appended, type CountedMessage } from "../engine/append.js"
 import { headOf } from "../render/Render.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { DescriptionChange } from "../session/description.js"
@@ -58,7 +58,7 @@ export const checkAppend = (
 }
 
 /** A message with its tokens, and with those of its bound parts if it has any. */
-export const counted = (counter: TokenCounter, message: Message): Counted => ({
+export const counted = (counter: TokenCounter, message: Message): CountedMessage => ({
   message,
   tokens: ofMessage(counter, message),
   boundTokens: ofBoundParts(counter, message),

@@ -2,7 +2,7 @@
 import type { SessionIndex } from "./SessionIndex.js"
 
 /** An index that was taken to be used: while it grows, nobody else has it. */
-export interface Taken<Index> {
+export interface BorrowedIndex<Index> {
   /** `null` if none was kept. */
   readonly index: Index | null
   /** How often something had been forgotten by then. */
@@ -23,13 +23,13 @@ export class Recent<Index extends Pick<SessionIndex, "size"> = SessionIndex> {
     this.indexes.delete(session)
   }
 
-  take(session: string): Taken<Index> {
+  take(session: string): BorrowedIndex<Index> {
     const index = this.indexes.get(session) ?? null
     this.drop(session)
     return { index, forgets: this.forgets }
   }
 
-  keep(session: string, index: Index, { forgets }: Pick<Taken<Index>, "forgets">): void {
+  keep(session: string, index: Index, { forgets }: Pick<BorrowedIndex<Index>, "forgets">): void {
     if (forgets !== this.forgets) return
     this.drop(session)
     this.indexes.set(session, index)

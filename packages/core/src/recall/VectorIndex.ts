@@ -22,7 +22,7 @@ export class VectorIndexError extends Schema.TaggedError<VectorIndexError>()("Ve
 }
 
 /** How far the vectors of a session reach. */
-export interface Place {
+export interface Extent {
   /** What the vectors were made with: the embedder, and how it divides texts. Others cannot be compared with them. */
   readonly space: string
   /** The version of the last event that was taken in. */
@@ -57,9 +57,9 @@ export interface Entry extends EntryPlace {
 /** A change of the vectors of a session, which is written whole or not at all. */
 export interface Change {
   /** What the place must have been: `null` if there were no vectors. Otherwise nothing is written. */
-  readonly expected: Place | null
+  readonly expected: Extent | null
   /** What the place is afterwards. If its space is another one, every vector from before is dropped. */
-  readonly place: Place
+  readonly place: Extent
   /** Whether every vector from before is dropped: the session was cleared, or its log is another one. */
   readonly anew: boolean
   /** The versions of messages whose vectors are dropped: they were redacted. */
@@ -89,15 +89,15 @@ export interface NearestRequest {
 }
 
 /** What an index has of a session. */
-export interface Kept {
-  readonly place: Place
+export interface StoredVectors {
+  readonly place: Extent
   readonly entries: ReadonlyArray<EntryPlace>
 }
 
 /** An implementation of a vector index. */
 export interface Service {
   /** How far the vectors of a session reach; `null` if there are none. */
-  readonly place: (session: string) => Effect.Effect<Place | null, VectorIndexError>
+  readonly place: (session: string) => Effect.Effect<Extent | null, VectorIndexError>
   /** Changes the vectors of a session; `false` if somebody else has changed them meanwhile. */
   readonly write: (session: string, change: Change) => Effect.Effect<boolean, VectorIndexError>
   /**
@@ -114,7 +114,7 @@ export interface Service {
    */
   readonly forget: (session: string, version?: number) => Effect.Effect<void, VectorIndexError>
   /** What is kept of a session, to be verified; `null` if that is nothing. */
-  readonly load: (session: string) => Effect.Effect<Kept | null, VectorIndexError>
+  readonly load: (session: string) => Effect.Effect<StoredVectors | null, VectorIndexError>
   /** The sessions that have vectors. */
   readonly sessions: Stream.Stream<string, VectorIndexError>
 }

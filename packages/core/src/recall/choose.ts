@@ -5,7 +5,7 @@ import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"
 import type { Candidate } from "../search/rank.js"
-import { groupOf, inGroup, type Read, readAt, type Reader } from "./readLog.js"
+import { groupOf, inGroup, type LoggedMessage, readAt, type Reader } from "./readLog.js"
 import { hasRecall, mostSearched, readableText } from "./searchText.js"
 import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
@@ -40,14 +40,14 @@ export interface Searched {
 }
 
 /** A message that was chosen, and which of the sessions it is in. */
-interface Chosen {
+interface ChosenMessage {
   readonly source: number
   readonly one: RecalledMessage
 }
 
 /** What was chosen, in the order of the conversations, the one whose first message is the oldest first. */
 const inOrder = (
-  units: ReadonlyArray<ReadonlyArray<Chosen>>,
+  units: ReadonlyArray<ReadonlyArray<ChosenMessage>>,
 ): ReadonlyArray<readonly [number, ReadonlyArray<RecalledMessage>]> => {
   const bySource = new Map<number, Array<RecalledMessage>>()
   for (const { source, one } of units.flat()) {
@@ -77,7 +77,7 @@ export const choose = (
   Effect.gen(function* () {
     const chosen = searched.map(() => new Set<number>())
     /** What was taken together, the best first. */
-    const units: Array<ReadonlyArray<Chosen>> = []
+    const units: Array<ReadonlyArray<ChosenMessage>> = []
     const days = searched.map(() => new Set<string>())
     let left = tokens
     const lineSize = (line: string): number => counter.count(line) + 1
@@ -95,7 +95,7 @@ export const choose = (
         days[source]!.add(day(one.time))
       }
     }
-    const takePart = ({ source, offset }: Candidate, read: Read, most: number): void => {
+    const takePart = ({ source, offset }: Candidate, read: LoggedMessage, most: number): void => {
       const text = readableText(read.message).slice(0, mostSearched)
       const room = most - sizeOf(source, partOf(read, ""))
       const part = room <= 0 ? "" : excerpt(text, terms, (piece) => counter.count(piece), room, offset)
@@ -106,7 +106,7 @@ export const choose = (
     for (let at = 0; at < Math.min(candidates.length, mostCandidates); at += batch) {
       if (left < fewestTokens) break
       const asked = candidates.slice(at, at + batch)
-      const reads = new Map<number, ReadonlyMap<number, Read>>()
+      const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
       for (const source of new Set(asked.map(({ source }) => source))) {
         const { postings, reader } = searched[source]!
         const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)

@@ -34,7 +34,7 @@ export interface StoredPart {
 }
 
 /** Where a part is: the checksums of its pieces depend on it. */
-interface Place extends StoredPart {
+interface LocatedPart extends StoredPart {
   readonly session: string
 }
 
@@ -126,7 +126,7 @@ class Reader {
   }
 }
 
-const placeOf = ({ session, version, batchId, buckets }: Place, piece: string): number =>
+const placeOf = ({ session, version, batchId, buckets }: LocatedPart, piece: string): number =>
   crc32(`${session}\n${version}\n${batchId}\n${buckets}\n${piece}`)
 
 /** What the head of a part says. */
@@ -136,7 +136,7 @@ export interface Head extends Pick<Part, "from" | "versions" | "lengths"> {
 
 /** A part, and its rows. */
 export const encodePart = (
-  { session, version, batchId }: Omit<Place, "buckets">,
+  { session, version, batchId }: Omit<LocatedPart, "buckets">,
   { clears, from, versions, lengths, postings }: Part & Pick<Head, "clears">,
 ): { readonly part: StoredPart; readonly rows: ReadonlyArray<ProjectionRow> } => {
   const buckets = Math.ceil(postings.size / bucketSize)
@@ -196,7 +196,7 @@ export const decodeHead = (session: string, part: StoredPart, head: string | und
  * @param from - the index of the first message of the part
  */
 export const decodeBucket = (
-  place: Place,
+  place: LocatedPart,
   {
     bucket,
     data,

@@ -10,7 +10,7 @@ import type { SessionState } from "../session/SessionState.js"
 const around = [6, 40]
 
 /** A message as it was read. */
-export interface Read {
+export interface LoggedMessage {
   readonly index: number
   readonly version: number
   readonly time: number
@@ -57,9 +57,9 @@ const rangesOf = (versions: ReadonlyArray<number>, apart: number) => {
 export const readAt = (
   read: Reader,
   versions: ReadonlyArray<number>,
-): Effect.Effect<ReadonlyMap<number, Read>, SessionError> =>
+): Effect.Effect<ReadonlyMap<number, LoggedMessage>, SessionError> =>
   Effect.gen(function* () {
-    const found = new Map<number, Read>()
+    const found = new Map<number, LoggedMessage>()
     const ranges = rangesOf(
       versions.toSorted((one, other) => one - other),
       2,
@@ -73,7 +73,7 @@ export const readAt = (
     return found
   })
 
-const messageOf = ({ event, version, time }: RecordedEvent): Read | null =>
+const messageOf = ({ event, version, time }: RecordedEvent): LoggedMessage | null =>
   event._tag === "MessageAppended"
     ? { index: event.index, version, time: event.message.time ?? time, message: event.message }
     : null
@@ -97,7 +97,10 @@ const isPaired = (messages: ReadonlyArray<Message>): boolean => {
 }
 
 /** The group of a message with tool calls or results; `null` if it is not paired, or too long to be shown. */
-export const groupOf = (reader: Reader, one: Read): Effect.Effect<ReadonlyArray<Read> | null, SessionError> =>
+export const groupOf = (
+  reader: Reader,
+  one: LoggedMessage,
+): Effect.Effect<ReadonlyArray<LoggedMessage> | null, SessionError> =>
   Effect.gen(function* () {
     for (const reach of around) {
       const recorded = yield* reader(Math.max(one.version - reach, 1), one.version + reach)
@@ -110,8 +113,8 @@ export const groupOf = (reader: Reader, one: Read): Effect.Effect<ReadonlyArray<
 /** The group of a message among events around it; `null` if it may begin before them or end behind them. */
 const groupAmong = (
   recorded: ReadonlyArray<RecordedEvent>,
-  { index, version }: Read,
-): ReadonlyArray<Read> | null => {
+  { index, version }: LoggedMessage,
+): ReadonlyArray<LoggedMessage> | null => {
   const cleared = recorded.findLastIndex(
     (one) => one.event._tag === "SessionCleared" && one.version < version,
   )
@@ -121,7 +124,7 @@ const groupAmong = (
   const from = start === -1 && near[0]?.index === 0 ? 0 : start
   if (from === -1) return null
   let structure = Structure.empty
-  const groups = new Map<number, Array<Read>>()
+  const groups = new Map<number, Array<LoggedMessage>>()
   let own = -1
   for (const one of near.slice(from)) {
     const placed = Structure.addMessage(structure, one.index, one.message)

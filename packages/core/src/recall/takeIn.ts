@@ -4,7 +4,7 @@ import { after, breather } from "../shell/breathe.js"
 import type { EmbedderError, Service as Embedder } from "./Embedder.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { embeddedText, piecesOf, spaceOf, type TextPiece } from "./pieces.js"
-import type { Change, Place, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
+import type { Change, Extent, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
 /** The errors of taking in: of the log, of the index, and of the embedder. */
 export type TakeInError = IndexError | VectorIndexError | EmbedderError
@@ -32,21 +32,21 @@ interface Text {
 }
 
 /** What was read of a log. */
-interface Read extends Pick<Change, "anew" | "forget" | "place"> {
+interface ReadTexts extends Pick<Change, "anew" | "forget" | "place"> {
   readonly texts: ReadonlyArray<Text>
   /** Whether there may be more. */
   readonly isPart: boolean
 }
 
 /** The start of a log, from which everything is taken in. */
-const start = (space: string): Place => ({ space, version: 0, event: "" })
+const start = (space: string): Extent => ({ space, version: 0, event: "" })
 
 /** Reads the events behind a place, until there are enough messages to embed; `null` if the log is another one. */
 const readOn = (
-  place: Place,
+  place: Extent,
   { events }: Log,
   embedder: Pick<Embedder, "maxTexts" | "maxCharacters">,
-): Effect.Effect<Read | null, IndexError> =>
+): Effect.Effect<ReadTexts | null, IndexError> =>
   Effect.gen(function* () {
     const most = Math.max(embedder.maxTexts ?? 0, leastPieces)
     const texts = new Map<number, Text>()

@@ -1,6 +1,6 @@
 /** Recalled messages as text: each with its message index and author, below the day it was written. */
 import type { Message, Role } from "../message/Message.js"
-import type { Read } from "./readLog.js"
+import type { LoggedMessage } from "./readLog.js"
 import { readableText } from "./searchText.js"
 
 /** A message that was found. */
@@ -29,7 +29,7 @@ export const day = (time: number): string => {
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)
 }
 
-const prefixOf = ({ index, message }: Pick<Read, "index" | "message">): string =>
+const prefixOf = ({ index, message }: Pick<LoggedMessage, "index" | "message">): string =>
   `[${index}] ${message.name ?? message.role}: `
 
 /** A message as a line. */
@@ -49,7 +49,7 @@ export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => 
 }
 
 /** A whole message. */
-export const whole = ({ index, version, time, message }: Read): RecalledMessage => ({
+export const whole = ({ index, version, time, message }: LoggedMessage): RecalledMessage => ({
   index,
   version,
   time,
@@ -60,7 +60,7 @@ export const whole = ({ index, version, time, message }: Read): RecalledMessage 
 })
 
 /** A part of a message. */
-export const partOf = ({ index, version, time, message }: Read, text: string): RecalledMessage => ({
+export const partOf = ({ index, version, time, message }: LoggedMessage, text: string): RecalledMessage => ({
   index,
   version,
   time,

@@ -1,9 +1,9 @@
 /** The vector index in the process. It is bounded, and ends with the process. */
 import { Effect, Stream } from "effect"
-import { type Entry, type Near, type Place, type Service, VectorIndexError } from "./VectorIndex.js"
+import { type Entry, type Near, type Extent, type Service, VectorIndexError } from "./VectorIndex.js"
 
 interface Vectors {
-  place: Place
+  place: Extent
   /** By version. */
   readonly entries: Map<number, Entry>
   /** How many numbers its vectors have together. */
@@ -18,7 +18,7 @@ const product = (one: Float32Array, other: Float32Array): number => {
   return sum
 }
 
-const isSame = (one: Place | null, other: Place | null): boolean =>
+const isSame = (one: Extent | null, other: Extent | null): boolean =>
   one?.version === other?.version && one?.event === other?.event && one?.space === other?.space
 
 /**

@@ -18,7 +18,7 @@ const lateResult = (result: ToolResult): Message => ({
   ],
 })
 
-interface Asked {
+interface PairedCall {
   readonly call: ToolCall
   readonly answers: Array<{ readonly result: ToolResult; readonly message: Message; readonly source: number }>
 }
@@ -51,8 +51,8 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
     return entries.map(({ message, index }) => ({ message, source: index }))
   }
 
-  const asked: Array<Asked> = []
-  const out: Array<Sent | Asked> = []
+  const asked: Array<PairedCall> = []
+  const out: Array<Sent | PairedCall> = []
   for (const { message, index } of entries) {
     const others = message.parts.filter((part) => part.type !== "tool-result")
     for (const part of message.parts) {
@@ -74,7 +74,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       out.push({ message: { ...message, role, parts: others }, source: index })
     }
     for (const call of calls(message)) {
-      const one: Asked = { call, answers: [] }
+      const one: PairedCall = { call, answers: [] }
       asked.push(one)
       out.push(one)
     }

@@ -19,7 +19,7 @@ export interface Options {
 }
 
 /** What to send. */
-export interface Asked {
+export interface Question {
   /** The messages of the context, and behind them the one that asks. */
   readonly messages: ReadonlyArray<Message>
   /** Positions behind which a prompt cache is worth setting, as in `Render.Context`: none is behind the question. */
@@ -84,7 +84,7 @@ const caution = (mark: string): string =>
  * if (asked !== null) console.log(Message.text(asked.messages.at(-1)!))
  * ```
  */
-export const forRequest = (request: Request, wording: Wording = {}): Asked | null => {
+export const forRequest = (request: Request, wording: Wording = {}): Question | null => {
   const { wholeContext } = request
   if (wholeContext === undefined) return null
   const { messages, cacheMarks } = wholeContext
@@ -113,7 +113,7 @@ export const now = (
   request: Request,
   wording: Wording,
   options: Options | undefined,
-): Effect.Effect<Asked | null> =>
+): Effect.Effect<Question | null> =>
   Effect.map(Clock.currentTimeMillis, (time) => {
     const lastCallTime = request.wholeContext?.lastCallTime ?? null
     if (options === undefined || lastCallTime === null) return null

@@ -63,7 +63,7 @@ describe("a summary marked as data", () => {
 describe("a summary of separate messages", () => {
   const separate = Wording.asData(Wording.separately(wording))
   const files = { read: ["a.ts"], modified: [] }
-  const texts = (segments: Wording.Written["segments"]) => Wording.texts(separate, { segments, files })
+  const texts = (segments: Wording.SummaryContent["segments"]) => Wording.texts(separate, { segments, files })
 
   it("has a text for each segment and one for the files, each with heading and footer", () => {
     const all = texts([history, block, prefix])

@@ -87,13 +87,13 @@ export const asData = (wording: Wording): Wording => ({
 export const separately = (wording: Wording): Wording => ({ ...wording, separate: true })
 
 /** The content of a summary that a wording turns into text. */
-export interface Written {
+export interface SummaryContent {
   readonly segments: ReadonlyArray<{ readonly kind: SegmentKind; readonly text: string }>
   readonly files?: { readonly read: ReadonlyArray<string>; readonly modified: ReadonlyArray<string> }
 }
 
 /** The text of a summary without heading and footer: its segments, then its lists of files. Empty without both. */
-export const body = (wording: Wording, { segments, files }: Written): string => {
+export const body = (wording: Wording, { segments, files }: SummaryContent): string => {
   const text = segments.reduce((before, segment, position) => {
     if (position === 0) {
       // Without a history before it, a turn prefix has its marker all the same; the rule above it separates nothing.
@@ -127,7 +127,7 @@ const list = (name: string, paths: ReadonlyArray<string>): ReadonlyArray<string>
  * console.log(Wording.texts(Wording.separately(Wording.sessionMemory), { segments }).length) // 2
  * ```
  */
-export const texts = (wording: Wording, { segments, files }: Written): ReadonlyArray<string> =>
+export const texts = (wording: Wording, { segments, files }: SummaryContent): ReadonlyArray<string> =>
   (wording.separate === true
     ? [
         ...segments.map((segment) => body(wording, { segments: [segment] })),
@@ -149,4 +149,5 @@ export const texts = (wording: Wording, { segments, files }: Written): ReadonlyA
  * console.log(Wording.write(Wording.conversationSummary, { segments }))
  * ```
  */
-export const write = (wording: Wording, written: Written): string => texts(wording, written).join("\n\n")
+export const write = (wording: Wording, written: SummaryContent): string =>
+  texts(wording, written).join("\n\n")

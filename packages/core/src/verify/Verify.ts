@@ -88,7 +88,7 @@ export interface VerifyOptions {
 }
 
 /** A finding, and the damaged summaries that had not been declared invalid by then. */
-interface Found {
+interface LogFinding {
   readonly finding: Finding
   readonly damaged: SessionState["damaged"]
 }
@@ -105,7 +105,7 @@ interface Progress {
   /** The summary that a commit replaced, until it is marked superseded. */
   readonly unmarked: string | null
   /** Shared by all steps, too. */
-  readonly findings: Array<Found>
+  readonly findings: Array<LogFinding>
   /** The versions of events that later ones declare invalid. Their findings are resolved. */
   readonly invalidated: Set<number>
 }
@@ -268,7 +268,7 @@ const dateOf = (time: Date | undefined): string =>
  * Whether a finding is resolved: its event was declared invalid later. A finding that follows from damaged summaries is
  * resolved together with them: their writer had them in memory, and continued from them.
  */
-const resolved = ({ finding, damaged }: Found, { invalidated }: Progress): boolean =>
+const resolved = ({ finding, damaged }: LogFinding, { invalidated }: Progress): boolean =>
   invalidated.has(finding.version) ||
   ((finding.rule === "L1" || finding.rule === "L3") &&
     damaged.length > 0 &&

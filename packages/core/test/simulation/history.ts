@@ -69,7 +69,7 @@ export interface Moment {
 }
 
 /** What the log took. */
-export interface Taken {
+export interface TakenBatch {
   readonly process: Process
   readonly session: string
   readonly records: ReadonlyArray<EventLog.NewRecord>
@@ -161,7 +161,7 @@ export class History {
   }
 
   /** The log took records. */
-  taken({ process, session, records, batchId, rewritten, appended }: Taken): void {
+  taken({ process, session, records, batchId, rewritten, appended }: TakenBatch): void {
     const truth = this.of(session)
     const from = truth.records.length + 1
     this.writers.set(session, process)

@@ -9,9 +9,9 @@ export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A conversation, or why it cannot be read. */
-export type Read = { readonly conversation: Conversation } | { readonly problem: string }
+export type ReadConversation = { readonly conversation: Conversation } | { readonly problem: string }
 
 /** The conversation at a position of the file cannot be read. */
-export const unreadable = (position: number, problem: string): Read => ({
+export const unreadable = (position: number, problem: string): ReadConversation => ({
   problem: `conversation ${position}: ${problem}`,
 })

@@ -1,9 +1,9 @@
 /** The conversations of LoCoMo: two people over many days, with questions and the messages that answer them. */
 import { Message } from "@memfold/core"
 import type { Conversation, Question } from "../Conversation.js"
-import { type Fields, isFields, type Read, unreadable } from "./fields.js"
+import { type Fields, isFields, type ReadConversation, unreadable } from "./fields.js"
 
-interface Said {
+interface Utterance {
   readonly speaker: string
   readonly dia_id: string
   readonly text: string
@@ -20,11 +20,11 @@ const timeOf = (text: string): number => {
 export const isLocomo = (value: unknown): value is Fields =>
   isFields(value) && isFields(value["conversation"]) && Array.isArray(value["qa"])
 
-const isSaid = (value: unknown): value is Said =>
+const isSaid = (value: unknown): value is Utterance =>
   isFields(value) && ["speaker", "dia_id", "text"].every((name) => typeof value[name] === "string")
 
 /** The messages of a conversation, and the questions whose evidence is in it. */
-export const readLocomo = (stored: Fields, position: number): Read => {
+export const readLocomo = (stored: Fields, position: number): ReadConversation => {
   const conversation = stored["conversation"] as Fields
   const messages: Array<Message.Message> = []
   const ends: Array<number> = []

@@ -4,7 +4,7 @@
  */
 import { Message } from "@memfold/core"
 import type { Conversation, Question } from "../Conversation.js"
-import { type Fields, isFields, type Read, unreadable } from "./fields.js"
+import { type Fields, isFields, type ReadConversation, unreadable } from "./fields.js"
 
 /** `2023/07/12 (Wed) 10:14`, in milliseconds since the epoch; `NaN` if it is not of that form. */
 const timeOf = (text: string): number => {
@@ -41,7 +41,7 @@ const asked = (
 }
 
 /** The messages of a history in the order of their dates, and the questions that can be answered from it. */
-export const readLongMemEval = (stored: Fields, position: number): Read => {
+export const readLongMemEval = (stored: Fields, position: number): ReadConversation => {
   const ids = listOf(stored["haystack_session_ids"])
   const dates = listOf(stored["haystack_dates"])
   const chats = listOf(stored["haystack_sessions"]).map((turns, at) => ({

@@ -4,14 +4,14 @@ import { shortened } from "./costBars.js"
 import { at, escaped, linear, logarithmic, logarithmicTicks } from "./svg.js"
 
 /** What is kept, in percent: of the evidence where there are questions, and of needed identifiers otherwise. */
-export interface Kept {
+export interface KeptShare {
   readonly kept: number
   /** With recall; only for evidence. */
   readonly withRecall: number | null
 }
 
 /** What a policy keeps; `null` if nothing was asked and no identifier needed. */
-export const keptBy = ({ evidence, identifiers }: PolicyReport): Kept | null => {
+export const keptBy = ({ evidence, identifiers }: PolicyReport): KeptShare | null => {
   if (evidence !== null)
     return {
       kept: 100 * (evidence.raw + evidence.inSummaries + evidence.recalled),
@@ -22,7 +22,7 @@ export const keptBy = ({ evidence, identifiers }: PolicyReport): Kept | null => 
     : { kept: (100 * identifiers.there) / identifiers.needed, withRecall: null }
 }
 
-interface Point extends Kept {
+interface Point extends KeptShare {
   readonly name: string
   readonly cost: number
 }
@@ -56,15 +56,15 @@ interface Label {
 /** About how wide a letter of a label is. */
 const letter = 7
 
-interface Place {
+interface Coordinates {
   readonly x: number
   readonly y: number
 }
 
 /** Places labels beside their points so that none covers another label, a point, or another mark. */
 const labelled = (
-  points: ReadonlyArray<Place & { readonly text: string }>,
-  marks: ReadonlyArray<Place>,
+  points: ReadonlyArray<Coordinates & { readonly text: string }>,
+  marks: ReadonlyArray<Coordinates>,
 ): ReadonlyArray<Label> => {
   const taken = [...points, ...marks].map(({ x, y }) => ({ from: x - 5, to: x + 5, y }))
   return points.map(({ x, y, text }, own) => {

@@ -1,7 +1,7 @@
 /** Parses a model's response into facts. A response in any other form than the requested JSON is an error. */
 import { Either, Schema } from "effect"
 import type { NewFact } from "../Extractor.js"
-import { mayBeSecret } from "../rules/Found.js"
+import { mayBeSecret } from "../rules/MatchedFact.js"
 
 const Answer = Schema.parseJson(
   Schema.Struct({

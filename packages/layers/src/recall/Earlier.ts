@@ -12,7 +12,7 @@ type Question = MemoryLayers.Question
 type Recalled = MemoryLayers.Recalled
 
 /** What was found in a session when it had these facts. */
-interface Kept {
+interface EarlierRecall {
   readonly here: string
   readonly coveredTo: number
   readonly lists: ReadonlyArray<Facts>
@@ -37,7 +37,7 @@ const listsOf = ({ own, user, scope }: Places): ReadonlyArray<Facts> => [
 ]
 
 /** Whether no list has lost a fact, or has a new one that was known when one of the questions was asked. */
-const stillHolds = ({ here, lists, found }: Kept, now: ReadonlyArray<Facts>): boolean => {
+const stillHolds = ({ here, lists, found }: EarlierRecall, now: ReadonlyArray<Facts>): boolean => {
   const latest = { time: Number.NEGATIVE_INFINITY, total: 0 }
   for (const { question } of found.values()) {
     latest.time = Math.max(latest.time, question.asked.time)
@@ -58,7 +58,7 @@ const keyOf = ({ asked: { time, total } }: Question): string => `${time} ${total
 
 /** Keeps the results of so many sessions; those of the least recently used are dropped. */
 export const makeEarlier = (capacity: number): Earlier => {
-  const sessions = new Map<string, Kept>()
+  const sessions = new Map<string, EarlierRecall>()
   return {
     recall: ({ state, questions, untilTime }, places, find) => {
       // A context of the past is rarely asked for twice.

@@ -2,7 +2,7 @@
 import { type Event, Message, type MemoryLayers, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
-import type { Place, Places } from "../places.js"
+import type { LogFacts, Places } from "../places.js"
 import { activeFacts } from "../places.js"
 import { head, tail } from "../text.js"
 import type { Indexes, Scores } from "./Indexes.js"
@@ -44,7 +44,7 @@ export const wasKnown = (
 
 /** The facts that were known at a moment. */
 const knownAt = ({ own, user, scope }: Places, moment: MemoryLayers.Moment, here: string): Places => {
-  const place = ({ log, facts }: Place): Place => ({
+  const place = ({ log, facts }: LogFacts): LogFacts => ({
     log,
     facts: facts.filter((fact) => wasKnown(fact, moment, here)),
   })

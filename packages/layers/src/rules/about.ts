@@ -5,8 +5,8 @@
  */
 import { aboutChinese, goesOn, instructionChinese, isGreetingChinese, notMeantChinese } from "./chinese.js"
 import { aboutEnglish, instructionEnglish, isGreetingEnglish, notMeantEnglish } from "./english.js"
-import type { Found } from "./Found.js"
-import { mayBeSecret } from "./Found.js"
+import type { MatchedFact } from "./MatchedFact.js"
+import { mayBeSecret } from "./MatchedFact.js"
 import { prose } from "./prose.js"
 import { isQuestion, sentences } from "./sentences.js"
 
@@ -22,8 +22,8 @@ const clausesOf = (sentence: string): ReadonlyArray<string> =>
     .filter((clause) => clause !== "")
 
 /** The facts about the user in a user's text, in order; a key may occur more than once. */
-export const about = (text: string): ReadonlyArray<Found> => {
-  const found: Array<Found> = []
+export const about = (text: string): ReadonlyArray<MatchedFact> => {
+  const found: Array<MatchedFact> = []
   let greeted = false
   for (const sentence of sentences(prose(text))) {
     const greets = isGreetingEnglish(sentence.text) || isGreetingChinese(sentence.text)
@@ -35,15 +35,15 @@ export const about = (text: string): ReadonlyArray<Found> => {
   return found.filter((fact) => !mayBeSecret(fact.text))
 }
 
-const ofClause = (text: string, next: string | undefined, greeted: boolean): Found | null =>
+const ofClause = (text: string, next: string | undefined, greeted: boolean): MatchedFact | null =>
   aboutEnglish({ text, next, greeted }) ?? aboutChinese({ text, next, greeted })
 
-const ofSentence = (sentence: string, greetedBefore: boolean): ReadonlyArray<Found> => {
+const ofSentence = (sentence: string, greetedBefore: boolean): ReadonlyArray<MatchedFact> => {
   if (notMeantEnglish(sentence) || notMeantChinese(sentence)) return []
   const inner = (rest: string) => ofClause(rest, undefined, false)
   const standing = instructionEnglish(sentence, inner) ?? instructionChinese(sentence, inner)
   if (standing !== null) return [standing]
-  const found: Array<Found> = []
+  const found: Array<MatchedFact> = []
   let greeted = greetedBefore
   let speaksOfSelf = false
   const clauses = clausesOf(sentence)

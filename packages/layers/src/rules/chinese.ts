@@ -1,6 +1,6 @@
 /** What people say about themselves in Chinese, simplified or traditional. Forms are anchored at a clause's start. */
-import type { Clause, Fact, Found } from "./Found.js"
-import { firstFact, folded, forms, instruction, profile, stated, taste } from "./Found.js"
+import type { Clause, Fact, MatchedFact } from "./MatchedFact.js"
+import { firstFact, folded, forms, instruction, profile, stated, taste } from "./MatchedFact.js"
 
 /** The names of languages end in 文, 语 or 語; so do some words for a text or a manner of speaking (原文, 口语). */
 const languages =
@@ -114,7 +114,7 @@ const statements = forms([
 ])
 
 /** The fact in a clause, if there is one. */
-export const aboutChinese = (clause: Clause): Found | null => {
+export const aboutChinese = (clause: Clause): MatchedFact | null => {
   const text = end(clause.text.replace(lead, "").replace(lead, ""))
   return /^[我你您可就以请請]/u.test(text) ? firstFact(statements, text, clause) : null
 }
@@ -135,7 +135,10 @@ const remember = form(
 )
 
 /** The standing instruction in a sentence, if there is one. */
-export const instructionChinese = (sentence: string, about: (rest: string) => Found | null): Found | null => {
+export const instructionChinese = (
+  sentence: string,
+  about: (rest: string) => MatchedFact | null,
+): MatchedFact | null => {
   if (!/\p{sc=Han}/u.test(sentence)) return null
   const text = end(sentence.replace(lead, ""))
   const spoken = answerIn.exec(text)

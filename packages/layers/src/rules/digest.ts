@@ -3,7 +3,7 @@ import type { Message } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
 import { words } from "../recall/words.js"
 import { clip } from "../text.js"
-import { mayBeSecret } from "./Found.js"
+import { mayBeSecret } from "./MatchedFact.js"
 import { prose } from "./prose.js"
 import type { Turn } from "./rounds.js"
 

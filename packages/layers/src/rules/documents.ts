@@ -3,7 +3,7 @@ import { Message, ToolNotes, Structure } from "@memfold/core"
 import { Either, Encoding } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { clip, head, oneLine } from "../text.js"
-import { mayBeSecret } from "./Found.js"
+import { mayBeSecret } from "./MatchedFact.js"
 import type { Turn } from "./rounds.js"
 
 /** The newest documents of a turn, at most; names and first words in UTF-16 units. */

@@ -1,6 +1,6 @@
 /** What people say about themselves in English. Forms are anchored at the start of a clause. */
-import type { Clause, Fact, Found } from "./Found.js"
-import { firstFact, folded, forms, instruction, profile, stated, taste } from "./Found.js"
+import type { Clause, Fact, MatchedFact } from "./MatchedFact.js"
+import { firstFact, folded, forms, instruction, profile, stated, taste } from "./MatchedFact.js"
 
 const languages =
   "simplified chinese|traditional chinese|english|chinese|mandarin|cantonese|french|german|spanish|italian|portuguese|dutch|russian|ukrainian|japanese|korean|arabic|hebrew|hindi|bengali|urdu|persian|farsi|turkish|polish|czech|hungarian|romanian|greek|swedish|norwegian|danish|finnish|thai|vietnamese|indonesian"
@@ -206,7 +206,7 @@ const statements = forms([
 ])
 
 /** The fact in a clause, if there is one. */
-export const aboutEnglish = (clause: Clause): Found | null => {
+export const aboutEnglish = (clause: Clause): MatchedFact | null => {
   let text = clause.text
   for (let turn = 0; turn < 3; turn++) text = text.replace(lead, "")
   if (!subject.test(text)) return null
@@ -236,7 +236,10 @@ const notToRemember =
   /^(?:when|how|what|why|where|who|if|time|my words|we talked|i (?:said|told|asked|mentioned)|to be)\b|\b(?:yourself|your)\b/iu
 
 /** The standing instruction in a sentence, if there is one. */
-export const instructionEnglish = (sentence: string, about: (rest: string) => Found | null): Found | null => {
+export const instructionEnglish = (
+  sentence: string,
+  about: (rest: string) => MatchedFact | null,
+): MatchedFact | null => {
   if (!standing.test(sentence)) return null
   const text = sentence.replace(/[.!…;\s]+$/u, "")
   const language = answerIn.exec(text)?.[1]

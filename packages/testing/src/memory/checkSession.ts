@@ -7,7 +7,7 @@ import { type NaiveSession, readSession, stateFinding } from "../oracle/session.
 import type { World } from "./world.js"
 
 /** What could be seen of a session: its events as the naive model reads them, its state and its context. */
-export interface Seen {
+export interface ObservedSession {
   readonly read: NaiveSession
   readonly state: Session.SessionState
   /** A text that is the same for equal contexts. */
@@ -19,7 +19,7 @@ export const checkSession = async (
   { run, log }: World,
   memory: Memory.Service,
   session: string,
-): Promise<Seen> => {
+): Promise<ObservedSession> => {
   const where = () => `session ${session}`
   const events = Chunk.toReadonlyArray(await run(Stream.runCollect(memory.events(session))))
   const [state, context] = await run(Effect.all([memory.state(session), memory.context(session)]))

@@ -1,6 +1,6 @@
 /** A rehearsal as a table: the messages, and what each compaction did with them. */
 import type { Message } from "@memfold/core"
-import type { Decided, Rehearsal } from "./rehearse.js"
+import type { DecidedCompaction, Rehearsal } from "./rehearse.js"
 
 const widest = 60
 
@@ -31,7 +31,7 @@ export const said = ({ parts }: Message.Message): string =>
   parts.length === 0 ? "(no parts)" : parts.map(saidIn).join(", ")
 
 /** The mark of a message in the column of a compaction. */
-const mark = ({ from, to, tailFrom, total }: Decided, index: number): string => {
+const mark = ({ from, to, tailFrom, total }: DecidedCompaction, index: number): string => {
   if (index >= total) return " "
   if (index >= from && index < to) return index < tailFrom ? "█" : "▓"
   return index < from ? "·" : index >= tailFrom ? "░" : "o"

@@ -19,7 +19,7 @@ import { quarter } from "../fakes/counter.js"
 import { viewOf } from "./viewOf.js"
 
 /** A compaction that was decided when there were `total` messages, and the summary it led to. */
-export interface Decided extends Policy.Plan {
+export interface DecidedCompaction extends Policy.Plan {
   readonly total: number
   /** The time of the decision in milliseconds since the epoch, and the state it was based on. */
   readonly now: number
@@ -44,7 +44,7 @@ export interface Rehearsal {
   readonly strategy: Strategy.Strategy
   readonly messages: ReadonlyArray<Message.Message>
   readonly events: ReadonlyArray<EventCodec.RecordedEvent<Event.Event>>
-  readonly decided: ReadonlyArray<Decided>
+  readonly decided: ReadonlyArray<DecidedCompaction>
   readonly moments: ReadonlyArray<Moment>
   /** The number of compactions when the rehearsal gave up because they did not end; `null` if they ended. */
   readonly endless: number | null
@@ -135,7 +135,7 @@ export const rehearse = (
     circumstances,
   } = options
   const events: Array<EventCodec.RecordedEvent<Event.Event>> = []
-  const decided: Array<Decided> = []
+  const decided: Array<DecidedCompaction> = []
   const moments: Array<Moment> = []
   let state = Session.empty("s")
   let now = startOfTime
@@ -250,7 +250,7 @@ export const decisions = (
   strategy: Strategy.Strategy,
   batches: ReadonlyArray<ReadonlyArray<Message.Message>>,
   circumstances: Policy.Circumstances = {},
-): ReadonlyArray<Decided> => rehearse(strategy, batches, { circumstances }).decided
+): ReadonlyArray<DecidedCompaction> => rehearse(strategy, batches, { circumstances }).decided
 
 /** Each message a batch of its own. */
 export const oneByOne = <A>(messages: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>

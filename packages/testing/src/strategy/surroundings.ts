@@ -19,13 +19,13 @@ export const worlds: ReadonlyArray<Surroundings> = [
 ]
 
 /** The result of a function, and which impure functions it called. */
-export interface Asked<A> {
+export interface ObservedAnswer<A> {
   readonly answer: A
   readonly asked: ReadonlyArray<string>
 }
 
 /** Runs something in other surroundings. */
-export const inSurroundings = <A>({ now, chance }: Surroundings, run: () => A): Asked<A> => {
+export const inSurroundings = <A>({ now, chance }: Surroundings, run: () => A): ObservedAnswer<A> => {
   const asked = new Set<string>()
   const { Date: RealDate, Math: realMath } = globalThis
   const { performance } = globalThis as { readonly performance?: { now: () => number } }

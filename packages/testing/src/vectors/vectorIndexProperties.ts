@@ -49,7 +49,7 @@ const query = fc.record({ vector, before: fc.nat({ max: 12 }), limit: fc.integer
 
 /** What is kept of a session, by the book. */
 interface Expected {
-  place: VectorIndex.Place
+  place: VectorIndex.Extent
   entries: Map<number, VectorIndex.Entry>
 }
 

@@ -66,13 +66,13 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
   const mentions = new Map<string, number>()
   let count = 0
 
-  interface Read {
+  interface ReadPiece {
     readonly source: Source
     readonly piece: Piece
     readonly terms: ReadonlyArray<string>
     readonly facts: ReadonlyArray<Fact>
   }
-  const read: Array<ReadonlyArray<Read>> = []
+  const read: Array<ReadonlyArray<ReadPiece>> = []
   for (const source of sources) {
     const mentioned = new Set<string>()
     read.push(
@@ -116,7 +116,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
   const olds = sources.filter((source) => source.old).length
 
   const candidates: Array<Candidate> = []
-  let question: Read | undefined
+  let question: ReadPiece | undefined
   read.forEach((pieces, at) => {
     const last = pieces.length - 1
     pieces.forEach((one, position) => {

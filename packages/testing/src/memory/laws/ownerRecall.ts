@@ -27,7 +27,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constantFrom("clear" as const, "delete" as const), session }) },
 )
 
-interface Kept {
+interface OwnedConversation {
   owner: string | null
   messages: Array<Message.Message>
 }
@@ -52,7 +52,7 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
     holds: ({ strategy, steps, query, tokens }) =>
       inWorld(options, async (world) => {
         const memory = await world.open({ strategy, compaction: { mode: "inline" } })
-        const sessions = new Map<string, Kept>()
+        const sessions = new Map<string, OwnedConversation>()
         for (const one of steps) {
           const kept = sessions.get(one.session)
           if (one.act === "append") {

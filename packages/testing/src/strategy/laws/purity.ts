@@ -2,7 +2,7 @@
 import type { Policy } from "@memfold/core"
 import { type Law, must, same } from "../../law/Law.js"
 import type { Input, Kit } from "../input.js"
-import type { Decided, Rehearsal } from "../rehearse.js"
+import type { DecidedCompaction, Rehearsal } from "../rehearse.js"
 import { inSurroundings, worlds } from "../surroundings.js"
 import { Changed, deepFreeze, frozenCopy, lending } from "../untouched.js"
 import { viewOf } from "../viewOf.js"
@@ -24,7 +24,7 @@ const brief = ({ decided, moments, thrown }: Rehearsal) => ({
 })
 
 /** Everything in a state except the buffers it shares with later states. */
-const freezeState = (state: Decided["before"]): void => {
+const freezeState = (state: DecidedCompaction["before"]): void => {
   for (const value of Object.values(state))
     if (!(value instanceof state.uncovered.constructor)) deepFreeze(value)
   for (const entry of state.uncovered) deepFreeze(entry)

@@ -1,5 +1,5 @@
 /** The fact a rule finds in a clause or sentence. */
-export interface Found {
+export interface MatchedFact {
   readonly kind: "profile" | "preference" | "instruction"
   readonly text: string
   readonly key: string
@@ -21,10 +21,10 @@ export const folded = (text: string): string =>
     .replace(/[^\p{L}\p{M}\p{N}+#]+/gu, " ")
     .trim()
 
-export const profile = (key: string, text: string): Found => ({ kind: "profile", key, text })
+export const profile = (key: string, text: string): MatchedFact => ({ kind: "profile", key, text })
 
 /** The fact in the first two groups of a form (empty where one did not match); `null` if it only looked like one. */
-export type Fact = (first: string, second: string, clause: Clause) => Found | null
+export type Fact = (first: string, second: string, clause: Clause) => MatchedFact | null
 
 /** A form in which people state something of themselves, and the fact in it. */
 export type Form = readonly [form: RegExp, fact: Fact]
@@ -53,7 +53,7 @@ export const taste =
   }
 
 /** The fact of the first form that matches a text and gives one. */
-export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clause): Found | null => {
+export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clause): MatchedFact | null => {
   for (const [form, fact] of forms) {
     const match = form.exec(text)
     const found = match === null ? null : fact(match[1]?.trim() ?? "", match[2]?.trim() ?? "", clause)
@@ -63,7 +63,7 @@ export const firstFact = (forms: ReadonlyArray<Form>, text: string, clause: Clau
 }
 
 /** A standing instruction, in the user's own words. */
-export const instruction = (text: string, key = `instruction:${folded(text)}`): Found => ({
+export const instruction = (text: string, key = `instruction:${folded(text)}`): MatchedFact => ({
   kind: "instruction",
   key,
   text,
