@@ -1,5 +1,5 @@
 /** What a conversation costs under each strategy, and what of what is needed stands in its contexts. */
-import { Prices } from "@memfold/core"
+import { Prices } from "@memfold/prices"
 import { type Executor, type PolicyReport, type Report, run } from "@memfold/lab"
 import type { Bound } from "./bounds.js"
 import type { DataSet, DataSets } from "./dataSets.js"

@@ -17,9 +17,6 @@ export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
 
 export * as Session from "./Session.js"
 
-export * as Prices from "./cost/Prices.js"
-export * as Cost from "./cost/Cost.js"
-
 export * as Strategy from "./policy/Strategy.js"
 export * as Trigger from "./policy/Trigger.js"
 export * as Keep from "./policy/Keep.js"

@@ -1,5 +1,6 @@
 /** The pieces of work of a run. Each is independent of the others and gives the same result wherever it is done. */
-import type { Prices, Strategy, Summarizer } from "@memfold/core"
+import type { Strategy, Summarizer } from "@memfold/core"
+import type { Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import { prepare, type Prepared } from "./prepare.js"
 import { type MakeLayers, replay, type Replayed } from "./replay.js"

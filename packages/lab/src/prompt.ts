@@ -1,5 +1,6 @@
 /** Contexts as prompts: each message as the text and the tokens that a call is charged for. */
-import { type Cost, Message, type Render, TokenCounter } from "@memfold/core"
+import { Message, type Render, TokenCounter } from "@memfold/core"
+import type { Cost } from "@memfold/prices"
 
 const counter = TokenCounter.estimating
 

@@ -2,7 +2,6 @@ import {
   Keep,
   type MemoryLayers,
   Message,
-  Prices,
   Prune,
   type Session,
   Strategy,
@@ -11,6 +10,7 @@ import {
   TokenCounter,
   Trigger,
 } from "@memfold/core"
+import { Prices } from "@memfold/prices"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import type { Conversation } from "./Conversation.js"

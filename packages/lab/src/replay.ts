@@ -1,6 +1,5 @@
 /** A conversation under a strategy: what its calls cost, and what stands in its contexts when it is needed. */
 import {
-  Cost,
   CurrentSummarizer,
   type EventLog,
   ExtractiveSummarizer,
@@ -11,7 +10,6 @@ import {
   MemoryLayers,
   Message,
   Policy,
-  type Prices,
   Prompt,
   Recall,
   type Render,
@@ -20,6 +18,7 @@ import {
   TokenCounter,
   withMargin,
 } from "@memfold/core"
+import { Cost, type Prices } from "@memfold/prices"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import type { Conversation } from "./Conversation.js"
 import { newestWithin, share, textOf, wantedOf } from "./evidence.js"
@@ -162,7 +161,8 @@ const mostChecks = 8
  *
  * @example
  * ```ts
- * import { Message, Prices } from "@memfold/core"
+ * import { Message } from "@memfold/core"
+ * import { Prices } from "@memfold/prices"
  * import { fullHistory, ofTranscript, replay } from "@memfold/lab"
  *
  * const chat = ofTranscript("chat", [Message.user("Hello"), Message.assistant("Hello to you")])

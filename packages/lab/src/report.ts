@@ -1,5 +1,5 @@
 /** The report of a run: what the replays of each policy came to together. */
-import { Cost, type Prices } from "@memfold/core"
+import { Cost, type Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import type { Policy } from "./jobs.js"
 import type { Replayed } from "./replay.js"

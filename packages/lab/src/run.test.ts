@@ -1,4 +1,5 @@
-import { Keep, Message, Prices, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { Keep, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { Prices } from "@memfold/prices"
 import { describe, expect, it } from "vitest"
 import { ofTranscript } from "./Conversation.js"
 import { type Executor, inThisThread } from "./jobs.js"

@@ -1,5 +1,5 @@
 /** A run of the lab: every conversation under every policy, and the report of all of them. */
-import type { Prices } from "@memfold/core"
+import type { Prices } from "@memfold/prices"
 import type { Conversation } from "./Conversation.js"
 import { type Setup, type Executor, inThisThread, type Policy } from "./jobs.js"
 import { fullHistory } from "./prepare.js"
@@ -61,7 +61,8 @@ const limited = (most: number) => {
  *
  * @example
  * ```ts
- * import { Message, Prices } from "@memfold/core"
+ * import { Message } from "@memfold/core"
+ * import { Prices } from "@memfold/prices"
  * import { ofTranscript, run } from "@memfold/lab"
  * import { BreakEven } from "memfold"
  *

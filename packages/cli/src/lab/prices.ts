@@ -1,5 +1,5 @@
 /** The prices of a run: presets by name, or a file. */
-import { Prices } from "@memfold/core"
+import { Prices } from "@memfold/prices"
 import { Effect, Either, Schema } from "effect"
 import { withoutMark } from "../transcript/source.js"
 import { UsageError } from "../command/failure.js"

@@ -1,4 +1,5 @@
-import { Cost, Message, type Policy, Prices, TokenCounter } from "@memfold/core"
+import { Message, type Policy, TokenCounter } from "@memfold/core"
+import { Cost, Prices } from "@memfold/prices"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { startOfTime } from "@memfold/testing/arbitrary"

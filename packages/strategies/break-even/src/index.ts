@@ -2,16 +2,8 @@
  * A strategy that goes by what a compaction costs and saves at a provider that caches prompts. It compacts when that has
  * become worth it, or when the cache has expired and compacting costs little, and at the model's window in any case.
  */
-import {
-  BatchSize,
-  type Keep,
-  Prices,
-  Strategy,
-  SummaryMode,
-  ToolNotes,
-  Trigger,
-  Wording,
-} from "@memfold/core"
+import { BatchSize, type Keep, Strategy, SummaryMode, ToolNotes, Trigger, Wording } from "@memfold/core"
+import { Prices } from "@memfold/prices"
 import { Schema } from "effect"
 import { breakEven, coldCache } from "./triggers.js"
 

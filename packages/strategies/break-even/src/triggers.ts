@@ -1,5 +1,6 @@
 /** Triggers that know prices: when a compaction has become worth it, and when it costs little. */
-import { Cost, type Prices, type Trigger } from "@memfold/core"
+import type { Trigger } from "@memfold/core"
+import { Cost, type Prices } from "@memfold/prices"
 
 /** The tokens that a compaction can take. */
 const backlogOf = ({ tokens, coveredTo, tailFrom }: Trigger.TriggerInput): number =>
@@ -22,7 +23,8 @@ const early = 30_000
  *
  * @example
  * ```ts
- * import { Prices, Trigger } from "@memfold/core"
+ * import { Trigger } from "@memfold/core"
+ * import { Prices } from "@memfold/prices"
  * import { breakEven } from "@memfold/strategy-break-even"
  *
  * const prices = Prices.presets["gpt-6.2-sol"]
@@ -67,7 +69,8 @@ export const breakEven = (
  *
  * @example
  * ```ts
- * import { Prices, Trigger } from "@memfold/core"
+ * import { Trigger } from "@memfold/core"
+ * import { Prices } from "@memfold/prices"
  * import { coldCache } from "@memfold/strategy-break-even"
  *
  * export const when = Trigger.any(

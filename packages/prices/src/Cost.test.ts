@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Cost, Prices } from "../index.js"
+import { Cost, Prices } from "./index.js"
 
 const prices: Prices.Prices = {
   model: "test",

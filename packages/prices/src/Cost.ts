@@ -91,7 +91,7 @@ export const isCached = (
  *
  * @example
  * ```ts
- * import { Cost, Prices } from "@memfold/core"
+ * import { Cost, Prices } from "@memfold/prices"
  *
  * const prices = Prices.presets["claude-sonnet-5.5"]
  * const first = { time: 0, prompt: [{ text: "Hello", tokens: 1_000 }] }
@@ -142,7 +142,7 @@ export const summarizer = (
  *
  * @example
  * ```ts
- * import { Cost, Prices } from "@memfold/core"
+ * import { Cost, Prices } from "@memfold/prices"
  *
  * const prices = Prices.presets["claude-sonnet-5.5"]
  * const prompt = [{ text: "Hello", tokens: 1_000 }]
@@ -208,7 +208,7 @@ export const total = (spent: Omit<Spent, "calls" | "newest">, prices: Prices): D
  *
  * @example
  * ```ts
- * import { Cost, Prices } from "@memfold/core"
+ * import { Cost, Prices } from "@memfold/prices"
  *
  * const session = { perCall: 300, summary: 2_000, kept: 2_000, summarizerInput: 8_000, summarizerOutput: 2_000 }
  * console.log(Math.round(Cost.breakEven(Prices.presets["claude-sonnet-5.5"], session))) // 16541

@@ -1,0 +1,3 @@
+/** What models cost, and what a conversation costs at a provider that caches prompts. */
+export * as Cost from "./Cost.js"
+export * as Prices from "./Prices.js"
