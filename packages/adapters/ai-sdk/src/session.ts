@@ -1,6 +1,6 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
-import { digest, freeze, inOrder } from "@memfold/codec"
-import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import { freeze, StoredSession } from "@memfold/codec"
+import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
 import { decodeMessages } from "./decode.js"
@@ -44,9 +44,6 @@ export interface MessagesOptions {
   readonly idempotencyKey?: string
 }
 
-/** How many of the newest messages are looked at to find out which messages of a page are new. */
-const recent = 100
-
 const randomId = (): string =>
   Effect.runSync(Effect.all(Array.from({ length: 4 }, () => Random.nextIntBetween(0, 2 ** 32))))
     .map((one) => one.toString(16).padStart(8, "0"))
@@ -86,27 +83,30 @@ type CallStart = AiSdkContext & { readonly prefix: Session.Prefix }
 /** A session for one request at a time. Make one for each request: they cost nothing. */
 export class AiSdkSession {
   private turn: Turn | undefined
+  private readonly stored: StoredSession
+  private readonly memory: Memory.Neutral
 
   /** @internal */
   constructor(
-    private readonly owner: object,
-    private readonly memory: Memory.Neutral,
+    owner: Memory.AnyMemory,
     /** The id of the session. */
     readonly id: string,
     private readonly options: SessionOptions & { readonly major: Major },
-  ) {}
+  ) {
+    this.stored = new StoredSession(owner, id, "ai-sdk")
+    this.memory = this.stored.memory
+  }
 
   private inOrder<A>(work: () => Promise<A>): Promise<A> {
-    return inOrder(this.owner, this.id, work)
+    return this.stored.inOrder(work)
   }
 
-  private async newest(): Promise<ReadonlyArray<Message.Message>> {
-    const { messages } = await this.memory.messages(this.id, { limit: recent })
-    return messages
+  private newest(): Promise<ReadonlyArray<Message.Message>> {
+    return this.stored.newest()
   }
 
-  private async store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
-    if (messages.length > 0) await this.memory.append(this.id, messages, { idempotencyKey })
+  private store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
+    return this.stored.append(messages, { idempotencyKey })
   }
 
   /** Stores what is new in messages of a page. */
@@ -117,7 +117,7 @@ export class AiSdkSession {
     const seen = given.findLastIndex(({ id }) => known.has(id))
     for (const page of given.slice(Math.max(seen, 0))) {
       const key = (kind: string, content: unknown) =>
-        `ai-sdk/${kind}/${page.id}/${digest(JSON.stringify(freeze(content).json))}`
+        this.stored.keyOf(`${kind}/${page.id}`, freeze(content).json)
       if (page.role === "assistant" && !isEmpty) {
         const answers = answersOf(page, await this.newest(), known.has(page.id))
         if (answers !== undefined) await this.store([answers], key("answers", answers.parts))
@@ -216,7 +216,6 @@ export class AiSdkSession {
 
   /** Stores messages that the model and the tools produced, behind those of the same call that are stored. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
-    if (produced.length === 0) return
     const named = produced.map((message, index) => {
       const form = formOf(message)
       if (turn.responseId === undefined || form.ui !== undefined) return message
@@ -224,10 +223,8 @@ export class AiSdkSession {
       const step = message.role === "assistant" ? { step: true } : {}
       return { ...message, ...metadataOf({ ...form, ui: { id: turn.responseId, ...continues, ...step } }) }
     })
-    await this.memory.append(this.id, named, {
-      idempotencyKey: `ai-sdk/produced/${turn.id}/${turn.saved}`,
-      prefix: turn.prefix,
-    })
+    const idempotencyKey = `ai-sdk/produced/${turn.id}/${turn.saved}`
+    await this.stored.append(named, { idempotencyKey, prefix: turn.prefix })
     turn.saved += produced.length
     turn.answers += produced.filter(({ role }) => role === "assistant").length
   }
@@ -489,6 +486,5 @@ export interface AiSdkMemory {
  * ```
  */
 export const aiSdk = (memory: Memory.AnyMemory, { major = 7 }: AiSdkOptions = {}): AiSdkMemory => {
-  const neutral = Memory.neutralOf(memory)
-  return { session: (id, options = {}) => new AiSdkSession(memory, neutral, id, { ...options, major }) }
+  return { session: (id, options = {}) => new AiSdkSession(memory, id, { ...options, major }) }
 }

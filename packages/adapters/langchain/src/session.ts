@@ -1,14 +1,13 @@
 /** A stored session, as LangChain reads and writes it. */
 import type { BaseMessage } from "@langchain/core/messages"
 import {
-  digest,
-  inOrder,
-  type UnsupportedSection,
-  unsupportedSections,
+  behindStored,
   isSame,
-  allMessages,
+  StoredSession,
+  type StoreOptions,
+  type UnsupportedSection,
 } from "@memfold/codec"
-import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import type { Memory, Message, Render, Session } from "@memfold/core"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
 import { encodeContext, type LangChainContext } from "./encode.js"
@@ -27,39 +26,32 @@ export interface ReadContext extends RenderedContext {
   readonly prefix: Session.Prefix
 }
 
-/** How many stored messages are looked at besides those of the state, to find out which of the state are new. */
-const recent = 100
-
 export const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
 
-const named = (messages: ReadonlyArray<Message.Message>): string => digest(JSON.stringify(messages))
-
 /** A session of a memory. It keeps nothing, so it costs nothing to make one. */
 export class LangChainSession {
-  private readonly neutral: Memory.Neutral
+  private readonly stored: StoredSession
 
-  constructor(
-    private readonly memory: Memory.AnyMemory,
-    readonly id: string,
-  ) {
-    this.neutral = Memory.neutralOf(memory)
+  constructor(memory: Memory.AnyMemory, id: string) {
+    this.stored = new StoredSession(memory, id, "langchain")
   }
 
   /** Runs work behind all earlier work of this process on the session. */
   inOrder<A>(work: () => Promise<A>): Promise<A> {
-    return inOrder(this.memory, this.id, work)
+    return this.stored.inOrder(work)
   }
 
   async read(provider: string | undefined): Promise<ReadContext> {
-    const { messages, sources, layout, tokens, prefix } = await this.neutral.context(this.id)
-    const { omitted, ...encoded } = encodeContext(messages, { provider })
-    return { ...encoded, layout: [...layout, ...unsupportedSections(omitted, sources)], tokens, prefix }
+    const { encoded, ...context } = await this.stored.context(({ messages }) =>
+      encodeContext(messages, { provider }),
+    )
+    const { omitted: _omitted, ...written } = encoded
+    return { ...written, ...context }
   }
 
   /**
-   * Stores the messages of a graph's state that are new: those behind the last one that is stored. They are one append, so
-   * that nothing comes between a call and its result.
+   * Stores the messages of a graph's state that are new.
    *
    * @param prefixOf what the answer of this id was produced behind, if it is known
    */
@@ -68,46 +60,34 @@ export class LangChainSession {
     prefixOf: (id: string | undefined) => Session.Prefix | undefined,
   ): Promise<void> {
     const given = decoded(state)
-    const { messages: stored } = await this.neutral.messages(this.id, { limit: recent + given.length })
+    const stored = await this.stored.newest(given.length)
     const byId = new Map(stored.map((message) => [formOf(message).id, message]))
-    const isStored = (message: Message.Message) => {
+    const fresh = behindStored(given, (message) => {
       const { id } = formOf(message)
       return id !== undefined && isSame(byId.get(id)?.parts, message.parts)
-    }
-    const fresh = given.slice(given.findLastIndex(isStored) + 1)
-    const [first] = fresh
-    if (first === undefined) return
-    // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
-    const prefix = first.role === "assistant" ? prefixOf(formOf(first).id) : undefined
-    await this.neutral.append(this.id, fresh, {
-      idempotencyKey: `langchain/state/${named(fresh)}`,
-      ...(prefix === undefined ? {} : { prefix }),
     })
+    const [first] = fresh
+    // Of an answer from another process the engine says itself whether it was surely produced behind the context of now.
+    const prefix = first?.role === "assistant" ? prefixOf(formOf(first).id) : undefined
+    await this.stored.append(fresh, { idempotencyKey: this.stored.keyOf("state", fresh), prefix })
   }
 
   /** Stores messages under a name, so that the same call again stores nothing. */
   async append(
     messages: ReadonlyArray<Message.Message>,
-    {
-      idempotencyKey,
-      prefix,
-    }: { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix | undefined },
+    { idempotencyKey, prefix }: StoreOptions,
   ): Promise<void> {
-    if (messages.length === 0) return
     const isNamed = messages.every((message) => formOf(message).id !== undefined)
-    const key = idempotencyKey ?? (isNamed ? `langchain/given/${named(messages)}` : undefined)
-    await this.neutral.append(this.id, messages, {
-      ...(key === undefined ? {} : { idempotencyKey: key }),
-      ...(prefix === undefined ? {} : { prefix }),
-    })
+    const key = idempotencyKey ?? (isNamed ? this.stored.keyOf("given", messages) : undefined)
+    await this.stored.append(messages, { idempotencyKey: key, prefix })
   }
 
   /** The whole conversation, covered messages included. */
   async all(): Promise<ReadonlyArray<Message.Message>> {
-    return (await allMessages(this.neutral, this.id)).messages
+    return (await this.stored.all()).messages
   }
 
   clear(): Promise<void> {
-    return this.neutral.clear(this.id)
+    return this.stored.clear()
   }
 }

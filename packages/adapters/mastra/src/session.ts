@@ -1,13 +1,6 @@
 /** A stored session, as Mastra reads and writes it. */
-import {
-  digest,
-  inOrder,
-  type UnsupportedSection,
-  unsupportedSections,
-  isSame,
-  allMessages,
-} from "@memfold/codec"
-import { Memory, Message, type Render, type Session } from "@memfold/core"
+import { isSame, StoredSession, type UnsupportedSection } from "@memfold/codec"
+import { type Memory, Message, type Render, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
@@ -24,9 +17,6 @@ export interface RenderedPrompt {
   /** The size of the context in tokens, by the memory's token counter. */
   readonly tokens: number
 }
-
-/** How many stored messages are looked at besides those of a call, to find out which of the call are new. */
-const recent = 100
 
 type Messages = ReadonlyArray<Message.Message>
 
@@ -150,29 +140,26 @@ const newOf = (given: ReadonlyArray<CallMessage>, stored: Messages, ended: boole
 
 /** A session of a memory. It keeps nothing, so it costs nothing to make one. */
 export class MastraSession {
-  private readonly neutral: Memory.Neutral
+  private readonly stored: StoredSession
 
-  constructor(
-    private readonly memory: Memory.AnyMemory,
-    readonly id: string,
-  ) {
-    this.neutral = Memory.neutralOf(memory)
+  constructor(memory: Memory.AnyMemory, id: string) {
+    this.stored = new StoredSession(memory, id, "mastra")
   }
 
   /** Runs work behind all earlier work of this process on the session. */
   inOrder<A>(work: () => Promise<A>): Promise<A> {
-    return inOrder(this.memory, this.id, work)
+    return this.stored.inOrder(work)
   }
 
   async read(target: Target): Promise<RenderedPrompt & { readonly prefix: Session.Prefix }> {
-    const { messages, sources, layout, tokens, prefix } = await this.neutral.context(this.id)
-    const { prompt, omitted } = await encodePrompt(messages, target)
-    return { prompt, layout: [...layout, ...unsupportedSections(omitted, sources)], tokens, prefix }
+    const { encoded, ...context } = await this.stored.context(({ messages }) =>
+      encodePrompt(messages, target),
+    )
+    return { prompt: encoded.prompt, ...context }
   }
 
   /**
-   * Stores the messages of a call of an agent that are new. They are one append, so that nothing comes between a call and its
-   * result.
+   * Stores the messages of a call of an agent that are new.
    *
    * @param sent the ids of the messages that the application sent
    * @param ended whether the call is over: then calls that wait for a result of the application are stored, too
@@ -192,10 +179,7 @@ export class MastraSession {
   ): Promise<void> {
     const given = messages.map((one) => ({ messages: decoded(one), sent: sent.has(one.id) }))
     const all = given.flatMap((one) => one.messages)
-    const { messages: stored } = await this.neutral.messages(this.id, { limit: recent + all.length })
-    const fresh = newOf(given, stored, ended)
-    const [first] = fresh
-    if (first === undefined) return
+    const fresh = newOf(given, await this.stored.newest(all.length), ended)
     const forms = new Map(all.map((one) => [idOf(one), formOf(one)] as const))
     const formed = fresh.map((message, index) => {
       // Each append says the other fields of its messages, as they are now.
@@ -204,15 +188,15 @@ export class MastraSession {
       const form = isLast ? forms.get(idOf(message)) : undefined
       return form === undefined ? message : withForm(message, form)
     })
-    await this.neutral.append(this.id, formed, {
-      idempotencyKey: `mastra/${digest(JSON.stringify(formed))}`,
-      ...(prefix === undefined || first.role !== "assistant" ? {} : { prefix }),
+    await this.stored.append(formed, {
+      idempotencyKey: this.stored.keyOf("call", formed),
+      prefix: fresh[0]?.role === "assistant" ? prefix : undefined,
     })
   }
 
   /** The whole conversation, covered messages included, as messages of Mastra. */
   async all(): Promise<Array<MastraDBMessage>> {
-    const { messages, times } = await allMessages(this.neutral, this.id)
+    const { messages, times } = await this.stored.all()
     return encodeMessages(messages, { times })
   }
 }

@@ -1,0 +1,128 @@
+/** A session of a memory, as an adapter of a library reads and writes it: the one door between the two. */
+import { Memory, type Message, type Render, type Session } from "@memfold/core"
+import { allMessages } from "./allMessages.js"
+import { digest } from "./digest.js"
+import { inOrder } from "./inOrder.js"
+import type { Omitted } from "./Omitted.js"
+import { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
+
+/** How many stored messages are looked at, besides as many as are given, to find out which of the given messages are new. */
+const recent = 100
+
+/** A context, and the messages that a library gets for it. */
+export interface SessionContext<Encoded> {
+  readonly encoded: Encoded
+  /** The sections in order: what each one is, which messages it covers, and its tokens; `unsupported` ones come last. */
+  readonly layout: ReadonlyArray<Render.Section | UnsupportedSection>
+  /** The size of the context in tokens, by the memory's token counter. */
+  readonly tokens: number
+  /** What an answer to the context is produced behind. */
+  readonly prefix: Session.Prefix
+}
+
+/** Options of an append. Without a key, the same call again appends the messages again. */
+export interface StoreOptions {
+  readonly idempotencyKey?: string | undefined
+  /** What the first message was produced behind, if it is an answer. */
+  readonly prefix?: Session.Prefix | undefined
+}
+
+/**
+ * The given messages that are new: those behind the last one that is stored. What stands in front of it was taken back, or is
+ * older than the messages that were looked at.
+ *
+ * @param given - the messages that a library gives, oldest first
+ * @param isStored - whether a message is stored as it is
+ *
+ * @example
+ * ```ts
+ * import { behindStored } from "@memfold/codec"
+ *
+ * console.log(behindStored(["a", "b", "c"], (one) => one !== "c")) // ["c"]
+ * ```
+ */
+export const behindStored = <A>(given: ReadonlyArray<A>, isStored: (one: A) => boolean): ReadonlyArray<A> =>
+  given.slice(given.findLastIndex(isStored) + 1)
+
+/**
+ * A session of a memory for an adapter. It keeps nothing, so it costs nothing to make one. Its methods reject with the errors
+ * of the memory.
+ *
+ * @example
+ * ```ts
+ * import { StoredSession } from "@memfold/codec"
+ * import { type Memory, Message } from "@memfold/core"
+ *
+ * export const remember = async (memory: Memory.AnyMemory, text: string) => {
+ *   const session = new StoredSession(memory, "chat-1", "my-library")
+ *   const messages = [Message.user(text)]
+ *   await session.append(messages, { idempotencyKey: session.keyOf("given", messages) })
+ * }
+ * ```
+ */
+export class StoredSession {
+  readonly memory: Memory.Neutral
+
+  /**
+   * @param owner - a memory of `createMemory` in any format, or the service of `@memfold/core`
+   * @param id - the id of the session
+   * @param library - names the library in idempotency keys
+   */
+  constructor(
+    private readonly owner: Memory.AnyMemory,
+    readonly id: string,
+    private readonly library: string,
+  ) {
+    this.memory = Memory.neutralOf(owner)
+  }
+
+  /** Runs work behind all earlier work of this process on the session. */
+  inOrder<A>(work: () => Promise<A>): Promise<A> {
+    return inOrder(this.owner, this.id, work)
+  }
+
+  /** The context, in the form of the library. */
+  async context<Encoded extends { readonly omitted: ReadonlyArray<Omitted> }>(
+    encode: (context: Render.Context) => Promise<Encoded> | Encoded,
+  ): Promise<SessionContext<Encoded>> {
+    const context = await this.memory.context(this.id)
+    const { sources, layout, tokens, prefix } = context
+    const encoded = await encode(context)
+    return { encoded, layout: [...layout, ...unsupportedSections(encoded.omitted, sources)], tokens, prefix }
+  }
+
+  /**
+   * The newest stored messages, oldest first: so many that messages which a library gives again are among them.
+   *
+   * @param given - how many messages the library gives
+   */
+  async newest(given = 0): Promise<ReadonlyArray<Message.Message>> {
+    const { messages } = await this.memory.messages(this.id, { limit: recent + given })
+    return messages
+  }
+
+  /** An idempotency key that a kind of append and its content make. */
+  keyOf(kind: string, content: unknown): string {
+    return `${this.library}/${kind}/${digest(JSON.stringify(content))}`
+  }
+
+  /** Appends messages in one batch, so that nothing comes between a call and its result; no messages append nothing. */
+  async append(messages: ReadonlyArray<Message.Message>, options: StoreOptions = {}): Promise<void> {
+    if (messages.length === 0) return
+    const { idempotencyKey, prefix } = options
+    await this.memory.append(this.id, messages, {
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(prefix === undefined ? {} : { prefix }),
+    })
+  }
+
+  /** The whole conversation since the last clear, covered messages included, and when each message was written. */
+  all(): ReturnType<typeof allMessages> {
+    return allMessages(this.memory, this.id)
+  }
+
+  /** Starts the session over. */
+  clear(): Promise<void> {
+    return this.memory.clear(this.id)
+  }
+}
