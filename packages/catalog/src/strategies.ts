@@ -30,7 +30,7 @@ const shipped = {
 /** The name of a shipped strategy. */
 export type StrategyName = Suggested<keyof typeof shipped | "rolling">
 
-/** The shipped strategies by name: four that follow published designs, three simpler ones, and one that goes by
+/** The shipped strategies by name: four that follow published designs, three simpler strategies, and a strategy that goes by
  * prices. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(Object.entries(shipped))
 

@@ -17,7 +17,7 @@ export interface Places {
   readonly scope: LogFacts | null
 }
 
-/** The session's own log may contain facts of both layers, a shared log those of one. */
+/** The session's own log may contain facts of both layers, a shared log facts of one layer. */
 export const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> => {
   const home = places[layer]
   return home === null ? [places.own] : [places.own, home]
@@ -27,7 +27,7 @@ export const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> 
 const replaces = (newer: Session.KnownFact, older: Session.KnownFact): boolean =>
   newer.id === older.id || (newer.key !== undefined && newer.key === older.key)
 
-/** The same for all facts that replace each other. */
+/** A text that is equal for all facts that replace each other. */
 const identity = ({ id, key }: Session.KnownFact): string => (key === undefined ? `id ${id}` : `key ${key}`)
 
 /** The active facts of a layer, oldest first. */

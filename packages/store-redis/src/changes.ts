@@ -97,7 +97,7 @@ export const listen = (connection: Connection, target: Target): Effect.Effect<Ch
           try: () => subscribe(client, channel),
           catch: (error) => ({ ...describe(error, target.name), cause: bare(error) }),
         }).pipe(
-          // A server that is away is waited for; one that refuses is an error.
+          // A server that is away is waited for; a server that refuses is an error.
           Effect.retry({ while: ({ passing }) => passing, schedule: backoff }),
           // The client has many ways to say that it is not connected yet.
           Effect.retry({

@@ -13,7 +13,7 @@ export interface Durability {
   readonly level: Level | "unknown"
   /** How many replicas have the append, too, when it is acknowledged. */
   readonly replicas: number
-  /** The same in a sentence, for logs. */
+  /** The level and the replicas in a sentence, for logs. */
   readonly says: string
 }
 

@@ -78,7 +78,7 @@ const messageOf = (error: unknown): string =>
 const lastAnswer = (text: string): string =>
   /^Too many Cluster redirections\. Last error: \w+: (.*)$/s.exec(text)?.[1] ?? text
 
-/** The code of an error; one that is not known is the start of its message. */
+/** The code of an error; for an error without a known code, the start of its message. */
 const codeOf = (error: unknown): string => {
   const text = lastAnswer(messageOf(error))
   const named = typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""

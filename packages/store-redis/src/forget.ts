@@ -60,7 +60,7 @@ const until = <A>(
 
 /**
  * Makes every server that has a key rewrite its files, and waits for it: the master, and the replicas that follow it. The
- * key is that of the list of unfinished rewrites, because the session may be deleted by now.
+ * key names the list of unfinished rewrites, because the session may be deleted by now.
  * Where the commands are not allowed, or a replica cannot be reached, a warning in the log says what is left to do.
  */
 export const forget = (

@@ -1,4 +1,4 @@
-/** Runs statements and transactions through a client of Effect SQL, and turns its errors into those of the log. */
+/** Runs statements and transactions through a client of Effect SQL, and turns its errors into errors of the log. */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
@@ -35,7 +35,7 @@ export interface DatabaseOptions {
   readonly reading?:
     | (<A, E>(read: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
     | undefined
-  /** The same for a statement or a transaction that writes. */
+  /** Runs a statement or a transaction that writes, and tries it again while the database is busy. */
   readonly writing?:
     | (<A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>)
     | undefined

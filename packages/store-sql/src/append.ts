@@ -38,7 +38,7 @@ const most = { records: 500, characters: 1_000_000 }
 const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
   records.reduce((sum, { data }) => sum + data.length, 0)
 
-/** The hash by which a batch is found at any version; `null` for one that is looked for in its place alone. */
+/** The hash by which a batch is found at any version; `null` for a batch that is looked for in its place alone. */
 const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 

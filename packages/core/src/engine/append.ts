@@ -7,7 +7,7 @@ import { describe, type DescriptionChange } from "../session/description.js"
 import { headsOf, type Origin } from "../session/prefix.js"
 import type { SessionState } from "../session/SessionState.js"
 
-/** A message with its tokens, and with those of its bound parts if it has any. */
+/** A message with its tokens, and with the tokens of its bound parts if it has any. */
 export interface CountedMessage {
   readonly message: Message
   readonly tokens: number

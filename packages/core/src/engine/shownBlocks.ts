@@ -19,7 +19,7 @@ const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyAr
  * The positions of the segments to show: the newest one, then those that fit the question best, then the newest of the
  * others, as long as there is room. `undefined` if there is room for all of them.
  *
- * @param segments - The segments of the summary; one that is too large for the rest of the room is left out.
+ * @param segments - The segments of the summary; a segment that is too large for the rest of the room is left out.
  * @param question - What the user has said last; empty if that is not known.
  */
 export const shownBlocks = (

@@ -61,7 +61,8 @@ export const splitNotes = (summary: string): { readonly text: string; readonly f
 }
 
 /**
- * The section of failed tool calls at the end of a summary: those of `before`, then those in the messages. The newest
+ * The section of failed tool calls at the end of a summary: first the failed calls of `before`, then the failed calls in the
+ * messages. The newest
  * are kept. Empty where none failed.
  */
 export const failureNotes = (

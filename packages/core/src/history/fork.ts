@@ -37,7 +37,7 @@ const laterInvalidations = (records: ReadonlyArray<LogRecord>, to: number): Read
     return event?._tag === "SummaryInvalidated" && event.reason === "redacted" && event.version <= to
   })
 
-/** The records as those of another session, from its first version on. */
+/** The records as records of another session, from its first version on. */
 const copiesOf = (
   records: ReadonlyArray<LogRecord>,
   session: string,

@@ -37,7 +37,7 @@ export interface Question {
 }
 
 /**
- * The session to recall facts for, and its questions: those of the messages that a context shows. Facts stand where they
+ * The session to recall facts for, and the questions in the messages that a context shows. Facts stand where they
  * were recalled first, so the older questions are asked again for each context.
  */
 export interface Query {

@@ -66,7 +66,7 @@ const atLastCompaction = (state: SessionState): Question => {
   return { current: messageAt(state, first), asked: { time: startTime ?? 0, total: first ?? 0 } }
 }
 
-/** The questions that a context shows. The newest one knows all facts, an older one those of its time. */
+/** The questions that a context shows. The newest question knows all facts, an older question the facts of its time. */
 const questionsOf = (state: SessionState, shown: ReadonlyArray<number>): ReadonlyArray<Question> => {
   if (shown.length === 0) {
     const asked = { time: state.lastMessageTime ?? 0, total: state.total }

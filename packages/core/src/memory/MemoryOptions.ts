@@ -19,7 +19,7 @@ export interface AppendedMessages {
   readonly to: number
   /** The version of the session after the append. */
   readonly version: number
-  /** The idempotency key had been used before, and nothing was written. The range is that of the first append. */
+  /** The idempotency key had been used before, and nothing was written. The range is the range of the first append. */
   readonly duplicate: boolean
 }
 
@@ -41,7 +41,7 @@ export interface RecallOptions extends AtVersionOptions {
 export interface OwnerRecallOptions {
   /** The most tokens of the result, 0 or more; 1,000 by default. */
   readonly tokens?: number
-  /** The ids of sessions that are not searched: the one that is going on, for instance. */
+  /** The ids of sessions that are not searched, such as the session that is going on. */
   readonly without?: ReadonlyArray<string>
 }
 

@@ -57,7 +57,7 @@ export const checkAppend = (
   return wrong === undefined ? checkMessages(session, given) : Exit.failCause(wrong.cause)
 }
 
-/** A message with its tokens, and with those of its bound parts if it has any. */
+/** A message with its tokens, and with the tokens of its bound parts if it has any. */
 export const counted = (counter: TokenCounter, message: Message): CountedMessage => ({
   message,
   tokens: ofMessage(counter, message),
@@ -98,7 +98,7 @@ export const appendMessages = (
       )
       const { appended: stored } = done
       if (stored?.duplicate !== true) return done
-      // Without a key of the caller, only the answer of the store had been lost: the batch is that of this append.
+      // Without a key of the caller, only the answer of the store had been lost: this append wrote the batch.
       if (idempotencyKey === undefined) return { ...done, appended: { ...stored, duplicate: false } }
       const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
       // The session was deleted in between, and the first append with it: now this one is the first.

@@ -175,7 +175,7 @@ const wrongIn = (fields: Fields, group: Rules<string>, prefix = ""): InvalidOpti
  * those in a group of options.
  *
  * @param options the options, of any type; only `strategy` is required
- * @returns the first one that is not allowed; `null` if all are
+ * @returns the first option that is not allowed; `null` if all are allowed
  *
  * @example
  * ```ts

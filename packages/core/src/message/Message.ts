@@ -349,7 +349,7 @@ export interface Readable {
  *
  * @param messages the messages of a context, in order
  * @param reader the provider and the model that get them
- * @param accepts whether the provider takes a part of its own in place of a text; `position` is that of its message
+ * @param accepts whether the provider takes a part of its own in place of a text; `position` is the position of its message
  * @returns one element for each message
  *
  * @example

@@ -148,7 +148,7 @@ export interface Definition<Settings> {
     readonly inSection: boolean
     readonly names: ReadonlyArray<string>
   }
-  /** Makes a strategy from unchecked settings. Returns a `SettingsError` for one that is unknown or out of range. */
+  /** Makes a strategy from unchecked settings. Returns a `SettingsError` for a setting that is unknown or out of range. */
   readonly decode: (settings: Readonly<Record<string, unknown>>) => Either.Either<Strategy, SettingsError>
   /**
    * Makes a strategy from the settings of all sources. Returns a `SettingsError` for a value that is out of range, which

@@ -165,7 +165,7 @@ const pathsIn = (given: unknown, names: ReadonlyArray<string>): ReadonlyArray<st
     .flatMap((values) => names.flatMap((name): unknown => (Object.hasOwn(values, name) ? values[name] : [])))
     .filter((path): path is string => typeof path === "string" && path.trim() !== "")
 
-/** The headers of a patch: those of agents, and those of a unified diff. */
+/** The headers of a patch, as agents write them and as a unified diff has them. */
 const patchHeader =
   /^(?:\*\*\* (?:Update File|Add File|Delete File|Move to): |\+\+\+ (?:b\/)?(?!\/dev\/null))(?<path>[^\t\r\n]+)/gmu
 

@@ -163,7 +163,7 @@ export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger
 export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0 ? "calls-answered" : null) }
 
 /**
- * Due when at least one of the triggers is. The reason is that of the first one that is due.
+ * Due when at least one of the triggers is. The first trigger that is due gives the reason.
  *
  * @example
  * ```ts

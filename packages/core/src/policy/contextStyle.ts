@@ -4,7 +4,7 @@ import { decide, type DecideOptions } from "./decide.js"
 import type { ContextStyle, Strategy } from "./Strategy.js"
 
 /**
- * The style of the next context: that of the strategy, without its cap while a compaction runs or waits.
+ * The style of the next context: the style of the strategy, without its cap while a compaction runs or waits.
  *
  * A message that a cap leaves out and no summary covers is in neither: the model does not know of it. So the cap holds
  * only where nothing is going to cover the message: compactions are off or run by hand, or the strategy does not ask for

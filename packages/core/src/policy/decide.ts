@@ -23,7 +23,7 @@ export interface Plan {
   /** The reason of the trigger; `"demand"` for a compaction on demand. */
   readonly reason: string
   readonly from: number
-  /** The end of the range; the same as `from` if only tool outputs are shortened. */
+  /** The end of the range; equal to `from` if only tool outputs are shortened. */
   readonly to: number
   /** The message index where the tail starts. `to` is greater only if the tail is split. */
   readonly tailFrom: number

@@ -23,7 +23,7 @@ export const hashOf = (term: string): number => crc32(term)
 
 /**
  * A part of the stored index of a session: the messages among the events after the part before it. The bucket of a term is
- * the one that its hash modulo `buckets` names.
+ * named by its hash modulo `buckets`.
  */
 export interface StoredPart {
   /** The last event in it: its version, and its batch id. Together they identify the log. */
@@ -81,7 +81,7 @@ class Writer {
     for (let at = 0; at < value.length; at++) this.number(value.charCodeAt(at))
   }
 
-  /** All of it behind its checksum, which begins with that of its place, in base 64. */
+  /** The bytes behind their checksum, which begins with the checksum of the place, in base 64. */
   done(place: number): string {
     const sum = crc32(this.bytes.subarray(4, this.length), place)
     for (let at = 0; at < 4; at++) this.bytes[at] = (sum >>> (8 * at)) & 0xff
@@ -94,7 +94,7 @@ class Reader {
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** Whether the checksum is that of the rest at this place. */
+  /** Whether the checksum fits the rest of the bytes at this place. */
   isSound(place: number): boolean {
     let sum = 0
     for (let at = 3; at >= 0; at--) sum = sum * 0x100 + (this.bytes[at] ?? 0)
@@ -191,7 +191,7 @@ export const decodeHead = (session: string, part: StoredPart, head: string | und
 }
 
 /**
- * Adds the postings of a bucket to `into`: those of wanted terms, or of all. `false` if the bucket is damaged.
+ * Adds the postings of a bucket to `into`, of wanted terms or of all terms. `false` if the bucket is damaged.
  *
  * @param from - the index of the first message of the part
  */

@@ -15,7 +15,8 @@ export interface OwnedRecalledMessage extends RecalledMessage {
   readonly session: string
 }
 
-/** The messages that were found in the sessions of an owner: those of one session together, in the order of its conversation. */
+/** The messages that were found in the sessions of an owner. The messages of a session stand together, in the order of its
+ * conversation. */
 export interface OwnedRecalled extends Omit<Recalled, "messages"> {
   readonly messages: ReadonlyArray<OwnedRecalledMessage>
   /** The sessions that could not be searched, because a stored event of theirs is damaged. */
@@ -26,13 +27,13 @@ export interface OwnedRecalled extends Omit<Recalled, "messages"> {
 const headingOf = ({ session, description: { title } }: SessionState): string =>
   `# Session ${session}${title === null ? "" : `: ${title}`}`.replaceAll(/\s+/g, " ")
 
-/** How many sessions are looked up at a time: those of a store behind a network take a while each. */
+/** How many sessions are looked up at a time: behind a network, each session takes a while. */
 const atOnce = 8
 
 /**
  * Searches several sessions, and ranks their messages together.
  *
- * @param names - their ids; of equal messages, those of the first one come first
+ * @param names - their ids; of equal messages, the messages of the first session come first
  * @param owner - to whom a session must belong, or it is left out
  */
 export const recallOwned = (

@@ -43,7 +43,7 @@ export const readableText = (message: Message): string =>
     .flatMap(said)
     .join("\n")
 
-/** The search terms of a message: those of its text and of its author's name. */
+/** The search terms of a message: the terms of its text and of its author's name. */
 export const messageTerms = (message: Message): ReadonlyArray<string> => [
   ...termsOf(readableText(message).slice(0, mostSearched)),
   ...termsOf(message.name ?? ""),

@@ -62,7 +62,7 @@ export const rank = (
   )
 }
 
-/** The best first. Of equals, those of the session that is named first come first, and of one session the newer ones. */
+/** The best first. Of equals, the candidates of the session that is named first come first, and of one session the newer ones. */
 const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
   [...candidates].toSorted(
     (one, other) => other.score - one.score || one.source - other.source || other.index - one.index,

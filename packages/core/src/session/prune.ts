@@ -6,7 +6,7 @@ import type { Entry } from "./SessionState.js"
 /**
  * A shortened tool output: its two ends, with the note between them.
  *
- * @param output the whole output; a non-empty one that is no longer than `head + tail` is returned unchanged
+ * @param output the whole output; an output that is not empty and no longer than `head + tail` is returned unchanged
  *
  * @example
  * ```ts

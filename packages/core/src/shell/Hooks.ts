@@ -48,7 +48,7 @@ export interface Hooks {
   }) => Effect.Effect<void>
 }
 
-/** The answer of a hook, whose types nobody checked; one that is neither a veto nor instructions is ignored. */
+/** The answer of a hook, whose types nobody checked. An answer with neither a veto nor instructions is ignored. */
 export const decisionOf = (session: string, answer: unknown): Effect.Effect<HookDecision> => {
   if (answer === undefined || answer === null) return Effect.succeed(undefined)
   const { veto, instructions } = Object(answer) as Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /**
  * How long a process respects the lock of a running compaction.
  *
- * A lease ends at a time of the clock of its owner. That clock may be wrong: one that is a year ahead must not block a
+ * A lease ends at a time of the clock of its owner. That clock may be wrong: a clock that is a year ahead must not block a
  * session for a year. So a process also measures the length of the lease by its own clock, from when it first saw it.
  */
 import type { Running, SessionState } from "../session/SessionState.js"

@@ -50,7 +50,7 @@ const usual: Size = { maxTokens: 800, share: 0.3 }
 /** Chooses more tokens than fit by this factor, since the estimate of a whole text differs from the sum of its parts. */
 const surplus = 1.2
 
-/** The same function, computed once for each argument. */
+/** The function with its results kept: each argument is computed once. */
 const memoized = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
   const known = new Map<A, number>()
   return (of) => {

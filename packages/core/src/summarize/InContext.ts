@@ -20,7 +20,7 @@ export interface Options {
 
 /** What to send. */
 export interface Question {
-  /** The messages of the context, and behind them the one that asks. */
+  /** The messages of the context, and behind them the question. */
   readonly messages: ReadonlyArray<Message>
   /** Positions behind which a prompt cache is worth setting, as in `Render.Context`: none is behind the question. */
   readonly cacheMarks: ReadonlyArray<number>

@@ -22,7 +22,7 @@ const Index = Schema.NonNegativeInt
  * - `provider`: the provider that reads it, by the name that codecs use in opaque parts
  * - `model`: the only model that it is for; every model of the provider if absent
  * - `data`: the data, in JSON; sent back unchanged
- * - `tokens`: the tokens it takes in a context, if they are known; otherwise those of the text are used
+ * - `tokens`: the tokens it takes in a context, if they are known; otherwise the tokens of the text are used
  * - `keepsReasoning`: the provider goes on accepting signed reasoning behind it, if it stands in place of exactly the
  *   messages that were sent before that reasoning, and nothing else has changed
  */

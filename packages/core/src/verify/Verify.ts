@@ -46,10 +46,10 @@ import { differingVectors } from "./storedVectors.js"
  * - `contiguous`: versions and message indexes have no holes
  * - `prunable`: a pruned tool output exists in an uncovered message
  * - `snapshot`: the snapshot is the folded state of the log
- * - `summaries`: the summary rows of the store are those of the log
- * - `description`: the owner and the title in the store are those of the log
- * - `index`: the full-text index of the store is that of the log
- * - `vectors`: the vectors of the session, if a vector index is given, are those of its messages
+ * - `summaries`: the summary rows of the store follow from the log
+ * - `description`: the owner and the title in the store follow from the log
+ * - `index`: the full-text index of the store follows from the log
+ * - `vectors`: the vectors of the session, if a vector index is given, follow from its messages
  * - `lease`: no running compaction has a lease that only a wrong clock can have set
  */
 export type Rule =

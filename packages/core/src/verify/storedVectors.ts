@@ -6,7 +6,7 @@ import { records } from "../log/pages.js"
 import { embeddedText } from "../recall/pieces.js"
 import type { EntryPlace, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
 
-/** What is wrong with the vectors of a message, or with those of the whole session. */
+/** What is wrong with the vectors of a message, or with the vectors of the whole session. */
 export interface DifferingVectors {
   readonly version: number
   readonly problem: string

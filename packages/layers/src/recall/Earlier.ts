@@ -36,7 +36,7 @@ const listsOf = ({ own, user, scope }: Places): ReadonlyArray<Facts> => [
   scope?.facts ?? [],
 ]
 
-/** Whether no list has lost a fact, or has a new one that was known when one of the questions was asked. */
+/** Whether no list has lost a fact, or has a new fact that was known when one of the questions was asked. */
 const stillHolds = ({ here, lists, found }: EarlierRecall, now: ReadonlyArray<Facts>): boolean => {
   const latest = { time: Number.NEGATIVE_INFINITY, total: 0 }
   for (const { question } of found.values()) {
@@ -56,7 +56,7 @@ const stillHolds = ({ here, lists, found }: EarlierRecall, now: ReadonlyArray<Fa
 
 const keyOf = ({ asked: { time, total } }: Question): string => `${time} ${total}`
 
-/** Keeps the results of so many sessions; those of the least recently used are dropped. */
+/** Keeps the results of so many sessions; the results of the least recently used session are dropped. */
 export const makeEarlier = (capacity: number): Earlier => {
   const sessions = new Map<string, EarlierRecall>()
   return {

@@ -15,7 +15,7 @@ const limits = { steps: 6, step: 160 }
 const title =
   /^(?:(?:the |my |our )?next steps?|(?:the |my |our )?plan|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|计划|計劃|待办(?:事项)?|待辦(?:事項)?)\s*(?:is|are|是|如下)?\s*(?:[:：]\s*(.*))?$/iu
 
-/** The same behind other sentences of its line: only with a colon, since "the plan" is also just a word. */
+/** A plan behind other sentences of its line: only with a colon, since "the plan" is also just a word. */
 const inside =
   /[.!?;。！？；]["”」』)）]*\s*((?:the |my |our )?next steps?(?: (?:is|are))?|to-?do(?:s| list)?|action items?|remaining (?:work|steps|tasks)|still to do|what['’]s next|下一步(?:计划|計劃|工作)?|接下来(?:的计划|的工作)?|接下來|后续(?:步骤|计划|工作)|後續(?:步驟|計劃)|待办(?:事项)?|待辦(?:事項)?)\s*(?:是|如下)?\s*[:：]/iu
 

@@ -84,7 +84,7 @@ export interface RecallParts {
    */
   readonly embedder?: AsyncEmbedder | Embedder.Service
   /**
-   * Where the vectors of the embedder are kept: a layer, such as that of `@memfold/sqlite-vec`. By default in the process, where
+   * Where the vectors of the embedder are kept: a layer, such as the layer of `@memfold/sqlite-vec`. By default in the process, where
    * they end with it.
    */
   readonly vectorIndex?: Layer.Layer<VectorIndex.VectorIndex>
@@ -386,8 +386,8 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * @param owner - the owner, as it was given to `append` or `describe`
    * @param query - a question, or words to search for
    * @param options - `tokens`: the most tokens of the result, 1,000 by default. `without`: ids of sessions that are not
-   *   searched, such as the one that is going on
-   * @returns the messages with their session, index, time and role: those of one session together, in order. All of them
+   *   searched, such as the session that is going on
+   * @returns the messages with their session, index, time and role: the messages of a session together, in order. All of them
    *   are one `text` for a prompt, with a line above the messages of each session. `unreadable` names the sessions that
    *   could not be searched, because a stored event of theirs is damaged
    * @throws InvalidInput: the owner, the query or an option is invalid
@@ -709,10 +709,10 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   redact(session: string, message: MessageName): Promise<{ readonly invalidated: number }>
   /**
-   * Sets the owner and the title of a session, or removes them. A fork has those of its source, and a clear keeps them.
+   * Sets the owner and the title of a session, or removes them. A fork has the owner and the title of its source, and a clear keeps them.
    * Earlier titles stay in the log, and `redact` does not erase them.
    *
-   * @param session - the id of the session; one that does not exist begins with that
+   * @param session - the id of the session; a session that does not exist begins with that
    * @param change - `owner` and `title`: a text, or `null` to remove it; what is missing stays
    * @throws InvalidInput: the session id, the owner or the title is invalid
    * @throws LogError: the store failed
@@ -873,6 +873,6 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * ```
    */
   close(): Promise<void>
-  /** The same as `close`. */
+  /** Closes the memory, as `close` does. */
   [Symbol.asyncDispose](): Promise<void>
 }

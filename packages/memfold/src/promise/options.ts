@@ -178,7 +178,7 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
 }
 
-/** Turns asynchronous hooks into those of the engine, which ignores a hook that throws. */
+/** Turns asynchronous hooks into hooks of the engine, which ignores a hook that throws. */
 export const hooksOf = ({ beforeCompaction, afterCompaction }: AsyncHooks): Hooks => ({
   ...(beforeCompaction === undefined
     ? {}

@@ -93,7 +93,7 @@ export const salience = (sources: ReadonlyArray<Source>, watch: string): Salienc
     for (const key of mentioned) mentions.set(key, (mentions.get(key) ?? 0) + 1)
   }
 
-  /** A fact that a few messages come back to matters more; one that nearly all mention tells nothing. */
+  /** A fact that a few messages come back to matters more; a fact that nearly all mention tells nothing. */
   const standing = (key: string): number => {
     const by = mentions.get(key) ?? 1
     const rarity = Math.log((sources.length + 1) / by) / Math.log(sources.length + 1)
