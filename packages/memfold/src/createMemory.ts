@@ -1,43 +1,9 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import {
-  CurrentSummarizer,
-  Embedder,
-  EventLog,
-  FullTextIndex,
-  Memory,
-  Metrics,
-  Recall,
-  TokenCounter,
-  Wording,
-} from "@memfold/core"
-import * as Layers from "@memfold/layers"
-import {
-  Cause,
-  Context,
-  Deferred,
-  Effect,
-  Either,
-  Exit,
-  type Fiber,
-  FiberId,
-  Layer,
-  Runtime,
-  Schema,
-  Scope,
-  Stream,
-} from "effect"
-import {
-  codecs,
-  formatContext,
-  type Formats,
-  storeOf,
-  summarizerOf,
-  type SystemMessages,
-  wrongCacheControl,
-} from "@memfold/catalog"
-import { logTo } from "./promise/logging.js"
-import { embedderOf } from "./promise/embedder.js"
-import { checkOptions, hooksOf, same, strategyOf } from "./promise/options.js"
+import { codecs, formatContext, type Formats, type SystemMessages, wrongCacheControl } from "@memfold/catalog"
+import { Memory, type Recall } from "@memfold/core"
+import { Effect, Either } from "effect"
+import { makeLifeCycle } from "./promise/lifeCycle.js"
+import { checkOptions, same, strategyOf } from "./promise/options.js"
 import type {
   CreateOptions,
   FormattedContext,
@@ -45,33 +11,8 @@ import type {
   RequestOptions,
 } from "./promise/PromiseMemory.js"
 import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
+import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
-
-/** The memory was closed before this call. Create another one. */
-export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
-  override get message(): string {
-    return "This memory was closed; create another one"
-  }
-}
-
-/** A memory with its store open, and the runtime that its operations run in. */
-interface Running {
-  readonly memory: Memory.Service
-  readonly runtime: Runtime.Runtime<never>
-}
-
-/** The opening of a memory: under way, or done. */
-interface Opening {
-  readonly running: Promise<Running>
-  /** Ends it, and everything that it opened. */
-  readonly close: () => Promise<void>
-}
-
-/** How a fiber ended. */
-const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Promise<Exit.Exit<A, E>> =>
-  new Promise((resolve) => fiber.addObserver(resolve))
-
-const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
 
 /**
  * Creates a memory. The store is opened by the first call: if that fails, the call rejects with `LogError`, and the next
@@ -101,27 +42,16 @@ export const createMemory = <
 >(
   options: CreateOptions<Format, System>,
 ): PromiseMemory<Format, System> => {
-  checkOptions(options as CreateOptions<keyof Formats, SystemMessages>)
+  const given = options as CreateOptions<keyof Formats, SystemMessages>
+  checkOptions(given)
   const {
-    store,
-    summarizer,
-    recall = {},
-    tokenCounter,
-    format: given,
+    strategy: named = "break-even",
+    format = "openai",
     systemMessages,
     settings,
     environmentPrefix,
-    wording,
-    layers,
-    compaction: { hooks, ...compaction } = {},
-    shadow,
-    logger,
-    metrics,
-    ...engine
-  } = options
-  const format: keyof Formats = given ?? "openai"
-  const named = options.strategy ?? "break-even"
-  const strategy = strategyOf(named, { file: settings, environmentPrefix })
+  } = given
+  const { run, iterate, close } = makeLifeCycle(startOf(given))
   /** The options of one call, in the form that the engine takes. */
   const requested = <Options extends RequestOptions>(given: Options | undefined) => {
     if (given === undefined) return {}
@@ -134,122 +64,6 @@ export const createMemory = <
     }
   }
   const codec = codecs[format]
-  const log =
-    typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
-  const engineOptions: Memory.Options = {
-    ...engine,
-    strategy,
-    compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
-    ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
-    ...(wording === undefined
-      ? {}
-      : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
-  }
-  const { embedder, vectorIndex, fullTextIndex } = recall
-  /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
-  const ready = [
-    ...(summarizer === undefined ? [] : [Context.make(CurrentSummarizer, summarizerOf(summarizer))]),
-    ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
-    ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
-    ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
-  ]
-  const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
-    ...(vectorIndex === undefined ? [] : [vectorIndex]),
-    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
-  ]
-  // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
-  const start: Effect.Effect<Running, EventLog.LogError, Scope.Scope> = Effect.gen(function* () {
-    yield* logTo(logger)
-    const scope = yield* Effect.scope
-    // What several of the given layers share is built once.
-    const shared = yield* Layer.makeMemoMap
-    if (metrics !== undefined) yield* Layer.buildWithMemoMap(Metrics.listen(metrics), shared, scope)
-    const withLog =
-      "layer" in log
-        ? yield* Layer.buildWithMemoMap(log.layer, shared, scope)
-        : Context.make(EventLog.EventLog, yield* log.open)
-    let context = Context.mergeAll(withLog, ...ready)
-    for (const part of parts) {
-      const built = yield* Effect.provide(Layer.buildWithMemoMap(part, shared, scope), withLog)
-      context = Context.merge(context, built)
-    }
-    const memory = yield* Effect.provide(Memory.make(engineOptions), context)
-    return { memory, runtime: yield* Effect.runtime<never>() }
-  })
-  let opening: Opening | null = null
-  let closed = false
-  /** The calls that are interrupted when the memory is closed: all but appends, which finish. */
-  const interruptible = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
-  const closing = Deferred.unsafeMake<void>(FiberId.none)
-
-  const open = (): Opening => {
-    const scope = Effect.runSync(Scope.make())
-    const fiber = Effect.runFork(Scope.extend(start, scope))
-    const ended = settled(fiber)
-    const end = async () => {
-      fiber.unsafeInterruptAsFork(FiberId.none)
-      await Effect.runPromise(Scope.close(scope, await ended))
-    }
-    const running = ended.then(async (exit) => {
-      if (Exit.isSuccess(exit)) return exit.value
-      await end()
-      opening = null
-      throw closed ? new Closed() : Cause.squash(exit.cause)
-    })
-    return { running, close: end }
-  }
-  /**
-   * The running memory. If opening fails, the next call tries again. All calls wait for the same promise, so they go on in
-   * the order in which they were made.
-   */
-  const opened = async () => {
-    if (closed) throw new Closed()
-    const running = await (opening ??= open()).running
-    if (closed) throw new Closed()
-    return running
-  }
-  /** The running memory, once no call waits for it any more: a later call would overtake those that do. */
-  let known: Running | null = null
-  let waiting = 0
-  const run = async <A>(
-    use: (memory: Memory.Service) => Effect.Effect<A, Error>,
-    { finishes = false } = {},
-  ): Promise<A> => {
-    if (closed) throw new Closed()
-    let running = known
-    if (running === null) {
-      waiting++
-      try {
-        running = await opened()
-      } finally {
-        waiting--
-      }
-      if (waiting === 0) known = running
-    }
-    const { memory, runtime } = running
-    const fiber = Runtime.runFork(runtime)(use(memory))
-    if (!finishes) interruptible.add(fiber)
-    const exit = await settled(fiber)
-    interruptible.delete(fiber)
-    if (Exit.isSuccess(exit)) return exit.value
-    throw closed && Cause.isInterrupted(exit.cause) ? new Closed() : Cause.squash(exit.cause)
-  }
-  const iterate = <A>(
-    use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
-  ): AsyncIterable<A> => ({
-    async *[Symbol.asyncIterator]() {
-      const { memory, runtime } = await opened()
-      yield* Stream.toAsyncIterableRuntime(Stream.interruptWhenDeferred(use(memory), closing), runtime)
-    },
-  })
-  const close = async () => {
-    closed = true
-    // Ends the loops over events before the store is closed.
-    await Effect.runPromise(Deferred.succeed(closing, undefined))
-    for (const fiber of interruptible) fiber.unsafeInterruptAsFork(FiberId.none)
-    await opening?.close()
-  }
-
   /** A message that was found, in the format of the memory. */
   const formatted = <Found extends Recall.RecalledMessage>({ message, ...rest }: Found) => ({
     ...rest,

@@ -7,7 +7,7 @@ import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer, Vecto
 export { AnthropicDecodeError } from "@memfold/anthropic"
 export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, UnknownSummary } from "@memfold/core"
 export { OpenAIDecodeError } from "@memfold/openai"
-export { Closed } from "./createMemory.js"
+export { Closed } from "./promise/lifeCycle.js"
 export { UnknownName } from "@memfold/catalog"
 
 /** A stored event of the session cannot be read. */

@@ -1,0 +1,123 @@
+/** The life of a memory with Promises: opened by the first call, used by calls in their order, closed once. */
+import type { EventLog, Memory } from "@memfold/core"
+import { Cause, Deferred, Effect, Exit, type Fiber, FiberId, Runtime, Schema, Scope, Stream } from "effect"
+
+/** The memory was closed before this call. Create another one. */
+export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {
+  override get message(): string {
+    return "This memory was closed; create another one"
+  }
+}
+
+/** A memory with its store open, and the runtime that its operations run in. */
+export interface Running {
+  readonly memory: Memory.Service
+  readonly runtime: Runtime.Runtime<never>
+}
+
+/** The opening of a memory: under way, or done. */
+interface Opening {
+  readonly running: Promise<Running>
+  /** Ends it, and everything that it opened. */
+  readonly close: () => Promise<void>
+}
+
+/** How a fiber ended. */
+const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Promise<Exit.Exit<A, E>> =>
+  new Promise((resolve) => fiber.addObserver(resolve))
+
+/** What uses the memory, and closes it. */
+export interface LifeCycle {
+  /**
+   * Runs an operation. It rejects with the error of the operation, and with `Closed` when the memory is closed.
+   *
+   * @param options - `finishes`: the operation goes on when the memory is closed, and the memory waits for it
+   */
+  readonly run: <A>(
+    use: (memory: Memory.Service) => Effect.Effect<A, Error>,
+    options?: { readonly finishes?: boolean },
+  ) => Promise<A>
+  /** Loops over a stream. The loop ends when the memory is closed. */
+  readonly iterate: <A>(
+    use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
+  ) => AsyncIterable<A>
+  readonly close: () => Promise<void>
+}
+
+/** Makes the life of a memory. Nothing is opened before the first call. */
+export const makeLifeCycle = (start: Effect.Effect<Running, EventLog.LogError, Scope.Scope>): LifeCycle => {
+  let opening: Opening | null = null
+  let closed = false
+  /** The calls that are interrupted when the memory is closed: all but appends, which finish. */
+  const interruptible = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
+  const closing = Deferred.unsafeMake<void>(FiberId.none)
+
+  const open = (): Opening => {
+    const scope = Effect.runSync(Scope.make())
+    const fiber = Effect.runFork(Scope.extend(start, scope))
+    const ended = settled(fiber)
+    const end = async () => {
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      await Effect.runPromise(Scope.close(scope, await ended))
+    }
+    const running = ended.then(async (exit) => {
+      if (Exit.isSuccess(exit)) return exit.value
+      await end()
+      opening = null
+      throw closed ? new Closed() : Cause.squash(exit.cause)
+    })
+    return { running, close: end }
+  }
+  /**
+   * The running memory. If opening fails, the next call tries again. All calls wait for the same promise, so they go on in
+   * the order in which they were made.
+   */
+  const opened = async () => {
+    if (closed) throw new Closed()
+    const running = await (opening ??= open()).running
+    if (closed) throw new Closed()
+    return running
+  }
+  /** The running memory, once no call waits for it any more: a later call would overtake those that do. */
+  let known: Running | null = null
+  let waiting = 0
+  const run = async <A>(
+    use: (memory: Memory.Service) => Effect.Effect<A, Error>,
+    { finishes = false } = {},
+  ): Promise<A> => {
+    if (closed) throw new Closed()
+    let running = known
+    if (running === null) {
+      waiting++
+      try {
+        running = await opened()
+      } finally {
+        waiting--
+      }
+      if (waiting === 0) known = running
+    }
+    const { memory, runtime } = running
+    const fiber = Runtime.runFork(runtime)(use(memory))
+    if (!finishes) interruptible.add(fiber)
+    const exit = await settled(fiber)
+    interruptible.delete(fiber)
+    if (Exit.isSuccess(exit)) return exit.value
+    throw closed && Cause.isInterrupted(exit.cause) ? new Closed() : Cause.squash(exit.cause)
+  }
+  const iterate = <A>(
+    use: (memory: Memory.Service) => Stream.Stream<A, Memory.MemoryError>,
+  ): AsyncIterable<A> => ({
+    async *[Symbol.asyncIterator]() {
+      const { memory, runtime } = await opened()
+      yield* Stream.toAsyncIterableRuntime(Stream.interruptWhenDeferred(use(memory), closing), runtime)
+    },
+  })
+  const close = async () => {
+    closed = true
+    // Ends the loops over events before the store is closed.
+    await Effect.runPromise(Deferred.succeed(closing, undefined))
+    for (const fiber of interruptible) fiber.unsafeInterruptAsFork(FiberId.none)
+    await opening?.close()
+  }
+  return { run, iterate, close }
+}

@@ -1,0 +1,90 @@
+/** Opening a memory: its store, its parts, and the engine. */
+import {
+  CurrentSummarizer,
+  Embedder,
+  EventLog,
+  FullTextIndex,
+  Memory,
+  Metrics,
+  Recall,
+  TokenCounter,
+  Wording,
+} from "@memfold/core"
+import { type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
+import * as Layers from "@memfold/layers"
+import { Context, Effect, Either, Layer, type Scope } from "effect"
+import { embedderOf } from "./embedder.js"
+import type { Running } from "./lifeCycle.js"
+import { logTo } from "./logging.js"
+import { hooksOf, same, strategyOf } from "./options.js"
+import type { CreateOptions } from "./PromiseMemory.js"
+
+const layersOf = (given: true | Layers.Options) => Layers.layer(given === true ? {} : given)
+
+/** The options of the engine. */
+const engineOptions = ({
+  strategy,
+  settings,
+  environmentPrefix,
+  wording,
+  compaction: { hooks, ...compaction } = {},
+  shadow,
+  budget,
+  boundReasoning,
+  cachedSessions,
+}: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
+  strategy: strategyOf(strategy ?? "break-even", { file: settings, environmentPrefix }),
+  compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
+  ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
+  ...(wording === undefined
+    ? {}
+    : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
+  ...(budget === undefined ? {} : { budget }),
+  ...(boundReasoning === undefined ? {} : { boundReasoning }),
+  ...(cachedSessions === undefined ? {} : { cachedSessions }),
+})
+
+/**
+ * Opens the memory of checked options. What the options name is looked up at once, and nothing is opened before the effect runs.
+ *
+ * @throws UnknownName, SettingsError, InvalidOption: as `createMemory`
+ */
+export const startOf = (
+  options: CreateOptions<keyof Formats, SystemMessages>,
+): Effect.Effect<Running, EventLog.LogError, Scope.Scope> => {
+  const { store, summarizer, recall = {}, tokenCounter, layers, logger, metrics } = options
+  const engine = engineOptions(options)
+  const log =
+    typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
+  const { embedder, vectorIndex, fullTextIndex } = recall
+  /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
+  const ready = [
+    ...(summarizer === undefined ? [] : [Context.make(CurrentSummarizer, summarizerOf(summarizer))]),
+    ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
+    ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
+    ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
+  ]
+  const parts: ReadonlyArray<Layer.Layer<never, never, EventLog.EventLog>> = [
+    ...(vectorIndex === undefined ? [] : [vectorIndex]),
+    ...(layers === undefined || layers === false ? [] : [layersOf(layers)]),
+  ]
+  // Not a layer of layers: to build those takes longer in a new process than everything else that is done here.
+  return Effect.gen(function* () {
+    yield* logTo(logger)
+    const scope = yield* Effect.scope
+    // What several of the given layers share is built once.
+    const shared = yield* Layer.makeMemoMap
+    if (metrics !== undefined) yield* Layer.buildWithMemoMap(Metrics.listen(metrics), shared, scope)
+    const withLog =
+      "layer" in log
+        ? yield* Layer.buildWithMemoMap(log.layer, shared, scope)
+        : Context.make(EventLog.EventLog, yield* log.open)
+    let context = Context.mergeAll(withLog, ...ready)
+    for (const part of parts) {
+      const built = yield* Effect.provide(Layer.buildWithMemoMap(part, shared, scope), withLog)
+      context = Context.merge(context, built)
+    }
+    const memory = yield* Effect.provide(Memory.make(engine), context)
+    return { memory, runtime: yield* Effect.runtime<never>() }
+  })
+}
