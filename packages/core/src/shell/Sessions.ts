@@ -20,15 +20,16 @@ import {
 } from "../log/EventLog.js"
 import { description } from "../projection/description.js"
 import { type EventStep, rowsOf } from "../projection/Projection.js"
-import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
+import type { StateInLog } from "../projection/Snapshot.js"
 import { activeRow, type History, summaries } from "../projection/summaries.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
 import { makeListeners } from "./listeners.js"
-import { openSession, readOn, type SessionError } from "./openSession.js"
-import { checkActiveRow, mendSummaries } from "./projectionCheck.js"
+import { openSession, type SessionError } from "./openSession.js"
+import { mendSummaries } from "./projectionCheck.js"
 import { historyOf, projectionsOf, readEvents } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
+import { makeSessionCache } from "./SessionCache.js"
 import { makeTurns } from "./Turns.js"
 import { makeId } from "./id.js"
 
@@ -87,25 +88,8 @@ export interface Sessions {
   ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
-/** What the process keeps of a session between calls. */
-interface CachedSession {
-  newest: StateInLog | null
-  /** The version of the newest snapshot that was read or stored; `null` if there is none. */
-  snapshotVersion: number | null
-}
-
 /** More conflicts in a row are no competition between writers: the log contradicts itself. */
 const mostConflicts = 1_000
-
-/** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
-const isLandmark = (event: Event): boolean =>
-  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
-
-/**
- * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
- * come after a snapshot before another one is saved.
- */
-const eventsBetweenSnapshots = 32
 
 /** New events with the states before and after each of them. */
 const stepsOf = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): ReadonlyArray<EventStep> => {
@@ -153,50 +137,9 @@ const changesOf = (state: SessionState, steps: ReadonlyArray<EventStep>): Readon
  * ```
  */
 export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
-  const cache = new Map<string, CachedSession>()
+  const cache = makeSessionCache(log, capacity)
   const inTurn = makeTurns()
   const listeners = makeListeners(log)
-
-  /** What is cached of a session, moved to the end of the queue for eviction. */
-  const cachedOf = (session: string): CachedSession => {
-    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null }
-    cache.delete(session)
-    cache.set(session, cached)
-    if (cache.size > capacity) cache.delete(cache.keys().next().value ?? session)
-    return cached
-  }
-
-  /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
-  const remember = (cached: CachedSession, before: StateInLog | null, read: StateInLog): StateInLog => {
-    const { newest } = cached
-    if (newest === before || newest === null || read.state.version >= newest.state.version)
-      cached.newest = read
-    return read
-  }
-
-  const openAnew = (session: string, cached: CachedSession): Effect.Effect<StateInLog, SessionError> =>
-    Effect.gen(function* () {
-      const before = cached.newest
-      const { read, snapshotVersion } = yield* openSession(log, session)
-      cached.snapshotVersion = snapshotVersion
-      if (before === null) yield* checkActiveRow(log, read.state)
-      return remember(cached, before, read)
-    })
-
-  /** The newest state. It asks for the head of the log first: mostly nothing is new. */
-  const refresh = (session: string): Effect.Effect<StateInLog, SessionError> =>
-    Effect.suspend(() => {
-      const cached = cachedOf(session)
-      const { newest } = cached
-      if (newest === null) return openAnew(session, cached)
-      return Effect.flatMap(retryTransient(log.head(session)), (head) => {
-        if (head?.version === newest.state.version && head.batchId === newest.batchId)
-          return Effect.succeed(newest)
-        return Effect.flatMap(readOn(log, newest), (read) =>
-          read === null ? openAnew(session, cached) : Effect.succeed(remember(cached, newest, read)),
-        )
-      })
-    })
 
   const events: Sessions["events"] = (session, options) => readEvents(log, session, options)
 
@@ -208,7 +151,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const found = yield* retryTransient(historyOf(session, readTo(session)))
       yield* mendSummaries(log, session)
       // A summary that was damaged since this process read it is not shown any more, as after a restart.
-      const cached = cache.get(session)
+      const cached = cache.peek(session)
       const shown = cached?.newest?.state.summary?.version
       if (
         cached !== undefined &&
@@ -238,26 +181,6 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       ),
     )
 
-  const saveSnapshot = (
-    cached: CachedSession,
-    { state, batchId }: StateInLog & { readonly batchId: string },
-  ) =>
-    Effect.suspend(() =>
-      log.projections.put(state.session, { version: state.version, batchId }, [
-        { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
-      ]),
-    ).pipe(
-      Effect.map(() => void (cached.snapshotVersion = state.version)),
-      // Another writer was first: the next commit saves one.
-      Effect.catchTag("VersionConflict", () => Effect.void),
-      Effect.catchAll(({ reason }) =>
-        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), {
-          session: state.session,
-          reason,
-        }),
-      ),
-    )
-
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
   const append = (
     { state, batchId: lastBatchId }: StateInLog,
@@ -283,17 +206,13 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         .pipe(Effect.catchTag("VersionConflict", (conflict) => Effect.succeed(conflict)))
       if ("_tag" in appended) return appended
       listeners.tell(session)
-      const cached = cachedOf(session)
       if (appended.duplicate || recorded.some((one) => requiresReplay(state, one))) {
+        const cached = cache.of(session)
         cached.newest = appended.duplicate ? cached.newest : null
-        return { state: (yield* refresh(session)).state, appended }
+        return { state: (yield* cache.refresh(session)).state, appended }
       }
       const next = { state: steps.at(-1)?.after ?? state, batchId }
-      cached.newest = next
-      const isFar =
-        cached.snapshotVersion === null ||
-        next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
-      if (isFar && list.some(isLandmark)) yield* saveSnapshot(cached, next)
+      yield* cache.keep(next, list)
       return { state: next.state, appended }
     })
 
@@ -306,10 +225,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           batchId: given ?? (yield* makeId),
           retried: given === undefined ? ("in-place" as const) : ("anywhere" as const),
         }
-        let before = cachedOf(session).newest
+        let before = cache.of(session).newest
         for (let [conflicts, isNewest] = [0, false]; ;) {
           if (before === null) {
-            before = yield* refresh(session)
+            before = yield* cache.refresh(session)
             isNewest = true
           }
           const time = yield* Clock.currentTimeMillis
@@ -333,8 +252,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     )
 
   return {
-    load: (session) => Effect.map(refresh(session), ({ state }) => state),
-    cached: (session) => cache.get(session)?.newest?.state ?? null,
+    load: (session) => Effect.map(cache.refresh(session), ({ state }) => state),
+    cached: (session) => cache.peek(session)?.newest?.state ?? null,
     stateAt: (session, version) => Effect.map(openSession(log, session, version), ({ read }) => read.state),
     events,
     history,
@@ -345,7 +264,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     delete: (session) =>
       inTurn(
         session,
-        Effect.tap(log.delete(session), () => Effect.sync(() => cache.delete(session))),
+        Effect.tap(log.delete(session), () => Effect.sync(() => cache.forget(session))),
       ),
   }
 }

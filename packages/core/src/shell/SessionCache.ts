@@ -1,0 +1,124 @@
+/** The states that a process knows: read from the log when they are needed, and kept between calls. */
+import { Effect } from "effect"
+import type { Event } from "../event/Event.js"
+import type { Service as EventLog } from "../log/EventLog.js"
+import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
+import { openSession, readOn, type SessionError } from "./openSession.js"
+import { checkActiveRow } from "./projectionCheck.js"
+import { retryTransient } from "./retry.js"
+
+/** What the process keeps of a session between calls. */
+export interface CachedSession {
+  newest: StateInLog | null
+  /** The version of the newest snapshot that was read or stored; `null` if there is none. */
+  snapshotVersion: number | null
+}
+
+/** Whether a snapshot is worthwhile after an event: a commit makes the state small. */
+const isLandmark = (event: Event): boolean =>
+  event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
+
+/**
+ * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
+ * come after a snapshot before another one is saved.
+ */
+const eventsBetweenSnapshots = 32
+
+/** The cached sessions of one log. */
+export interface SessionCache {
+  /** What is cached of a session, which is now the most recently used session. */
+  readonly of: (session: string) => CachedSession
+  /** What is cached of a session; `undefined` if nothing is. */
+  readonly peek: (session: string) => CachedSession | undefined
+  /** The newest state. It asks for the head of the log first: mostly nothing is new. */
+  readonly refresh: (session: string) => Effect.Effect<StateInLog, SessionError>
+  /** Keeps a state that was just written, and saves a snapshot of it if that is worthwhile. */
+  readonly keep: (
+    next: StateInLog & { readonly batchId: string },
+    events: ReadonlyArray<Event>,
+  ) => Effect.Effect<void>
+  /** Forgets a session that is deleted. */
+  readonly forget: (session: string) => void
+}
+
+/** Makes a cache of so many sessions, the most recently used ones. */
+export const makeSessionCache = (log: EventLog, capacity: number): SessionCache => {
+  const cache = new Map<string, CachedSession>()
+
+  /** What is cached of a session, moved to the end of the queue for eviction. */
+  const cachedOf = (session: string): CachedSession => {
+    const cached = cache.get(session) ?? { newest: null, snapshotVersion: null }
+    cache.delete(session)
+    cache.set(session, cached)
+    if (cache.size > capacity) cache.delete(cache.keys().next().value ?? session)
+    return cached
+  }
+
+  /** Caches a state. A slow read must not replace a newer state that a writer has cached meanwhile. */
+  const remember = (cached: CachedSession, before: StateInLog | null, read: StateInLog): StateInLog => {
+    const { newest } = cached
+    if (newest === before || newest === null || read.state.version >= newest.state.version)
+      cached.newest = read
+    return read
+  }
+
+  const openAnew = (session: string, cached: CachedSession): Effect.Effect<StateInLog, SessionError> =>
+    Effect.gen(function* () {
+      const before = cached.newest
+      const { read, snapshotVersion } = yield* openSession(log, session)
+      cached.snapshotVersion = snapshotVersion
+      if (before === null) yield* checkActiveRow(log, read.state)
+      return remember(cached, before, read)
+    })
+
+  /** The newest state. It asks for the head of the log first: mostly nothing is new. */
+  const refresh = (session: string): Effect.Effect<StateInLog, SessionError> =>
+    Effect.suspend(() => {
+      const cached = cachedOf(session)
+      const { newest } = cached
+      if (newest === null) return openAnew(session, cached)
+      return Effect.flatMap(retryTransient(log.head(session)), (head) => {
+        if (head?.version === newest.state.version && head.batchId === newest.batchId)
+          return Effect.succeed(newest)
+        return Effect.flatMap(readOn(log, newest), (read) =>
+          read === null ? openAnew(session, cached) : Effect.succeed(remember(cached, newest, read)),
+        )
+      })
+    })
+
+  const saveSnapshot = (
+    cached: CachedSession,
+    { state, batchId }: StateInLog & { readonly batchId: string },
+  ) =>
+    Effect.suspend(() =>
+      log.projections.put(state.session, { version: state.version, batchId }, [
+        { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
+      ]),
+    ).pipe(
+      Effect.map(() => void (cached.snapshotVersion = state.version)),
+      // Another writer was first: the next commit saves one.
+      Effect.catchTag("VersionConflict", () => Effect.void),
+      Effect.catchAll(({ reason }) =>
+        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), {
+          session: state.session,
+          reason,
+        }),
+      ),
+    )
+
+  return {
+    of: cachedOf,
+    peek: (session) => cache.get(session),
+    refresh,
+    keep: (next, events) =>
+      Effect.suspend(() => {
+        const cached = cachedOf(next.state.session)
+        cached.newest = next
+        const isFar =
+          cached.snapshotVersion === null ||
+          next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
+        return isFar && events.some(isLandmark) ? saveSnapshot(cached, next) : Effect.void
+      }),
+    forget: (session) => void cache.delete(session),
+  }
+}
