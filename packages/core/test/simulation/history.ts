@@ -108,6 +108,8 @@ const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === 
 
 export class History {
   private readonly truths = new Map<string, Truth>()
+  /** The lives of sessions that a deletion ended. */
+  private readonly ended: Array<Truth> = []
   readonly batches = new Map<string, Batch>()
   /** Which process a compaction belongs to, and what had gone wrong there by then. */
   readonly owners = new Map<string, { readonly process: Process; readonly faults: number }>()
@@ -152,10 +154,17 @@ export class History {
     return { step: this.world.steps, time: this.world.now, incarnation, generation, version: records.length }
   }
 
+  /** The newest life of a session that has an event at its version, if any has. */
+  lifeOf(session: string, { version, id }: EventCodec.RecordedEvent): Truth | undefined {
+    const before = this.ended.filter((life) => life.session === session)
+    return [...before, this.of(session)].findLast(({ events }) => events[version - 1]?.id === id)
+  }
+
   /** The log deleted a session. */
   deleted(process: Process, session: string): void {
-    const { incarnation } = this.of(session)
-    this.truths.set(session, begun(session, incarnation + 1))
+    const life = this.of(session)
+    this.ended.push(life)
+    this.truths.set(session, begun(session, life.incarnation + 1))
     this.deletions.push({ session, process, step: this.world.steps })
     this.count("deletions")
   }

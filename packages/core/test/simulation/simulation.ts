@@ -229,7 +229,8 @@ class Run {
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
     // Every lease of a dead process and every back-off is over; or a live engine has to wait for it.
-    if (!this.keepsTime || this.draw.chance(0.5)) this.pass(6 * hour)
+    const anyKeepsTime = this.engines.some(({ plan: { options } }) => options.compaction.mode === "background")
+    if (!anyKeepsTime || this.draw.chance(0.5)) this.pass(6 * hour)
     this.goOn()
     this.settle()
     for (const engine of this.engines) {

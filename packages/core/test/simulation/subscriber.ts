@@ -66,13 +66,14 @@ export class Subscriber {
 
   private hear(recorded: EventCodec.RecordedEvent): void {
     const truth = this.history.of(this.session)
-    const written = truth.events[recorded.version - 1]?.id === recorded.id
+    const life = this.history.lifeOf(this.session, recorded)
+    const written = life === truth
     // A subscriber that has heard nothing yet cannot tell one log from another: it hears whichever there is.
     if (!this.heard && written) this.incarnation = truth.incarnation
     this.heard = true
-    // What was read before a deletion may be heard after it.
-    if (written && truth.incarnation !== this.incarnation && recorded.version === 1) {
-      this.incarnation = truth.incarnation
+    // What was read before a deletion may be heard after it: a life that is over by now may begin, too.
+    if (life !== undefined && life.incarnation > this.incarnation && recorded.version === 1) {
+      this.incarnation = life.incarnation
       this.next = 1
       this.ids.length = 0
     }
