@@ -31,6 +31,9 @@ describe("the simulation", () => {
     [323, "a fork read a session while it was redacted"],
     [4188, "a failure was recorded by a clock that is a year ahead"],
     [567, "a session came due between the last decision and its timer"],
+    [478, "a process was killed while it compacts, and the other processes keep no time"],
+    [1509, "a subscriber hears the start of a session that is deleted by then"],
+    [2038, "a session was deleted, grew to its old length and was deleted again while it was read"],
   ])("keeps all laws at seed %i, where %s", (seed) => {
     const { failed } = simulateAll(seed, 1, nothing)
     expect(failed === null ? "" : failure(failed)).toBe("")

@@ -5,7 +5,7 @@
 import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode } from "../event/EventCodec.js"
 import { foldRecords } from "../log/pages.js"
-import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
@@ -132,9 +132,10 @@ export const openSession = (
   to?: number,
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
-    for (let lost: number | null = null; ;) {
-      const newest: number = (yield* retryTransient(log.head(session)))?.version ?? 0
-      if (newest === 0) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
+    for (let lost: LogPosition | null = null; ;) {
+      const head: LogPosition | null = yield* retryTransient(log.head(session))
+      if (head === null) return { read: { state: empty(session), batchId: null }, snapshotVersion: null }
+      const newest = head.version
       const opened: OpenedSession = yield* readState(log, session, to, newest)
       const { version, summary } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) {
@@ -142,11 +143,11 @@ export const openSession = (
           yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
         return opened
       }
-      // The first time, the session may have been deleted, and begun anew, in between.
-      if (lost === newest) {
+      // Another head, or the first one: the session may have been deleted, and begun anew, in between.
+      if (lost?.version === newest && lost.batchId === head.batchId) {
         const detail = `it is missing, while the session is at version ${newest}; restore the log from a backup`
         return yield* new DamagedEvent({ session, version: version + 1, detail })
       }
-      lost = newest
+      lost = head
     }
   })
