@@ -2,15 +2,15 @@
  * The public API of `@memfold/core`, in the order of the flow: message, event, log, session, policy, summarize, compact,
  * render. `Memory` connects them.
  */
-export * as Message from "./message/Message.js"
-export * as Structure from "./message/Structure.js"
-export * as TokenCounter from "./message/TokenCounter.js"
+export * as Message from "./Message.js"
+export * as Structure from "./Structure.js"
+export * as TokenCounter from "./TokenCounter.js"
 
-export * as Summary from "./summary/Summary.js"
-export * as Wording from "./summary/Wording.js"
+export * as Summary from "./Summary.js"
+export * as Wording from "./Wording.js"
 
-export * as Event from "./event/Event.js"
-export * as EventCodec from "./event/EventCodec.js"
+export * as Event from "./Event.js"
+export * as EventCodec from "./EventCodec.js"
 
 export * as EventLog from "./EventLog.js"
 export * as InMemoryEventLog from "./log/InMemoryEventLog.js"
@@ -25,9 +25,9 @@ export * as SummaryMode from "./policy/SummaryMode.js"
 export type { MergeBlocks, RecallBlocks, SummarySize } from "./policy/SummarySize.js"
 export * as Split from "./policy/Split.js"
 export * as Pin from "./policy/Pin.js"
-export * as Prune from "./policy/Prune.js"
+export * as Prune from "./Prune.js"
 export * as ToolNotes from "./policy/ToolNotes.js"
-export * as Policy from "./policy/decide.js"
+export * as Policy from "./Policy.js"
 export { withMargin } from "./policy/withMargin.js"
 
 export * as Summarizer from "./summarize/Summarizer.js"
@@ -37,7 +37,7 @@ export * as EchoSummarizer from "./summarize/EchoSummarizer.js"
 export * as Prompt from "./summarize/Prompt.js"
 export * as InContext from "./summarize/InContext.js"
 
-export * as MemoryLayers from "./layers/MemoryLayers.js"
+export * as MemoryLayers from "./MemoryLayers.js"
 
 export * as FullTextIndex from "./recall/FullTextIndex.js"
 export * as Embedder from "./recall/Embedder.js"
@@ -53,12 +53,12 @@ export { IdempotencyKeyReused } from "./memory/appendMessages.js"
 export { CannotRedact, type MessageName, UnknownMessage } from "./history/redact.js"
 export { CannotFork } from "./history/fork.js"
 export { sleepUntil } from "./shell/sleepUntil.js"
-export * as Metrics from "./observe/metrics.js"
+export * as Metrics from "./Metrics.js"
 
-export * as Render from "./render/Render.js"
+export * as Render from "./Render.js"
 
 export * as Memory from "./Memory.js"
 
-export * as Verify from "./verify/Verify.js"
+export * as Verify from "./Verify.js"
 export * as Repair from "./verify/repair.js"
 export { orphans } from "./verify/orphans.js"

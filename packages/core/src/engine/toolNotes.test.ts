@@ -1,7 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { conversation } from "@memfold/testing/arbitrary"
-import { Message, ToolNotes, type Summary } from "../index.js"
+import { Message, ToolNotes } from "../index.js"
+import type * as Summary from "../summary/Summary.js"
 import { failureNotes, filesOf, splitNotes } from "./toolNotes.js"
 
 const { call, result, user } = Message

@@ -3,7 +3,9 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { byTag, event } from "@memfold/testing/arbitrary"
 import type { EventLog } from "../index.js"
-import { Event, EventCodec, Message } from "../index.js"
+import { Message } from "../index.js"
+import * as Event from "./Event.js"
+import * as EventCodec from "./EventCodec.js"
 
 const envelope = { session: "chat-1", version: 7, batchId: "commit", time: 1_700_000_000_000 }
 

@@ -4,7 +4,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { event } from "@memfold/testing/arbitrary"
-import { EventCodec } from "../index.js"
+import * as EventCodec from "./EventCodec.js"
 import { checksumOf, crc32, crc32InJavaScript } from "./checksum.js"
 
 describe("the checksum", () => {

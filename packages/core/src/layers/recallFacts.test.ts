@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { after, appended, committed, started, stateOf } from "@memfold/testing"
-import { Message, Render, type Session, TokenCounter } from "../index.js"
+import { Message, type Session, TokenCounter } from "../index.js"
+import { type AdditionsBefore, noAdditions } from "../render/Additions.js"
 import { LayersError, type Query, type Question, type Recalled, type Service } from "./MemoryLayers.js"
 import { recallFacts } from "./recallFacts.js"
 
@@ -73,7 +74,7 @@ describe("recallFacts", () => {
   it.effect("shows no section of which there is nothing to say", () =>
     Effect.gen(function* () {
       const { service } = layersThat(Effect.succeed({ user: [], scope: [] }))
-      expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual(Render.noAdditions)
+      expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual(noAdditions)
     }),
   )
 
@@ -162,7 +163,7 @@ describe("recallFacts", () => {
         scope: [known("scope", `${current && Message.text(current)}: ${"words ".repeat(200)}`)],
       }))
       const messages = Array.from({ length: 100 }, (_, at) => [user(`q${at}`), assistant("a")]).flat()
-      let before: ReadonlyArray<Render.AdditionsBefore> = []
+      let before: ReadonlyArray<AdditionsBefore> = []
       let begunAnew = 0
       for (let total = 1; total <= messages.length; total += 2) {
         const { among } = yield* recallFacts(service, counter, stateOf(messages.slice(0, total)))
@@ -252,9 +253,7 @@ describe("recallFacts", () => {
         Effect.interrupt,
       ]) {
         const { service } = layersThat(failing)
-        expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual(
-          Render.noAdditions,
-        )
+        expect(yield* recallFacts(service, counter, stateOf([Message.user("Hi")]))).toEqual(noAdditions)
       }
       const throwing: Service = {
         ...layersThat(Effect.never).service,
@@ -262,7 +261,7 @@ describe("recallFacts", () => {
           throw new Error("no")
         },
       }
-      expect(yield* recallFacts(throwing, counter, stateOf([Message.user("Hi")]))).toEqual(Render.noAdditions)
+      expect(yield* recallFacts(throwing, counter, stateOf([Message.user("Hi")]))).toEqual(noAdditions)
     }),
   )
 })

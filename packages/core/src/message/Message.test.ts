@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { Message, TokenCounter } from "../index.js"
+import { Message } from "../index.js"
+import * as TokenCounter from "./TokenCounter.js"
 
 const output = (text: string, isError?: boolean): Message.ToolResult => ({
   type: "tool-result",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { Keep, Prune } from "../index.js"
+import { Keep } from "../index.js"
+import * as Prune from "./Prune.js"
 
 const keep = Keep.lastMessages(2)
 

@@ -7,7 +7,6 @@ import {
   SummaryMode,
   Keep,
   Message,
-  Prune,
   type Policy,
   type Session,
   Split,
@@ -15,6 +14,7 @@ import {
   BatchSize,
   Trigger,
 } from "../index.js"
+import * as Prune from "./Prune.js"
 import { decide } from "./decide.js"
 
 const { assistant, call, result, system, user } = Message

@@ -7,8 +7,9 @@ import { appended, stateOf } from "@memfold/testing"
 import { Message, Session } from "../index.js"
 import { crc32 } from "../event/checksum.js"
 import { foldVersion, isOfOtherFold, snapshot as projection, stateIn, take } from "./Snapshot.js"
+import { requiresReplay } from "../session/evolve.js"
 
-const { empty, evolve, fold, requiresReplay } = Session
+const { empty, evolve, fold } = Session
 
 const taken = (state: Session.SessionState, batchId = "b") => take({ state, batchId })
 

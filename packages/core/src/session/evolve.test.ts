@@ -4,9 +4,12 @@ import { often } from "@memfold/harness/depth"
 import { chat, conversation, damaged, disorder } from "@memfold/testing/arbitrary"
 import * as oracles from "@memfold/testing/oracle"
 import { after, appended, cleared, committed, failed, invalidated, pruned, started } from "@memfold/testing"
-import { type Event, Message, Session, Structure } from "../index.js"
+import { type Event, Message, Session } from "../index.js"
+import * as Structure from "../message/Structure.js"
+import { requiresReplay } from "./evolve.js"
+import { tokensBetween } from "./SessionState.js"
 
-const { empty, evolve, fold, requiresReplay } = Session
+const { empty, evolve, fold } = Session
 
 /** What a state says, without the position in the log and with plain arrays. */
 /** A state without its position in the log: the version, and those that the prefix refers to. */
@@ -197,7 +200,7 @@ describe("SummaryCommitted", () => {
       [5, 60],
     ])
     expect(state.turnStarts.slice()).toEqual([4])
-    expect(Session.tokensBetween(state, 4, 6)).toBe(20)
+    expect(tokensBetween(state, 4, 6)).toBe(20)
   })
 
   it("carries the first segments over and puts its own behind them", () => {
@@ -335,8 +338,8 @@ describe("ToolOutputsPruned", () => {
     const state = after(...alone)
     expect(Session.contextTokens(after(...six))).toBe(60)
     expect(Session.contextTokens(state)).toBe(53)
-    expect(Session.tokensBetween(state, 2, 3)).toBe(3)
-    expect(Session.tokensBetween(state, 2, 6)).toBe(33)
+    expect(tokensBetween(state, 2, 3)).toBe(3)
+    expect(tokensBetween(state, 2, 6)).toBe(33)
     expect(state.appendedTokens).toBe(60)
   })
 

@@ -9,7 +9,6 @@ import {
   Memory,
   Message,
   ToolNotes,
-  Prune,
   Session,
   Split,
   Strategy,
@@ -18,6 +17,7 @@ import {
   Trigger,
   Verify,
 } from "../index.js"
+import * as Prune from "../policy/Prune.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const tags = (session: string) =>

@@ -8,7 +8,6 @@ import {
   InMemoryEventLog,
   Keep,
   Memory,
-  Message,
   Session,
   Split,
   Strategy,
@@ -18,6 +17,7 @@ import {
   Trigger,
   Verify,
 } from "../index.js"
+import * as Message from "../message/Message.js"
 import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const secret = "block-of"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Wording } from "../index.js"
+import * as Wording from "./Wording.js"
 
 const { body, conversationSummary: wording, write } = Wording
 

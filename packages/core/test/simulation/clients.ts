@@ -40,6 +40,8 @@ const promptly = 5_000
 export class Clients {
   readonly pending = new Set<Pending>()
   readonly subscribers = new Set<Subscriber>()
+  /** How many subscribers come back soon. */
+  private returning = 0
   private readonly talks = new Map<string, Talk>()
   private over = false
   private messages = 0
@@ -492,11 +494,18 @@ export class Clients {
   private resubscribe(ended: Subscriber): void {
     const { world, history } = this.parts
     const { session, incarnation, next } = ended
+    this.returning++
     world.later(null, world.draw.below(2_000), `a subscriber of ${session} comes back`, () => {
+      this.returning--
       const { engine } = this
       if (engine === undefined || this.over || history.of(session).incarnation !== incarnation) return
       this.subscribe(engine, session, next)
     })
+  }
+
+  /** Whether anybody asks for new events every few seconds, now or soon. */
+  get isPolled(): boolean {
+    return this.subscribers.size + this.returning > 0
   }
 
   /** Ends all subscriptions. */

@@ -19,6 +19,7 @@ import { checkSegments } from "./segments.js"
 import { marksIn, marksOf } from "./talk.js"
 import { failOn, must, Violation } from "./violation.js"
 import type { Process, World } from "./world.js"
+import { requiresReplay } from "../../src/session/evolve.js"
 
 /** The messages of an append, under the commit id its client gave. Where they stand is known once they do. */
 export interface Batch {
@@ -338,7 +339,7 @@ export class History {
   private fold(truth: Truth, from: number): void {
     for (const recorded of truth.events.slice(from - 1)) {
       const before = truth.states[recorded.version - 1]!
-      const again = Session.requiresReplay(before, recorded)
+      const again = requiresReplay(before, recorded)
       truth.states[recorded.version] = again
         ? Session.fold(Session.empty(truth.session), truth.events.slice(0, recorded.version))
         : Session.evolve(before, recorded)

@@ -16,6 +16,7 @@ import { planOf } from "./plan.js"
 import { every } from "./subscriber.js"
 import { must, Violation } from "./violation.js"
 import { World } from "./world.js"
+import { requiresReplay } from "../../src/session/evolve.js"
 
 /** What a run came to. */
 export interface Report {
@@ -110,7 +111,7 @@ class Run {
       }
       const action = draw.weighted(plan.weights)
       if (action === "pause") {
-        const pause = this.clients.subscribers.size > 0 ? 60_000 : draw.pick([5_000, 60_000, hour])
+        const pause = this.clients.isPolled ? 60_000 : draw.pick([5_000, 60_000, hour])
         world.later(null, draw.below(pause), "time has passed", next)
         return
       }
@@ -229,7 +230,9 @@ class Run {
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
     // Every lease of a dead process and every back-off is over; or a live engine has to wait for it.
-    const anyKeepsTime = this.engines.some(({ plan: { options } }) => options.compaction.mode === "background")
+    const anyKeepsTime = this.engines.some(
+      ({ plan: { options } }) => options.compaction.mode === "background",
+    )
     if (!anyKeepsTime || this.draw.chance(0.5)) this.pass(6 * hour)
     this.goOn()
     this.settle()
@@ -389,7 +392,7 @@ class Run {
     if (restored._tag === "None") return
     let { state } = restored.value
     for (const recorded of events.slice(version)) {
-      if (Session.requiresReplay(state, recorded)) return
+      if (requiresReplay(state, recorded)) return
       state = Session.evolve(state, recorded)
     }
     must(sameState(state, states.at(-1)!), "L6", () => `${session} from ${version} on is another`)

@@ -1,0 +1,22 @@
+/** The events of a session. */
+export {
+  CompactionFailed,
+  CompactionPaused,
+  CompactionReleased,
+  CompactionRenewed,
+  CompactionStarted,
+  Event,
+  Fact,
+  FactRemoved,
+  FactsLearned,
+  MessageAppended,
+  MessageRedacted,
+  PlannedPart,
+  PrunedOutput,
+  SessionCleared,
+  SessionDescribed,
+  SummaryCommitted,
+  SummaryInvalidated,
+  SummarySuperseded,
+  ToolOutputsPruned,
+} from "./event/Event.js"

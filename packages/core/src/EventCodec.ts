@@ -1,0 +1,11 @@
+/** The stored form of events, as users of the package see it. */
+export { checksumOf } from "./event/checksum.js"
+export {
+  DamagedEvent,
+  decode,
+  encode,
+  encodeBatch,
+  encodeRewritten,
+  recordedAfter,
+} from "./event/EventCodec.js"
+export type { AnyEvent, DamagedSummary, RecordedEvent, UnknownEvent } from "./event/EventCodec.js"

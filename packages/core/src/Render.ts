@@ -1,0 +1,3 @@
+/** The context that is rendered from a state, as users of the package see it. */
+export { headOf, render } from "./render/Render.js"
+export type { BoundReasoning, Context, RenderStyle, Section, SectionName } from "./render/Render.js"

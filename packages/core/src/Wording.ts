@@ -1,0 +1,12 @@
+/** The words that introduce a summary in a context. */
+export {
+  asData,
+  conversationSummary,
+  earlierConversation,
+  presets,
+  separately,
+  texts,
+  sessionMemory,
+  Wording,
+  write,
+} from "./summary/Wording.js"
