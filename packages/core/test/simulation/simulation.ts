@@ -17,6 +17,7 @@ import { every } from "./subscriber.js"
 import { must, Violation } from "./violation.js"
 import { World } from "./world.js"
 import { requiresReplay } from "../../src/session/evolve.js"
+import { isFromWrongClock } from "../../src/shell/Leases.js"
 
 /** What a run came to. */
 export interface Report {
@@ -297,6 +298,7 @@ class Run {
     if (!plan.agreed || engines.some(({ plan: { options } }) => !looks(options.compaction.mode))) return
     const keepsTime = this.keepsTime(session)
     if (keepsTime) this.pass(6 * hour)
+    else this.outwaitWrongClock(chosen)
     const tried = chosen.events.findLast(({ event }) => event._tag === "CompactionFailed")?.event
     const failed = tried?._tag === "CompactionFailed" ? history.owners.get(tried.compaction)?.process : null
     // An engine that compacts inline tries again with its next append; the other engines do not know of its failure.
@@ -317,6 +319,19 @@ class Run {
         () => `no engine compacts ${session}: ${JSON.stringify(decision)}`,
       )
     }
+  }
+
+  /**
+   * An engine waits for the length of a lease that a wrong clock has set, from when it first sees the lease. If it keeps no
+   * time, the next append brings the next look.
+   */
+  private outwaitWrongClock({ session, states }: Truth): void {
+    const { running } = states.at(-1)!
+    const { engines, clients } = this
+    if (running === null || !engines.some(({ process }) => isFromWrongClock(running, process.time()))) return
+    this.pass(hour)
+    for (const engine of engines) clients.append(engine, session)
+    this.drain()
   }
 
   /** Settling ends, and then nothing is due (law L9). */
