@@ -1,12 +1,12 @@
 /** What the policies of `docs/compose.md` do, and that the page shows them as they are. */
 import {
-  CurrentSummarizer,
   EchoSummarizer,
   InMemoryEventLog,
   Memory,
   Message,
   type Strategy,
   TokenCounter,
+  Summarizer,
 } from "@memfold/core"
 import { Effect, Layer, TestClock, TestContext } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
@@ -26,7 +26,7 @@ const using = <A, E>(
   Effect.flatMap(Memory.Memory, program).pipe(
     Effect.provide(Memory.layer({ strategy, compaction: { mode: "inline" } })),
     Effect.provide(InMemoryEventLog.layer),
-    Effect.provide(Layer.succeed(CurrentSummarizer, EchoSummarizer.make())),
+    Effect.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
     Effect.provide(
       Layer.succeed(TokenCounter.TokenCounter, {
         name: "quarter",

@@ -2,14 +2,7 @@
  * Measures an append while no compaction succeeds: the summarizer always fails, and the session grows to 100,000
  * uncovered messages. The reference is a session of 100 messages in the same run; only ratios are claims.
  */
-import {
-  CurrentSummarizer,
-  InMemoryEventLog,
-  Memory,
-  Message,
-  type Strategy,
-  Summarizer,
-} from "@memfold/core"
+import { InMemoryEventLog, Memory, Message, type Strategy, Summarizer } from "@memfold/core"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { SplitTurn } from "@memfold/strategy-split-turn"
@@ -38,7 +31,7 @@ const strategies: ReadonlyArray<Strategy.Strategy> = [
 /** Median milliseconds of an append of one message, decision included, to a session with `size` uncovered messages. */
 const measure = (strategy: Strategy.Strategy, size: number): Promise<number> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "inline", backOff: "1 hour" } })
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "inline", backOff: "1 hour" } }).pipe()
     for (let from = 0; from < size; from += 1_000) {
       const count = Math.min(1_000, size - from)
       yield* memory.append(
@@ -57,7 +50,7 @@ const measure = (strategy: Strategy.Strategy, size: number): Promise<number> =>
   }).pipe(
     Effect.scoped,
     Effect.provide(InMemoryEventLog.layer),
-    Effect.provideService(CurrentSummarizer, failing),
+    Effect.provideService(Summarizer.Summarizer, failing),
     Logger.withMinimumLogLevel(LogLevel.None),
     Effect.runPromise,
   )

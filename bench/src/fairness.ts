@@ -2,7 +2,7 @@
  * Measures processes that append to one session of a SQLite file at the same time: how the appends are shared out, and
  * how long each takes. The process with the most appends is compared with the one with the fewest.
  */
-import { Memory, Message } from "@memfold/core"
+import { Memory, Message, Summarizer } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect } from "effect"
@@ -13,6 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { told } from "./measure.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 interface Share {
   readonly appends: number
@@ -27,7 +28,9 @@ const millis = 10_000
 /** Appends to one session as fast as it can; what a child process of this benchmark does. */
 const appending = (filename: string): Promise<Share> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+    )
     yield* memory.context("s")
     yield* Effect.promise(async () => {
       process.send?.("ready")

@@ -2,7 +2,7 @@
  * Measures a turn as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
  * session. The session of 100 messages is the reference of the same run; only ratios are claims.
  */
-import { EventLog, Memory, Message } from "@memfold/core"
+import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Bench } from "tinybench"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const sizes = [100, 10_000, 100_000] as const
 
@@ -23,7 +24,9 @@ const say = (text: string) => process.stderr.write(`${text}\n`)
 /** Writes a file with one session of `size` messages, compacted as it grew. */
 const prepare = (filename: string, size: number) =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } })
+    const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+    )
     for (let from = 0; from < size; from += 50) {
       yield* memory.append(
         "s",
@@ -46,6 +49,7 @@ const opened = async (filename: string) => {
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
       return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
+        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
         Effect.provideService(EventLog.EventLog, log),
       )
     }).pipe(Scope.extend(scope)),

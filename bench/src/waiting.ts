@@ -1,5 +1,5 @@
 /** Measures appends that all wait for one session. Each of them may cost no more when there are ten times as many. */
-import { Memory } from "@memfold/core"
+import { Memory, Summarizer } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect } from "effect"
@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { claim, median, milliseconds, told, turn } from "./measure.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const few = 1_000
 const many = 10_000
@@ -26,7 +27,9 @@ export const waiting = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-bench-"))
   try {
     return await Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } })
+      const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      )
       yield* appendAtOnce(memory, "warm-up", few)
       const times = { few: [] as Array<number>, many: [] as Array<number> }
       for (let turn = 0; turn < 3; turn++) {

@@ -3,6 +3,7 @@ import { InMemoryEventLog, Memory, Message, TokenCounter } from "@memfold/core"
 import { type Conversation, fullHistory } from "@memfold/lab"
 import { Effect, Layer } from "effect"
 import type { Bound } from "./bounds.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** The newest messages that fit into a budget, as recall counts them. */
 const newest = (messages: ReadonlyArray<Message.Message>, budget: number): string => {
@@ -71,6 +72,7 @@ export const recallOf = async (conversations: ReadonlyArray<Conversation>): Prom
       }
     })
     const live = Memory.layer({ strategy: fullHistory, compaction: { mode: "off" } }).pipe(
+      Layer.provide(ExtractiveSummarizer.layer()),
       Layer.provide(InMemoryEventLog.layer),
     )
     await Effect.runPromise(program.pipe(Effect.provide(live)))

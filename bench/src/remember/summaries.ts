@@ -3,7 +3,6 @@
  * same size.
  */
 import {
-  ExtractiveSummarizer,
   Keep,
   type Message,
   Recall,
@@ -13,6 +12,7 @@ import {
   TokenCounter,
   Trigger,
 } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { type Conversation, recentMessages, type Report, run } from "@memfold/lab"
 import { Effect } from "effect"
 import type { Bound } from "./bounds.js"

@@ -1,5 +1,5 @@
 /** The two interfaces of memfold that are measured, behind one shape. */
-import { CurrentSummarizer, EventLog, Memory, Message } from "@memfold/core"
+import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
@@ -51,7 +51,7 @@ export const effects = async (filename: string, compaction: Compaction): Promise
       const log = yield* SqliteEventLog.make({ filename })
       return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: compaction } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, {
+        Effect.provideService(Summarizer.Summarizer, {
           name: "at once",
           summarize: () => Effect.succeed({ text: summary }),
         }),

@@ -1,5 +1,5 @@
 /** A turn in Redis (everysec) against a bare XADD of the same bytes. */
-import { EventCodec, EventLog, Memory, Message } from "@memfold/core"
+import { EventCodec, EventLog, Memory, Message, Summarizer } from "@memfold/core"
 import * as RedisEventLog from "@memfold/store-redis"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect } from "effect"
@@ -9,6 +9,7 @@ import { withServer } from "../redis.js"
 import { turnAt } from "./conversation.js"
 import { type Cost, costOf } from "./cost.js"
 import { compared } from "./pairs.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const rounds = 120
 const warmUp = 40
@@ -34,6 +35,7 @@ const against = (port: number): Promise<boolean> =>
     client.on("error", () => undefined)
     const log = yield* RedisEventLog.make({ url: `redis://127.0.0.1:${port}`, prefix: "bench" })
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
       Effect.provideService(EventLog.EventLog, log),
     )
     const records = Array.from({ length: rounds * perRound }, (_, index) => recordsAt(index))

@@ -1,5 +1,6 @@
 /** The shipped summarizers by their names, and summarizers that are given as functions. */
-import { EchoSummarizer, ExtractiveSummarizer, InContext, Message, Prompt, Summarizer } from "@memfold/core"
+import { EchoSummarizer, InContext, Message, Prompt, Summarizer } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either } from "effect"
 import {
   type ContextMessages,

@@ -2,14 +2,8 @@
  * Every strategy over real transcripts: each file of the folder whose format the command line reads is replayed,
  * and the laws are checked on what came of it. The folder is named by MEMFOLD_CORPUS; see `npm run test:corpus`.
  */
-import {
-  EchoSummarizer,
-  EventLog,
-  ExtractiveSummarizer,
-  InMemoryEventLog,
-  orphans,
-  Verify,
-} from "@memfold/core"
+import { EchoSummarizer, EventLog, InMemoryEventLog, orphans, Verify } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { strategies } from "@memfold/catalog"

@@ -5,7 +5,8 @@
  *
  * Identifiers are found by the patterns of `@memfold/lab`, not by those of the summarizer.
  */
-import { ExtractiveSummarizer, Message, TokenCounter } from "@memfold/core"
+import { Message, TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { identifiersIn } from "@memfold/lab"
 import { Effect } from "effect"
 import { expect, it } from "vitest"

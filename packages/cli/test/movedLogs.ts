@@ -1,5 +1,5 @@
 /** Logs to copy and to export. */
-import { CurrentSummarizer, EchoSummarizer, EventLog, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import { EchoSummarizer, EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { Effect, type Scope, Stream } from "effect"
 import { pairs } from "@memfold/harness/engine"
 
@@ -7,7 +7,7 @@ import { pairs } from "@memfold/harness/engine"
 export const memoryOver = (log: EventLog.Service) =>
   Memory.make({ strategy: pairs, compaction: { mode: "inline" } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),
+    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
   )
 
 /** A text that encodings and JSON Lines have to keep as it is. */

@@ -1,12 +1,5 @@
 /** States of older programs, and what an import makes of them. */
-import {
-  CurrentSummarizer,
-  EchoSummarizer,
-  EventLog,
-  InMemoryEventLog,
-  Memory,
-  TokenCounter,
-} from "@memfold/core"
+import { EchoSummarizer, EventLog, InMemoryEventLog, Memory, TokenCounter, Summarizer } from "@memfold/core"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Effect } from "effect"
 import { expect } from "vitest"
@@ -45,10 +38,10 @@ export const withImport = <A, E>(
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     expect(yield* write(log, "s", "import-1", events)).toBe(true)
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe()
     return yield* use(memory, log)
   }).pipe(
-    Effect.provideService(CurrentSummarizer, EchoSummarizer.make()),
+    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
     Effect.scoped,
     Effect.provide(InMemoryEventLog.layer),
     Effect.runPromise,

@@ -2,7 +2,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Option, Stream } from "effect"
 import { echo, gated, pairs, said, withMemory } from "@memfold/harness/engine"
 import {
-  CurrentSummarizer,
   EventLog,
   SummaryMode,
   InMemoryEventLog,
@@ -15,6 +14,7 @@ import {
   Trigger,
   Verify,
   Wording,
+  Summarizer,
 } from "./index.js"
 
 const small = Strategy.make({
@@ -137,6 +137,7 @@ describe("append", () => {
       ]) {
         const memory = yield* Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
           Effect.provideService(TokenCounter.TokenCounter, { name: "broken", count }),
+          Effect.provideService(Summarizer.Summarizer, echo),
         )
         yield* memory.append("s", Message.user("some words to count"))
         expect((yield* memory.context("s")).tokens).toBeGreaterThan(4)
@@ -149,7 +150,7 @@ describe("append", () => {
       const log = yield* InMemoryEventLog.make
       const engine = Memory.make({ strategy: small }).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, echo),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const engines = [yield* engine, yield* engine]
       yield* Effect.forEach(
@@ -221,7 +222,7 @@ describe("a session", () => {
         strategy: small,
         compaction: { mode: "inline" },
         cachedSessions: 2,
-      }).pipe(Effect.provideService(CurrentSummarizer, echo))
+      }).pipe(Effect.provideService(Summarizer.Summarizer, echo))
       const names = ["a", "b", "c", "d"]
       for (let turn = 0; turn < 12; turn++) {
         for (const name of names)
@@ -277,6 +278,7 @@ describe("a store that contradicts itself", () => {
       }
       const memory = yield* Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const error = yield* Effect.flip(
         memory.append("s", Message.user("hello")).pipe(Effect.withClock(impatient)),
@@ -292,6 +294,7 @@ describe("a session that another process deletes", () => {
       const log = yield* InMemoryEventLog.make
       const engine = Memory.make({ strategy: small, compaction: { mode: "manual" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const mine = yield* engine
       const other = yield* engine
@@ -409,7 +412,10 @@ describe("a memory with a wording of its own", () => {
           strategy: pairs,
           ...options,
           compaction: { mode: "manual", ...options.compaction },
-        }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(CurrentSummarizer, echo))
+        }).pipe(
+          Effect.provideService(EventLog.EventLog, log),
+          Effect.provideService(Summarizer.Summarizer, echo),
+        )
       const before = yield* engine({})
       yield* before.append("s", said(6))
       yield* before.compact("s", { which: "due" })

@@ -43,6 +43,7 @@ import type { Strategy } from "./policy/Strategy.js"
 import { describe } from "./session/description.js"
 import type { SessionState } from "./session/SessionState.js"
 import { subscribe } from "./shell/subscribe.js"
+import type { Summarizer } from "./summarize/Summarizer.js"
 
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
@@ -62,7 +63,8 @@ export { checkOptions, InvalidOption } from "./memory/options.js"
  * @example
  * ```ts
  * import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
- * import { Effect } from "effect"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+ * import { Effect, Layer } from "effect"
  *
  * const strategy = Strategy.make({
  *   name: "short",
@@ -76,10 +78,11 @@ export { checkOptions, InvalidOption } from "./memory/options.js"
  *   return yield* memory.append("chat-1", Message.user("Hello"))
  * })
  *
- * console.log(await Effect.runPromise(Effect.scoped(Effect.provide(program, InMemoryEventLog.layer))))
+ * const parts = Layer.merge(InMemoryEventLog.layer, ExtractiveSummarizer.layer())
+ * console.log(await Effect.runPromise(Effect.scoped(Effect.provide(program, parts))))
  * ```
  */
-export const make = (options: Options): Effect.Effect<Service, never, EventLog | Scope.Scope> =>
+export const make = (options: Options): Effect.Effect<Service, never, EventLog | Summarizer | Scope.Scope> =>
   Effect.map(makeParts(options), (parts): Service => {
     const { log, sessions, schedule, underWay, strategyOf, layers, mode } = parts
     const load = (session: string, at?: AtVersionOptions) => readState(sessions, session, at)
@@ -186,6 +189,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
  * @example
  * ```ts
  * import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Layer } from "effect"
  *
  * const strategy = Strategy.make({
@@ -196,9 +200,9 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
  * })
  *
  * export const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
- *   Layer.provide(InMemoryEventLog.layer),
+ *   Layer.provide([InMemoryEventLog.layer, ExtractiveSummarizer.layer()]),
  * )
  * ```
  */
-export const layer = (options: Options): Layer.Layer<Memory, never, EventLog> =>
+export const layer = (options: Options): Layer.Layer<Memory, never, EventLog | Summarizer> =>
   Layer.scoped(Memory, make(options))

@@ -1,7 +1,6 @@
 /** Memories for tests: a log of their own, a summarizer that says what it covers. */
 import { Layer } from "effect"
 import {
-  CurrentSummarizer,
   EchoSummarizer,
   type EventLog,
   SummaryMode,
@@ -10,7 +9,7 @@ import {
   Memory,
   Message,
   Strategy,
-  type Summarizer,
+  Summarizer,
   Trigger,
 } from "@memfold/core"
 
@@ -23,10 +22,10 @@ export const echo: Summarizer.Service = EchoSummarizer.make()
 export const withMemory = (
   options: Memory.Options,
   summarizer: Summarizer.Service = echo,
-): Layer.Layer<Memory.Memory | EventLog.EventLog> =>
+): Layer.Layer<Memory.Memory | EventLog.EventLog | Summarizer.Summarizer> =>
   Memory.layer(options).pipe(
     Layer.provideMerge(InMemoryEventLog.layer),
-    Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
+    Layer.provideMerge(Layer.succeed(Summarizer.Summarizer, summarizer)),
   )
 
 /** Compacts by fours and keeps two messages. */

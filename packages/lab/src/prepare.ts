@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { askedIn, type Conversation, isAnswered } from "./Conversation.js"
 import { wantedOf } from "./evidence.js"
 import { neededIn } from "./identifiers.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** What every policy is measured with on a conversation. It is plain data, so it can be sent to another thread. */
 export interface Prepared {
@@ -59,6 +60,7 @@ export const prepare = async (
     return found
   })
   const live = Memory.layer({ strategy: fullHistory, compaction: { mode: "off" } }).pipe(
+    Layer.provide(ExtractiveSummarizer.layer()),
     Layer.provide(InMemoryEventLog.layer),
   )
   return {

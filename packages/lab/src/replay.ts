@@ -1,8 +1,6 @@
 /** A conversation under a strategy: what its calls cost, and what stands in its contexts when it is needed. */
 import {
-  CurrentSummarizer,
   type EventLog,
-  ExtractiveSummarizer,
   FullTextIndex,
   InContext,
   InMemoryEventLog,
@@ -14,10 +12,11 @@ import {
   Recall,
   type Render,
   type Strategy,
-  type Summarizer,
+  Summarizer,
   TokenCounter,
   withMargin,
 } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Cost, type Prices } from "@memfold/prices"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import type { Conversation } from "./Conversation.js"
@@ -306,7 +305,7 @@ export const replay = async (
   const live = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
     Layer.provide(learning),
     Layer.provide(InMemoryEventLog.layer),
-    Layer.provide(Layer.succeed(CurrentSummarizer, charged)),
+    Layer.provide(Layer.succeed(Summarizer.Summarizer, charged)),
     Layer.provide(Layer.sync(FullTextIndex.FullTextIndex, indexForForks)),
   )
   // Failures are in the result; a line for each of hundreds would hide the report.

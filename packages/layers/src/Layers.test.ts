@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
 import {
-  CurrentSummarizer,
   EventLog,
   SummaryMode,
   InMemoryEventLog,
@@ -10,6 +9,7 @@ import {
   Message,
   Strategy,
   Trigger,
+  Summarizer,
 } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream, TestClock, TestContext } from "effect"
 import * as fc from "fast-check"
@@ -35,7 +35,7 @@ const echo = { name: "echo", summarize: () => Effect.succeed({ text: "so far" })
 const withLayers = (options: Options = {}, compaction: "inline" | "manual" | "background" = "inline") =>
   Memory.layer({ strategy: pairs, compaction: { mode: compaction } }).pipe(
     Layer.provide(layer(options)),
-    Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
+    Layer.provide(Layer.succeed(Summarizer.Summarizer, echo)),
     Layer.provideMerge(InMemoryEventLog.layer),
   )
 
@@ -45,7 +45,7 @@ const anotherMemory = (options: Options = {}) =>
     const layers = yield* make(options)
     return yield* Memory.make({ strategy: pairs, compaction: { mode: "inline" } }).pipe(
       Effect.provideService(MemoryLayers.MemoryLayers, layers),
-      Effect.provideService(CurrentSummarizer, echo),
+      Effect.provideService(Summarizer.Summarizer, echo),
     )
   })
 

@@ -224,6 +224,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
  * ```ts
  * import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
  * import { layer as memoryLayers } from "@memfold/layers"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Layer } from "effect"
  *
  * const strategy = Strategy.make({
@@ -235,7 +236,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
  *
  * const memory = Memory.layer({ strategy }).pipe(
  *   Layer.provide(memoryLayers({ userOf: (session) => session.split("/")[0] })),
- *   Layer.provide(InMemoryEventLog.layer),
+ *   Layer.provide([InMemoryEventLog.layer, ExtractiveSummarizer.layer()]),
  * )
  * ```
  */

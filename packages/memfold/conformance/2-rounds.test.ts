@@ -1,5 +1,5 @@
 /** Reference design 2, the A/B rounds, row by row; the rows are in docs/conformance.md. */
-import { CurrentSummarizer, InMemoryEventLog, Memory, Message, type Summarizer } from "@memfold/core"
+import { InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -81,7 +81,7 @@ const withLayers = <A>(
   })
   const live = Memory.layer({ strategy: Rounds(), compaction: { mode: "inline" } }).pipe(
     Layer.provide(layers),
-    Layer.provide(Layer.succeed(CurrentSummarizer, summarizer)),
+    Layer.provide(Layer.succeed(Summarizer.Summarizer, summarizer)),
     Layer.provide(InMemoryEventLog.layer),
   )
   return Effect.runPromise(Effect.flatMap(Memory.Memory, use).pipe(Effect.provide(live)))

@@ -1,13 +1,6 @@
 /** Reference design 3, the summary store and the split turn, row by row; the rows are in docs/conformance.md. */
-import {
-  ExtractiveSummarizer,
-  Memory as Engine,
-  Message,
-  orphans,
-  Prune,
-  type Session,
-  TokenCounter,
-} from "@memfold/core"
+import { Memory as Engine, Message, orphans, Prune, type Session, TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { gpt } from "@memfold/tokens-gpt"
 import { Effect, Logger, LogLevel } from "effect"
@@ -1030,7 +1023,7 @@ describe("verification 2: sixty messages and a restart", () => {
     )
     await Engine.make({ strategy: SplitTurn() }).pipe(
       Effect.flatMap((memory) => memory.context("s")),
-      Effect.provide(SqliteEventLog.layer({ filename: file })),
+      Effect.provide([SqliteEventLog.layer({ filename: file }), ExtractiveSummarizer.layer()]),
       Logger.withMinimumLogLevel(LogLevel.Debug),
       Effect.provide(listening),
       Effect.scoped,

@@ -1,5 +1,6 @@
 /** Reference design 4, rolling compression, row by row; the rows are in docs/conformance.md. */
-import { ExtractiveSummarizer, Message, type Prompt, type Summarizer, type TokenCounter } from "@memfold/core"
+import { Message, type Prompt, type Summarizer, type TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"

@@ -2,7 +2,8 @@
  * Law L17 over real transcripts: every context at every version, of every shipped strategy and format, passes the rules of
  * its provider. Each answer of an assistant carries reasoning that is signed for the request of that moment.
  */
-import { ExtractiveSummarizer, InMemoryEventLog } from "@memfold/core"
+import { InMemoryEventLog } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"

@@ -11,6 +11,8 @@ import {
   Trigger,
   VectorIndex,
   Verify,
+  Summarizer,
+  EchoSummarizer,
 } from "@memfold/core"
 import Sqlite from "better-sqlite3"
 import { Effect, Exit, Logger, Scope } from "effect"
@@ -68,6 +70,7 @@ const run = <A, E>(use: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>): P
 const memoryOn = (options: Options, given: Embedder.Service | null = embedder) =>
   Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (index) =>
     Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
       Effect.provideService(VectorIndex.VectorIndex, index),
       Effect.provideService(Embedder.Embedder, given),
     ),
@@ -168,8 +171,11 @@ it("loses the vectors of what another process redacted and could not forget, whe
       )
       // It ends after the log's redaction, before it tells the index.
       yield* Effect.scoped(
-        Effect.flatMap(Memory.make({ strategy, compaction: { mode: "off" } }), (memory) =>
-          memory.redact("s", 0),
+        Effect.flatMap(
+          Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+            Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
+          ),
+          (memory) => memory.redact("s", 0),
         ),
       )
       expect(isWritten(path, car)).toBe(true)

@@ -83,10 +83,12 @@ export const make = (options: Options): Effect.Effect<RedisEventLog, EventLog.Lo
  * import { Memory } from "@memfold/core"
  * import * as RedisEventLog from "@memfold/store-redis"
  * import { SlidingWindow } from "@memfold/strategy-sliding-window"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Layer } from "effect"
  *
  * export const live = Memory.layer({ strategy: SlidingWindow() }).pipe(
  *   Layer.provide(RedisEventLog.layer({ url: "redis://localhost:6379", require: "everysec" })),
+ *   Layer.provide(ExtractiveSummarizer.layer()),
  * )
  * ```
  */

@@ -1,5 +1,5 @@
 /** Summary rows in Redis that another program has changed: found by verify, mended by repair. */
-import { EventLog, Memory, Repair, Verify } from "@memfold/core"
+import { EventLog, Memory, Repair, Verify, Summarizer, EchoSummarizer } from "@memfold/core"
 import { Effect, Logger, LogLevel } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
 import { pairs, said } from "@memfold/harness/engine"
@@ -62,7 +62,11 @@ for (const [what, change] of changes) {
     return withLog({ url: one.url, prefix }, (log) =>
       Effect.gen(function* () {
         const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
-        const opened = Effect.provideService(Memory.make(manual), EventLog.EventLog, log as EventLog.Service)
+        const opened = Effect.provideService(
+          Memory.make(manual).pipe(Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make())),
+          EventLog.EventLog,
+          log as EventLog.Service,
+        )
         const memory = yield* opened
         for (const from of [0, 6]) {
           yield* memory.append("s", said(6, from))

@@ -1,5 +1,5 @@
 /** Several engines on one Redis, as several processes have them. */
-import { CurrentSummarizer, EventLog, Memory, Message, type Summarizer, Verify } from "@memfold/core"
+import { EventLog, Memory, Message, Summarizer, Verify } from "@memfold/core"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { random } from "@memfold/harness/random"
@@ -36,7 +36,7 @@ describe.each(stores)("several engines on %s", (_name, where) => {
       }
       const memory = yield* Memory.make({ strategy: pairs, compaction: { shutdown: "10 seconds" } }).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, summarizer),
+        Effect.provideService(Summarizer.Summarizer, summarizer),
       )
       return { log, memory }
     })

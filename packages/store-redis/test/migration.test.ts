@@ -3,7 +3,7 @@
  * session's keys are split over two servers, which answer with `ASK` and `TRYAGAIN`; afterwards the old one answers with
  * `MOVED`. None of it may be heard of by whoever appends.
  */
-import { CurrentSummarizer, EventLog, Memory, Message, Verify } from "@memfold/core"
+import { EventLog, Memory, Message, Verify, Summarizer } from "@memfold/core"
 import { Effect, Fiber, Stream } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { often } from "@memfold/harness/depth"
@@ -135,7 +135,7 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
         const other = yield* make(patient(prefix))
         const engine = Memory.make({ strategy: pairs }).pipe(
           Effect.provideService(EventLog.EventLog, log),
-          Effect.provideService(CurrentSummarizer, echo),
+          Effect.provideService(Summarizer.Summarizer, echo),
         )
         const memory = yield* engine
         const until = { stopped: false }

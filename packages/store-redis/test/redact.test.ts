@@ -1,6 +1,5 @@
 /** L15 on a server: what is redacted is in no key and no file any more. */
 import {
-  CurrentSummarizer,
   EventLog,
   SummaryMode,
   Keep,
@@ -9,6 +8,7 @@ import {
   Strategy,
   Trigger,
   Verify,
+  Summarizer,
 } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { readdirSync, readFileSync, statSync } from "node:fs"
@@ -94,7 +94,7 @@ const redacted = (options: Options, holders: ReadonlyArray<Server>) =>
   }).pipe(
     Effect.provide(Memory.layer({ strategy, compaction: { mode: "manual" } })),
     Effect.provide(layer({ ...options, prefix: tenant() })),
-    Effect.provide(Layer.succeed(CurrentSummarizer, parrot)),
+    Effect.provide(Layer.succeed(Summarizer.Summarizer, parrot)),
     Effect.runPromise,
   )
 

@@ -1,5 +1,15 @@
 /** L15 when a server cannot rewrite its files: a redaction is done when its bytes are gone from them, and not before. */
-import { EventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  EventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  SummaryMode,
+  Trigger,
+  Summarizer,
+  EchoSummarizer,
+} from "@memfold/core"
 import { Effect, Exit, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -40,6 +50,7 @@ const opened = async (one: Server, prefix: string) => {
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ url: one.url, prefix }), (log) =>
       Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+        Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
         Effect.provideService(EventLog.EventLog, log),
       ),
     ).pipe(Scope.extend(scope)),

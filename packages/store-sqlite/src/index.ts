@@ -51,10 +51,11 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
  * import { Memory } from "@memfold/core"
  * import * as SqliteEventLog from "@memfold/store-sqlite"
  * import { SlidingWindow } from "@memfold/strategy-sliding-window"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Layer } from "effect"
  *
  * export const live = Memory.layer({ strategy: SlidingWindow() }).pipe(
- *   Layer.provide(SqliteEventLog.layer({ filename: "chats.db" })),
+ *   Layer.provide([SqliteEventLog.layer({ filename: "chats.db" }), ExtractiveSummarizer.layer()]),
  * )
  * ```
  */

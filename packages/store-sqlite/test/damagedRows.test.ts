@@ -1,5 +1,5 @@
 /** Rows of the table `summaries` that another program has changed with SQL: found by verify, mended by repair. */
-import { EventLog, Memory, Repair, Verify } from "@memfold/core"
+import { EventLog, Memory, Repair, Verify, EchoSummarizer, Summarizer } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -36,7 +36,12 @@ beforeAll(() =>
       yield* memory.compact(session, { which: "due" })
     }
   }).pipe(
-    Effect.provide(Layer.provide(Memory.layer(manual), opened(original))),
+    Effect.provide(
+      Layer.provide(
+        Memory.layer(manual).pipe(Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make()))),
+        opened(original),
+      ),
+    ),
     Effect.scoped,
     Effect.runPromise,
   ),
@@ -139,7 +144,12 @@ it("rows that stand in the way of a compaction are written again when the sessio
     const log = yield* EventLog.EventLog
     expect(yield* Verify.session(log, "one")).toEqual([])
   }).pipe(
-    Effect.provide(Layer.provideMerge(Memory.layer(manual), opened(file))),
+    Effect.provide(
+      Layer.provideMerge(
+        Memory.layer(manual).pipe(Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make()))),
+        opened(file),
+      ),
+    ),
     Effect.scoped,
     Effect.runPromise,
   )

@@ -1,5 +1,5 @@
 /** One flipped bit anywhere in a file: no session shows words that are not its own, and verification finds the damage. */
-import { EventLog, Memory, Message, Verify } from "@memfold/core"
+import { EventLog, Memory, Message, Verify, EchoSummarizer, Summarizer } from "@memfold/core"
 import { Effect, Exit, Layer, Logger, Stream } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,12 @@ const opened = (filename: string) => Layer.scoped(EventLog.EventLog, make({ file
 const withMemory = <A, E>(filename: string, use: Effect.Effect<A, E, Memory.Memory | EventLog.EventLog>) =>
   use.pipe(
     Effect.provide(
-      Layer.provideMerge(Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }), opened(filename)),
+      Layer.provideMerge(
+        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
+          Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
+        ),
+        opened(filename),
+      ),
     ),
     // What is rebuilt is a warning each time.
     Effect.provide(Logger.remove(Logger.defaultLogger)),

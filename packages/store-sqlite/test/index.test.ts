@@ -1,5 +1,4 @@
 import {
-  CurrentSummarizer,
   EventLog,
   SummaryMode,
   Keep,
@@ -8,8 +7,8 @@ import {
   Strategy,
   Trigger,
   Verify,
+  Summarizer,
 } from "@memfold/core"
-import type { Summarizer } from "@memfold/core"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -357,7 +356,7 @@ describe("within one process", () => {
       })
       const live = Memory.layer({ strategy }).pipe(
         Layer.provideMerge(layer({ filename })),
-        Layer.provide(Layer.succeed(CurrentSummarizer, slow)),
+        Layer.provide(Layer.succeed(Summarizer.Summarizer, slow)),
       )
       yield* Effect.gen(function* () {
         const memory = yield* Memory.Memory

@@ -1,14 +1,5 @@
 /** L15 on a disk: what is redacted is in no file of the database any more. */
-import {
-  CurrentSummarizer,
-  SummaryMode,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  Trigger,
-  Verify,
-} from "@memfold/core"
+import { SummaryMode, Keep, Memory, Message, Strategy, Trigger, Verify, Summarizer } from "@memfold/core"
 import { EventLog } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
@@ -66,7 +57,7 @@ it("L15: a redacted message is in no file of the database, free pages and write-
   }).pipe(
     Effect.provide(Memory.layer({ strategy, compaction: { mode: "manual" } })),
     Effect.provide(layer({ filename: file })),
-    Effect.provide(Layer.succeed(CurrentSummarizer, parrot)),
+    Effect.provide(Layer.succeed(Summarizer.Summarizer, parrot)),
     Effect.runPromise,
   )
   expect(bytes(file)).not.toContain("555-0199")

@@ -1,5 +1,15 @@
 /** Subscribers of one file: they hear of everything, and cost next to nothing while nothing happens. */
-import { EventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  EventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  SummaryMode,
+  Trigger,
+  Summarizer,
+  EchoSummarizer,
+} from "@memfold/core"
 import { Effect, Fiber, Stream } from "effect"
 import { join } from "node:path"
 import { setTimeout as measured } from "node:timers/promises"
@@ -17,6 +27,7 @@ const strategy = Strategy.make({
 const memoryOf = (filename: string) =>
   Effect.flatMap(make({ filename }), (log) =>
     Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
       Effect.provideService(EventLog.EventLog, log),
     ),
   )

@@ -1,5 +1,15 @@
 /** L15 while others read: a redaction is done when its bytes are gone from every file, and not before. */
-import { EventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  EventLog,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  SummaryMode,
+  Trigger,
+  Summarizer,
+  EchoSummarizer,
+} from "@memfold/core"
 import { Effect, Exit, Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -30,6 +40,7 @@ const opened = async (options: Options) => {
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (log) =>
       Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
+        Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
         Effect.provideService(EventLog.EventLog, log),
       ),
     ).pipe(Scope.extend(scope)),

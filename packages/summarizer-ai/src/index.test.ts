@@ -1,5 +1,5 @@
 import { AiError, LanguageModel, type Prompt as AiPrompt, type Response } from "@effect/ai"
-import { CurrentSummarizer, Message, Prompt, type Summarizer } from "@memfold/core"
+import { Message, Prompt, Summarizer } from "@memfold/core"
 import { Effect, Either, Layer, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { layer, make, type Options } from "./index.js"
@@ -194,7 +194,7 @@ describe("the service", () => {
 
   it("becomes the memory's summarizer through its layer", () => {
     const { model } = fakeModel(stopped)
-    const program = Effect.flatMap(CurrentSummarizer, (summarizer) => summarizer.summarize(request()))
+    const program = Effect.flatMap(Summarizer.Summarizer, (summarizer) => summarizer.summarize(request()))
     const result = Effect.runSync(
       program.pipe(Effect.provide(layer({ name: "gpt" }).pipe(Layer.provide(model)))),
     )

@@ -3,7 +3,7 @@
  */
 import type { Response } from "@effect/ai"
 import { LanguageModel, type Prompt as AiPrompt, type Tool, type Toolkit } from "@effect/ai"
-import { CurrentSummarizer, InContext, type Message, Prompt, Summarizer } from "@memfold/core"
+import { InContext, type Message, Prompt, Summarizer } from "@memfold/core"
 import { Effect, Layer, Schema } from "effect"
 import { unavailable } from "./failure.js"
 
@@ -149,5 +149,5 @@ export const make = ({ askInContext, ...options }: Options = {}): Effect.Effect<
  */
 export const layer = (
   options?: Options,
-): Layer.Layer<CurrentSummarizer, never, LanguageModel.LanguageModel> =>
-  Layer.effect(CurrentSummarizer, make(options))
+): Layer.Layer<Summarizer.Summarizer, never, LanguageModel.LanguageModel> =>
+  Layer.effect(Summarizer.Summarizer, make(options))

@@ -1,5 +1,14 @@
 /** A session in turn through several formats, and the memory of programs with Effect. */
-import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  InMemoryEventLog,
+  Keep,
+  Memory,
+  Strategy,
+  SummaryMode,
+  Trigger,
+  EchoSummarizer,
+  Summarizer,
+} from "@memfold/core"
 import { generateText } from "ai"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
@@ -112,7 +121,10 @@ describe("a session", () => {
       keep: Keep.lastMessages(3),
       summaryMode: SummaryMode.rolling,
     })
-    const live = Memory.layer({ strategy }).pipe(Layer.provide(InMemoryEventLog.layer))
+    const live = Memory.layer({ strategy }).pipe(
+      Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
+      Layer.provide(InMemoryEventLog.layer),
+    )
     const program = Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* Effect.promise(() => talk(memory, "one"))

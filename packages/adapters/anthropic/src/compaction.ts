@@ -125,7 +125,8 @@ const resultOf = (response: unknown, model: string): Summarizer.Result => {
  * @example
  * ```ts
  * import { type CompactionClient, nativeCompaction } from "@memfold/anthropic"
- * import { ExtractiveSummarizer, Summarizer } from "@memfold/core"
+ * import { Summarizer } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  *
  * const summarizerOf = (client: CompactionClient) =>
  *   Summarizer.withFallback(

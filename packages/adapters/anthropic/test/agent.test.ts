@@ -4,7 +4,6 @@
  */
 import Anthropic from "@anthropic-ai/sdk"
 import {
-  CurrentSummarizer,
   InMemoryEventLog,
   Keep,
   Memory,
@@ -13,6 +12,7 @@ import {
   SummaryMode,
   Trigger,
   type Render,
+  Summarizer,
 } from "@memfold/core"
 import { Effect, Either, Layer } from "effect"
 import { describe, expect, it } from "vitest"
@@ -40,7 +40,7 @@ describe("an agent with signed thinking", () => {
     const layer = Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
       Layer.provide(InMemoryEventLog.layer),
       Layer.provide(
-        Layer.succeed(CurrentSummarizer, nativeCompaction({ client, model, request: { tools } })),
+        Layer.succeed(Summarizer.Summarizer, nativeCompaction({ client, model, request: { tools } })),
       ),
     )
     const compacted: Array<string> = []

@@ -1,4 +1,4 @@
-import { EventLog, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Memory, Message, Summarizer, EchoSummarizer } from "@memfold/core"
 import { pairs } from "@memfold/harness/engine"
 import { Effect, Exit, Scope } from "effect"
 import * as fc from "fast-check"
@@ -9,6 +9,7 @@ import { behindStored, StoredSession } from "./index.js"
 const opened = async (): Promise<StoredSession> => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Memory.make({ strategy: pairs, compaction: { mode: "off" } }).pipe(
+    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
     Effect.provideServiceEffect(EventLog.EventLog, InMemoryEventLog.make),
     Scope.extend(scope),
     Effect.runPromise,

@@ -1,6 +1,6 @@
 /** Summaries that a language model writes, also at the end of the context of a chat. */
 import { type LanguageModel, Model, type Tool, type Toolkit } from "@effect/ai"
-import type { CurrentSummarizer, InContext, Summarizer } from "@memfold/core"
+import type { InContext, Summarizer } from "@memfold/core"
 import * as SummarizerAi from "@memfold/summarizer-ai"
 import { Effect, type Layer, Option } from "effect"
 import { encodeContext } from "./encode.js"
@@ -75,5 +75,5 @@ export const summarizer = (
  */
 export const summarizerLayer = (
   options: SummarizerOptions = {},
-): Layer.Layer<CurrentSummarizer, never, LanguageModel.LanguageModel> =>
+): Layer.Layer<Summarizer.Summarizer, never, LanguageModel.LanguageModel> =>
   SummarizerAi.layer(optionsOf(options))

@@ -1,6 +1,6 @@
 /** The public functions with the types of Effect AI, without a cast. */
 import { type AiError, Chat, LanguageModel, Prompt, type Response, type Tool } from "@effect/ai"
-import type { CurrentSummarizer, Memory, Summarizer } from "@memfold/core"
+import type { Memory, Summarizer } from "@memfold/core"
 import { Effect, type Layer, Ref, Schema, Stream } from "effect"
 import { describe, expectTypeOf, it } from "vitest"
 import {
@@ -49,7 +49,7 @@ describe("the public functions", () => {
       Effect.Effect<Summarizer.Service, never, LanguageModel.LanguageModel>
     >()
     expectTypeOf(summarizerLayer()).toEqualTypeOf<
-      Layer.Layer<CurrentSummarizer, never, LanguageModel.LanguageModel>
+      Layer.Layer<Summarizer.Summarizer, never, LanguageModel.LanguageModel>
     >()
     expectTypeOf(Chat.Chat.of).parameter(0).toExtend<Chat.Service>()
   })

@@ -1,6 +1,7 @@
 /** Summaries by OpenAI's own compaction, as a summarizer. */
 import * as Codec from "@memfold/codec"
-import { ExtractiveSummarizer, type Message, Summarizer, TokenCounter } from "@memfold/core"
+import { type Message, Summarizer, TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either } from "effect"
 import { decodeItems } from "./responses/decode.js"
 import { encodeItems } from "./responses/encode.js"
@@ -93,7 +94,8 @@ const refusesBlock = (error: unknown): boolean => Codec.failureOf(error).code?.i
  * @example
  * ```ts
  * import { type CompactionClient, nativeCompaction } from "@memfold/openai"
- * import { ExtractiveSummarizer, Summarizer } from "@memfold/core"
+ * import { Summarizer } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  *
  * const summarizerOf = (client: CompactionClient) =>
  *   Summarizer.withFallback(nativeCompaction({ client, model: "gpt-6.2-sol" }), ExtractiveSummarizer.make())

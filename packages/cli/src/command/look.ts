@@ -20,6 +20,7 @@ import {
   table,
   json as toJson,
 } from "../terminal/terminal.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const session = Args.text({ name: "SESSION" })
 
@@ -118,7 +119,9 @@ const styleOf = ({
       return yield* new UsageError({ problem: "--set and --settings need --strategy NAME" })
     }
     const chosen = Option.isNone(strategy) ? uncapped : yield* options.chosenStrategy(strategy.value, given)
-    return Memory.layer({ strategy: chosen, compaction: { mode: "manual" } })
+    return Memory.layer({ strategy: chosen, compaction: { mode: "manual" } }).pipe(
+      Layer.provide(ExtractiveSummarizer.layer()),
+    )
   })
 
 export const context = Command.make(

@@ -6,6 +6,7 @@ import { Console, Effect, Layer, Option } from "effect"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { clean, color, json as toJson } from "../terminal/terminal.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** The result of both searches. */
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
@@ -68,6 +69,7 @@ export const command = Command.make(
     }).pipe(
       Effect.provide(
         Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+          Layer.provide(ExtractiveSummarizer.layer()),
           Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
         ),
       ),

@@ -6,6 +6,7 @@ import { Console, Effect, Layer } from "effect"
 import * as options from "./options.js"
 import { type Cell, clean, color, count, shownId, table, json as toJson } from "../terminal/terminal.js"
 import { short } from "./timeline.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
   segments.some(({ kind }) => kind === "turn-prefix")
@@ -74,6 +75,7 @@ export const command = Command.make(
       Effect.provide(
         // The strategy does not matter: the summaries come from the log.
         Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
+          Layer.provide(ExtractiveSummarizer.layer()),
           Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
         ),
       ),

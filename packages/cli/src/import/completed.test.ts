@@ -1,4 +1,5 @@
-import { EchoSummarizer, ExtractiveSummarizer, Message, Summarizer, TokenCounter } from "@memfold/core"
+import { EchoSummarizer, Message, Summarizer, TokenCounter } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { said } from "@memfold/harness/engine"

@@ -1,4 +1,4 @@
-import { InMemoryEventLog, Memory, Message, type Session, Verify } from "@memfold/core"
+import { InMemoryEventLog, Memory, Message, type Session, Verify, Summarizer } from "@memfold/core"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -18,6 +18,7 @@ import {
   segments,
   totals,
 } from "../../test/oldStates.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** Times, ranges and statuses of all sorts, sensible or not. */
 const summaries = (total: number): fc.Arbitrary<ReadonlyArray<OldSummary>> => {
@@ -268,7 +269,9 @@ describe("what is counted", () => {
   it("is as an append and a commit would count it", async () => {
     const { events } = imported({ messages: chat(10), summaries: [summary("a", 4), summary("b", 6)] })
     const appended = await Effect.gen(function* () {
-      const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: { mode: "manual" } })
+      const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: { mode: "manual" } }).pipe(
+        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      )
       yield* memory.append("s", chat(10))
       return yield* memory.state("s")
     }).pipe(Effect.scoped, Effect.provide(InMemoryEventLog.layer), Effect.runPromise)

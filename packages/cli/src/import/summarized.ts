@@ -1,11 +1,10 @@
 import {
-  CurrentSummarizer,
   SummaryMode,
   InMemoryEventLog,
   Memory,
   type Message,
   Strategy,
-  type Summarizer,
+  Summarizer,
   Trigger,
 } from "@memfold/core"
 import { Effect } from "effect"
@@ -32,7 +31,7 @@ export const summarized = (
       summaryMode: SummaryMode.rolling,
     })
     const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
-      Effect.provideService(CurrentSummarizer, summarizer),
+      Effect.provideService(Summarizer.Summarizer, summarizer),
     )
     yield* Effect.catchTag(memory.append(session, messages), "IdempotencyKeyReused", Effect.die)
     const outcome = yield* memory.compact(session)

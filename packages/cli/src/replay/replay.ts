@@ -3,7 +3,6 @@
  * costs of the strategy.
  */
 import {
-  CurrentSummarizer,
   EventLog,
   Memory,
   type Message,
@@ -11,7 +10,7 @@ import {
   type Render,
   type Session,
   type Strategy,
-  type Summarizer,
+  Summarizer,
 } from "@memfold/core"
 import { TranscriptClock, withoutPromptSize } from "@memfold/lab"
 import { Clock, Effect, Option, Stream } from "effect"
@@ -119,7 +118,7 @@ export const replay = (
         },
       }
       const memory = yield* Memory.make({ strategy: options.strategy, compaction: { mode: "manual" } }).pipe(
-        Effect.provideService(CurrentSummarizer, counting),
+        Effect.provideService(Summarizer.Summarizer, counting),
       )
 
       /** Counts a call of the model: the tokens of the context now, and those of all messages. */

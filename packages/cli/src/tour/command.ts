@@ -1,7 +1,7 @@
 /** `memfold tour`, which `npm start` runs: one screen about a sample conversation, or every step with `--long`. */
 import { Command, Options } from "@effect/cli"
 import { formatContext } from "@memfold/catalog"
-import { EventLog, Memory, type Render } from "@memfold/core"
+import { EventLog, Memory, type Render, Summarizer } from "@memfold/core"
 import { type Conversation, ofTranscript, run as runLab } from "@memfold/lab"
 import { Console, Effect, Option, Stream } from "effect"
 import { execFile } from "node:child_process"
@@ -20,6 +20,7 @@ import { contextLimit, type Sample, sampleNamed, samples } from "./samples.js"
 import { color, columns, count, heading, progress, progressDone, several } from "../terminal/terminal.js"
 import { costLines, nextLines, sessionLines } from "./screen.js"
 import { loadAll } from "../command/transcripts.js"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const run = promisify(execFile)
 
@@ -92,7 +93,9 @@ const short = (
       ),
       Effect.ensuring(Effect.sync(progressDone)),
     )
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
+      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+    )
     const events = [...(yield* Stream.runCollect(memory.events(name)))]
     const context = yield* memory.context(name)
     const { appendedTokens: allTokens } = yield* memory.state(name)

@@ -13,8 +13,8 @@ import {
   Strategy,
   Trigger,
   Verify,
+  Summarizer,
 } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
@@ -84,7 +84,7 @@ describe("revert", () => {
       const { entered, gate, summarizer } = yield* gated
       const memory = yield* Memory.make(manual).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, summarizer),
+        Effect.provideService(Summarizer.Summarizer, summarizer),
       )
       yield* memory.append("s", said(6))
       const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
@@ -186,7 +186,7 @@ describe("fork", () => {
       const { entered, gate, summarizer } = yield* gated
       const memory = yield* Memory.make(manual).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, summarizer),
+        Effect.provideService(Summarizer.Summarizer, summarizer),
       )
       yield* memory.append("s", said(6))
       const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))
@@ -297,7 +297,7 @@ describe("redact (L15)", () => {
       const { entered, gate, summarizer } = yield* gated
       const memory = yield* Memory.make(manual).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, summarizer),
+        Effect.provideService(Summarizer.Summarizer, summarizer),
       )
       yield* memory.append("s", said(6))
       const fiber = yield* Effect.fork(memory.compact("s", { which: "due" }))

@@ -17,7 +17,7 @@ import * as CompactionSchedule from "../shell/CompactionSchedule.js"
 import { withDefaults } from "../shell/CompactionSettings.js"
 import { make as makeSessions, type Sessions } from "../shell/Sessions.js"
 import * as UnderWay from "../shell/UnderWay.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { Summarizer } from "../summarize/Summarizer.js"
 import { plainContext, type RenderingParts } from "./plainContext.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
@@ -38,11 +38,13 @@ export interface MemoryParts extends RenderingParts {
 }
 
 /** Puts the parts of a memory together. They end with the scope. It dies with an `InvalidOption` if an option is not allowed. */
-export const makeParts = (options: Options): Effect.Effect<MemoryParts, never, EventLog | Scope.Scope> =>
+export const makeParts = (
+  options: Options,
+): Effect.Effect<MemoryParts, never, EventLog | Summarizer | Scope.Scope> =>
   Effect.gen(function* () {
     const log = yield* EventLog
     const tokenCounter = yield* TokenCounter
-    const summarizer = yield* CurrentSummarizer
+    const summarizer = yield* Summarizer
     const embedder = yield* Embedder
     const wrong = checkOptions({
       ...options,

@@ -215,6 +215,7 @@ export interface Service {
  * @example
  * ```ts
  * import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Effect, Layer } from "effect"
  *
  * const strategy = Strategy.make({
@@ -230,7 +231,9 @@ export interface Service {
  *   return yield* memory.context("chat-1")
  * })
  *
- * const live = Memory.layer({ strategy }).pipe(Layer.provide(InMemoryEventLog.layer))
+ * const live = Memory.layer({ strategy }).pipe(
+ *   Layer.provide([InMemoryEventLog.layer, ExtractiveSummarizer.layer()]),
+ * )
  * const context = await Effect.runPromise(program.pipe(Effect.provide(live)))
  * console.log(context.messages.length, context.layout)
  * ```

@@ -4,8 +4,7 @@ import { Cause, Effect, Exit, Stream } from "effect"
 import * as fc from "fast-check"
 import { often } from "@memfold/harness/depth"
 import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
-import { EventLog, InMemoryEventLog, Memory, Message, TokenCounter } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { EventLog, InMemoryEventLog, Memory, Message, TokenCounter, Summarizer } from "../index.js"
 
 const nothing: ReadonlyArray<unknown> = [5, "x", true, [], null]
 const noCount: ReadonlyArray<unknown> = [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "3", {}, null]
@@ -90,7 +89,7 @@ const valid = {
 const opened = ({ summarizer, tokenCounter, ...options }: Record<string, unknown>) =>
   Memory.make(options as never).pipe(
     Effect.provideServiceEffect(EventLog.EventLog, InMemoryEventLog.make),
-    Effect.provideService(CurrentSummarizer, summarizer as never),
+    Effect.provideService(Summarizer.Summarizer, summarizer as never),
     Effect.provideService(TokenCounter.TokenCounter, tokenCounter as never),
     Effect.scoped,
     Effect.runPromiseExit,

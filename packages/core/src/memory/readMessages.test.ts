@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { Keep, InMemoryEventLog, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
+import { Effect } from "effect"
+import { Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
+import { withMemory } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -8,9 +9,7 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
-  Layer.provide(InMemoryEventLog.layer),
-)
+const live = withMemory({ strategy, compaction: { mode: "inline" } })
 
 describe("messages of a session", () => {
   it.effect("come in pages from the end, covered ones included", () =>

@@ -1,18 +1,9 @@
-import { Effect, Either, Layer, Stream } from "effect"
+import { Effect, Either, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
-import {
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  Trigger,
-  Verify,
-  EventLog,
-} from "../index.js"
+import { Keep, Memory, Message, Strategy, SummaryMode, Trigger, Verify, EventLog } from "../index.js"
+import { withMemory } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -32,14 +23,7 @@ const turns = (count: number) =>
 
 /** Runs a program with a memory that compacts within each append. */
 const run = <A, E>(program: Effect.Effect<A, E, Memory.Memory | EventLog.EventLog>) =>
-  Effect.runPromise(
-    Effect.provide(
-      program,
-      Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
-        Layer.provideMerge(InMemoryEventLog.layer),
-      ),
-    ),
-  )
+  Effect.runPromise(Effect.provide(program, withMemory({ strategy, compaction: { mode: "inline" } })))
 
 describe("a rewrite", () => {
   it("takes the newest messages back, in one batch that the log can show", () =>

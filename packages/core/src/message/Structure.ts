@@ -76,7 +76,7 @@ export const answeredCall = (
  * import { Message, Structure } from "@memfold/core"
  *
  * const { structure } = Structure.addMessage(Structure.empty, 0, Message.user("Is it raining in Graz?"))
- * console.log(Structure.turnComplete(structure)) // false
+ * console.log(structure.turn?.ended) // false
  * ```
  */
 export const addMessage = (structure: Structure, index: number, message: Message): Placement => {

@@ -16,7 +16,9 @@ import {
   Trigger,
   VectorIndex,
   Verify,
+  Summarizer,
 } from "../index.js"
+import { echo } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -39,6 +41,7 @@ const opened = (
   Memory.make({ strategy, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(Embedder.Embedder, embedder),
     Effect.provideService(VectorIndex.VectorIndex, vectors),
+    Effect.provideService(Summarizer.Summarizer, echo),
   )
 
 const talk = [

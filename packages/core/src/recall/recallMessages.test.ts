@@ -10,7 +10,9 @@ import {
   Strategy,
   SummaryMode,
   Trigger,
+  Summarizer,
 } from "../index.js"
+import { echo, withMemory } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -18,9 +20,7 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
-  Layer.provide(InMemoryEventLog.layer),
-)
+const live = withMemory({ strategy, compaction: { mode: "inline" } })
 
 const filler = (from: number, to: number): ReadonlyArray<Message.Message> =>
   Array.from({ length: to - from }, (_, at) =>
@@ -181,6 +181,7 @@ describe("recall", () => {
           Layer.fresh(Memory.layer({ strategy, compaction: { mode: "inline" } })).pipe(
             Layer.provide(index),
             Layer.provide(Layer.fresh(log)),
+            Layer.provide(Layer.succeed(Summarizer.Summarizer, echo)),
           ),
         )
       })

@@ -1,17 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { replaceRows } from "@memfold/harness/logs"
-import { Effect, Layer } from "effect"
-import {
-  EventLog,
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  TokenCounter,
-  Trigger,
-} from "../index.js"
+import { Effect } from "effect"
+import { EventLog, Keep, Memory, Message, Strategy, SummaryMode, TokenCounter, Trigger } from "../index.js"
+import { withMemory } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -19,9 +10,7 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(2),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
-  Layer.provideMerge(InMemoryEventLog.layer),
-)
+const live = withMemory({ strategy, compaction: { mode: "inline" } })
 
 const filler = (count: number, time = 0): ReadonlyArray<Message.Message> =>
   Array.from({ length: count }, (_, at) => Message.user(`Small talk number ${at}`, { time }))

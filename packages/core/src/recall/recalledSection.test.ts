@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { InMemoryEventLog, Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
+import { Effect } from "effect"
+import { Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "../index.js"
 import { recalledHeading } from "./heading.js"
+import { withMemory } from "@memfold/harness/engine"
 
 const strategy = Strategy.make({
   name: "short",
@@ -9,9 +10,7 @@ const strategy = Strategy.make({
   keep: Keep.lastMessages(4),
   summaryMode: SummaryMode.rolling,
 })
-const live = Memory.layer({ strategy, compaction: { mode: "inline" } }).pipe(
-  Layer.provide(InMemoryEventLog.layer),
-)
+const live = withMemory({ strategy, compaction: { mode: "inline" } })
 
 const talk = (count: number): ReadonlyArray<Message.Message> =>
   Array.from({ length: count }, (_, at) =>
@@ -123,12 +122,6 @@ describe("a context with recall", () => {
           messages.some(({ parts }) => parts.some(({ type }) => type === "reasoning"))
         expect(reasons(yield* memory.context("s", recall))).toBe(true)
         expect(reasons(yield* memory.context("s"))).toBe(false)
-      }).pipe(
-        Effect.provide(
-          Memory.layer({ strategy, compaction: { mode: "manual" } }).pipe(
-            Layer.provide(InMemoryEventLog.layer),
-          ),
-        ),
-      ),
+      }).pipe(Effect.provide(withMemory({ strategy, compaction: { mode: "manual" } }))),
   )
 })

@@ -7,13 +7,6 @@ import type { Entry } from "./SessionState.js"
  * A shortened tool output: its two ends, with the note between them.
  *
  * @param output the whole output; an output that is not empty and no longer than `head + tail` is returned unchanged
- *
- * @example
- * ```ts
- * import { Session } from "@memfold/core"
- *
- * console.log(Session.prunedText("a long output", { head: 6, tail: 0, note: " […]" })) // a long […]
- * ```
  */
 export const prunedText = (
   output: string,

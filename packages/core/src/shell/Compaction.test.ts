@@ -12,13 +12,12 @@ import {
   Session,
   Split,
   Strategy,
-  type Summarizer,
+  Summarizer,
   TokenCounter,
   Trigger,
   Verify,
 } from "../index.js"
 import * as Prune from "../policy/Prune.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const tags = (session: string) =>
   Effect.flatMap(Memory.Memory, (memory) =>
@@ -535,13 +534,13 @@ describe("while it runs", () => {
         yield* memory.append("s", said(6))
         yield* Deferred.await(entered)
       }).pipe(
-        Effect.provideService(CurrentSummarizer, summarizer),
+        Effect.provideService(Summarizer.Summarizer, summarizer),
         Effect.provideService(EventLog.EventLog, log),
         Effect.scoped,
       )
       const next = yield* Memory.make({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
-        Effect.provideService(CurrentSummarizer, echo),
         Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       expect(yield* next.compact("s", { which: "due" })).toMatchObject([{ _tag: "Committed" }])
     }).pipe(Effect.scoped),

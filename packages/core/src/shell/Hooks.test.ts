@@ -15,14 +15,13 @@ import {
   Trigger,
   Verify,
 } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
 const on = (log: EventLog.Service, options: Partial<Memory.Options>, summarizer: Summarizer.Service = echo) =>
   Memory.make({ strategy: pairs, ...options }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(CurrentSummarizer, summarizer),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
   )
 
 const failing: Summarizer.Service = {

@@ -2,9 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Deferred, Duration, Effect, Logger, LogLevel, Option, TestClock, Tracer } from "effect"
 import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
-import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, type Summarizer, Trigger } from "../index.js"
+import { SummaryMode, InMemoryEventLog, Keep, Memory, Strategy, Summarizer, Trigger } from "../index.js"
 import { EventLog, LogError } from "../log/EventLog.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 
 const by = (when: Trigger.Trigger) =>
@@ -17,7 +16,7 @@ const coveredTo = Effect.flatMap(Memory.Memory, (memory) =>
 const engine = (log: EventLog["Type"], options: Memory.Options, summarizer: Summarizer.Service = echo) =>
   Memory.make(options).pipe(
     Effect.provideService(EventLog, log),
-    Effect.provideService(CurrentSummarizer, summarizer),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
   )
 
 /** Sets a tracer: without one, there are no spans. */

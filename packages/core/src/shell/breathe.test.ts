@@ -1,8 +1,8 @@
 /** Long work on a session lets other work of the process run. */
 import { Effect } from "effect"
 import { describe, expect, it, vi } from "vitest"
-import { pairs, said, withMemory } from "@memfold/harness/engine"
-import { EventCodec, EventLog, InMemoryEventLog, Memory } from "../index.js"
+import { pairs, said, withMemory, echo } from "@memfold/harness/engine"
+import { EventCodec, EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
 
 /** Each look at the clock finds that the work has held the event loop for long, on a fast machine too. */
 const everyLookIsLate = () => {
@@ -81,7 +81,11 @@ describe("a session of 20,000 events", () => {
       }
       setTimeout(turn, 0)
       const memory = yield* Effect.provideService(
-        Memory.make({ strategy: pairs, compaction: { mode: "manual" } }),
+        Effect.provideService(
+          Memory.make({ strategy: pairs, compaction: { mode: "manual" } }),
+          Summarizer.Summarizer,
+          echo,
+        ),
         EventLog.EventLog,
         log,
       )

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
-import { BatchSize, EventLog, InMemoryEventLog, Memory, type Summarizer } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { BatchSize, EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
 
 /** A summarizer that works for a second, and knows how many of its calls run and for which sessions they were. */
 const watched = () => {
@@ -28,7 +27,7 @@ const engine = (summarizer: Summarizer.Service, options: Partial<Memory.Options>
   Effect.flatMap(InMemoryEventLog.make, (log) =>
     Memory.make({ strategy: pairs, ...options }).pipe(
       Effect.provideService(EventLog.EventLog, log),
-      Effect.provideService(CurrentSummarizer, summarizer),
+      Effect.provideService(Summarizer.Summarizer, summarizer),
     ),
   )
 

@@ -4,8 +4,16 @@ import { Effect, Logger, Stream } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
 import { withoutSnapshots, withRecords } from "@memfold/harness/logs"
 import { committed, started } from "@memfold/testing"
-import { EventCodec, EventLog, SummaryMode, InMemoryEventLog, Memory, Strategy, Verify } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import {
+  EventCodec,
+  EventLog,
+  SummaryMode,
+  InMemoryEventLog,
+  Memory,
+  Strategy,
+  Verify,
+  Summarizer,
+} from "../index.js"
 
 /** A log whose records can be damaged, and whose snapshots are gone. */
 const damageable = Effect.map(InMemoryEventLog.make, (real) => {
@@ -23,7 +31,7 @@ const damageable = Effect.map(InMemoryEventLog.make, (real) => {
 const engine = (log: EventLog.Service, options: Partial<Memory.Options> = {}) =>
   Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(CurrentSummarizer, echo),
+    Effect.provideService(Summarizer.Summarizer, echo),
   )
 
 /** The events of a session but for its messages, each with its place. */

@@ -13,10 +13,12 @@ import {
   Strategy,
   TokenCounter,
   Trigger,
+  Summarizer,
 } from "../index.js"
 import { redact } from "../history/redact.js"
 import { learnFacts } from "./learnFacts.js"
 import { LayersError, MemoryLayers, type CompletedTurns, type Service } from "../layers/MemoryLayers.js"
+import { echo } from "@memfold/harness/engine"
 
 const fact = (id: string, { from, to }: Pick<CompletedTurns, "from" | "to">): Event.Fact => ({
   id,
@@ -222,7 +224,11 @@ describe("a memory whose layers fail", () => {
           summaryMode: SummaryMode.rolling,
         }),
         compaction: { mode: "inline" },
-      }).pipe(Effect.provideService(EventLog.EventLog, log), Effect.provideService(MemoryLayers, service))
+      }).pipe(
+        Effect.provideService(EventLog.EventLog, log),
+        Effect.provideService(MemoryLayers, service),
+        Effect.provideService(Summarizer.Summarizer, echo),
+      )
       const ranges = () => asked.splice(0).map(({ from, to }) => [from, to])
 
       for (const message of [...messages, Message.user("five")]) yield* memory.append("s", message)
@@ -254,6 +260,7 @@ describe("a memory whose layers fail", () => {
       }).pipe(
         Effect.provideService(EventLog.EventLog, yield* InMemoryEventLog.make),
         Effect.provideService(MemoryLayers, service),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const first = Effect.forEach(messages.slice(0, 3), (message) => memory.append("s", message))
       yield* first

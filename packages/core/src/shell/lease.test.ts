@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
 import { echo, gated, pairs, said } from "@memfold/harness/engine"
-import { EventCodec, EventLog, InMemoryEventLog, Memory, Repair, type Summarizer, Verify } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { EventCodec, EventLog, InMemoryEventLog, Memory, Repair, Summarizer, Verify } from "../index.js"
 
 const year = 365 * 24 * 3_600_000
 
@@ -15,7 +14,7 @@ const engine = (
 ) =>
   Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(CurrentSummarizer, summarizer),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
   )
 
 /** Runs an effect on a machine whose clock is ahead. */

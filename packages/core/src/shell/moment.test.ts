@@ -3,8 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { onTestFinished, vi } from "vitest"
 import { echo, pairs, said } from "@memfold/harness/engine"
-import { EventLog, InMemoryEventLog, Memory, type Summarizer } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
 
 /** A memory over a log in memory, whose summarizer tells how far each summary goes. */
 const engine = (options: Partial<Memory.Options> = {}) =>
@@ -25,7 +24,7 @@ const engine = (options: Partial<Memory.Options> = {}) =>
     }
     const memory = yield* Memory.make({ strategy: pairs, ...options }).pipe(
       Effect.provideService(EventLog.EventLog, log),
-      Effect.provideService(CurrentSummarizer, summarizer),
+      Effect.provideService(Summarizer.Summarizer, summarizer),
     )
     return { log, memory, seen, summarized: Deferred.await(first) }
   })

@@ -11,14 +11,13 @@ import {
   Session,
   Split,
   Strategy,
-  type Summarizer,
+  Summarizer,
   SummaryMode,
   TokenCounter,
   Trigger,
   Verify,
 } from "../index.js"
 import * as Message from "../message/Message.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 const secret = "block-of"
 
@@ -234,7 +233,7 @@ describe("a summary with provider data", () => {
         expect(yield* Verify.session(log, "s")).toEqual([])
       }).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, service),
+        Effect.provideService(Summarizer.Summarizer, service),
       )
     }).pipe(Effect.scoped)
   })
@@ -262,7 +261,7 @@ describe("a summary with provider data", () => {
         expect(yield* Verify.session(log, "copy")).toEqual([])
       }).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, service),
+        Effect.provideService(Summarizer.Summarizer, service),
       )
     }).pipe(Effect.scoped)
   })

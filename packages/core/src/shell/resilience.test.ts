@@ -8,11 +8,10 @@ import {
   type Keep,
   Memory,
   Message,
-  type Summarizer,
+  Summarizer,
   BatchSize,
   Verify,
 } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
 
 /** An engine on a log that others use, too. */
 const engine = (
@@ -22,7 +21,7 @@ const engine = (
 ) =>
   Memory.make({ strategy: pairs, ...options, compaction: { mode: "manual", ...options.compaction } }).pipe(
     Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(CurrentSummarizer, summarizer),
+    Effect.provideService(Summarizer.Summarizer, summarizer),
   )
 
 describe("the lease (L7, L9)", () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, PubSub, Stream, TestClock } from "effect"
 import { echo, pairs, said, withMemory } from "@memfold/harness/engine"
-import { EventLog, InMemoryEventLog, Memory } from "../index.js"
-import { CurrentSummarizer } from "../summarize/CurrentSummarizer.js"
+import { EventLog, InMemoryEventLog, Memory, Summarizer } from "../index.js"
 
 const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
 
@@ -53,7 +52,7 @@ describe("a subscription", () => {
       const log = yield* InMemoryEventLog.make
       const make = Memory.make(manual).pipe(
         Effect.provideService(EventLog.EventLog, log),
-        Effect.provideService(CurrentSummarizer, echo),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const here = yield* make
       const elsewhere = yield* make
@@ -80,7 +79,7 @@ describe("a subscription", () => {
       }
       const make = Memory.make(manual).pipe(
         Effect.provideService(EventLog.EventLog, telling),
-        Effect.provideService(CurrentSummarizer, echo),
+        Effect.provideService(Summarizer.Summarizer, echo),
       )
       const here = yield* make
       const elsewhere = yield* make

@@ -2,7 +2,7 @@
  * The port of summarizers. They are called outside every lock and transaction. A failing summarizer loses no message
  * and fails no append (law L8).
  */
-import { type Effect, Schema } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { Message } from "../message/Message.js"
 import type { SummarySize } from "../policy/SummarySize.js"
 import type { ProviderData, SegmentKind } from "../summary/Summary.js"
@@ -152,12 +152,27 @@ export interface Service {
 }
 
 /**
+ * The summarizer of a memory. `@memfold/summarizer-extractive` has one without a model, and `@memfold/summarizer-ai` one
+ * that asks a model.
+ *
+ * @example
+ * ```ts
+ * import { EchoSummarizer, Summarizer } from "@memfold/core"
+ * import { Layer } from "effect"
+ *
+ * export const echoing = Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())
+ * ```
+ */
+export class Summarizer extends Context.Tag("@memfold/core/Summarizer")<Summarizer, Service>() {}
+
+/**
  * Makes a chain of summarizers: each one is called when the one before it has failed, for any reason. Finished parts of
  * a long input are kept, and each summarizer gets input that fits its own window.
  *
  * @example
  * ```ts
- * import { ExtractiveSummarizer, Summarizer } from "@memfold/core"
+ * import { Summarizer } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  *
  * const withFallbacks = (model: Summarizer.Service, smaller: Summarizer.Service) =>
  *   Summarizer.withFallback(model, smaller, ExtractiveSummarizer.make())

@@ -2,7 +2,10 @@
 import { estimate } from "../message/estimate.js"
 import type { Request } from "./Summarizer.js"
 
-/** The most tokens of a summary, and the share of the new messages to keep, from 0 to 1. */
+/**
+ * How large a summary may be: `maxTokens` is the most tokens of it, and `share` the share of the new messages to keep, from
+ * 0 to 1.
+ */
 export interface Size {
   readonly maxTokens: number
   readonly share: number
@@ -19,6 +22,14 @@ const most = 0.6
  *
  * The summary so far counts in full. If it shrank by the share at each merge, many small merges would forget almost
  * everything: 30 % of 30 % of 30 %.
+ *
+ * @example
+ * ```ts
+ * import { Summarizer } from "@memfold/core"
+ *
+ * export const mostTokens = (request: Summarizer.Request): number =>
+ *   Summarizer.budget(request, { maxTokens: 800, share: 0.3 })
+ * ```
  */
 export const budget = (request: Request, { maxTokens, share }: Size): number => {
   const replaced = Math.max(0, Math.floor(request.replacesTokens))

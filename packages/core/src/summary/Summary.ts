@@ -80,13 +80,6 @@ export const shownSegments = <One>({
  * @param ranges half-open ranges `[from, to)` of message indexes
  * @param start the message index at which the first range must start
  * @returns the end of the last range, or `null` if there is a hole or an overlap
- *
- * @example
- * ```ts
- * import { Summary } from "@memfold/core"
- *
- * console.log(Summary.tiles([{ from: 0, to: 4 }, { from: 4, to: 10 }], 0)) // 10
- * ```
  */
 export const tiles = (
   ranges: ReadonlyArray<{ readonly from: number; readonly to: number }>,

@@ -13,7 +13,7 @@ import {
   Runtime,
   Scope,
 } from "effect"
-import { CurrentSummarizer, EventLog, Memory, Summarizer, TokenCounter } from "../../src/index.js"
+import { EventLog, Memory, Summarizer, TokenCounter } from "../../src/index.js"
 import { quarter } from "@memfold/testing/fakes"
 import { faultyLog } from "./faultyLog.js"
 import { faultySummarizer } from "./faultySummarizer.js"
@@ -75,7 +75,7 @@ export class Engine {
     this.memory = Memory.make({ ...plan.options, compaction: { ...plan.options.compaction, hooks } }).pipe(
       Effect.provideService(EventLog.EventLog, faultyLog(log, { ...ports, faults: plan.faults })),
       Effect.provideService(TokenCounter.TokenCounter, quarter),
-      Effect.provideService(CurrentSummarizer, Summarizer.withFallback(first!, ...others)),
+      Effect.provideService(Summarizer.Summarizer, Summarizer.withFallback(first!, ...others)),
       Scope.extend(this.scope),
       Runtime.runSync(this.runtime),
     )

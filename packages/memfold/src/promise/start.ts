@@ -1,6 +1,5 @@
 /** Opening a memory: its store, its parts, and the engine. */
 import {
-  CurrentSummarizer,
   Embedder,
   EventLog,
   FullTextIndex,
@@ -9,7 +8,9 @@ import {
   Recall,
   TokenCounter,
   Wording,
+  Summarizer,
 } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
@@ -58,8 +59,11 @@ export const startOf = (
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const { embedder, vectorIndex, fullTextIndex } = recall
   /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
+  const summarizing = Context.make(
+    Summarizer.Summarizer,
+    summarizer === undefined ? ExtractiveSummarizer.make() : summarizerOf(summarizer),
+  )
   const ready = [
-    ...(summarizer === undefined ? [] : [Context.make(CurrentSummarizer, summarizerOf(summarizer))]),
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
     ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
     ...(tokenCounter === undefined ? [] : [Context.make(TokenCounter.TokenCounter, tokenCounter)]),
@@ -79,7 +83,7 @@ export const startOf = (
       "layer" in log
         ? yield* Layer.buildWithMemoMap(log.layer, shared, scope)
         : Context.make(EventLog.EventLog, yield* log.open)
-    let context = Context.mergeAll(withLog, ...ready)
+    let context = Context.mergeAll(withLog, summarizing, ...ready)
     for (const part of parts) {
       const built = yield* Effect.provide(Layer.buildWithMemoMap(part, shared, scope), withLog)
       context = Context.merge(context, built)

@@ -3,15 +3,7 @@
  * moment. Every context, at every version, is checked against the rules of every provider; reasoning is signed for the
  * request it answers, and checked in all later ones.
  */
-import {
-  CurrentSummarizer,
-  EchoSummarizer,
-  type EventLog,
-  Memory,
-  Message,
-  type Strategy,
-  type Summarizer,
-} from "@memfold/core"
+import { EchoSummarizer, type EventLog, Memory, Message, type Strategy, Summarizer } from "@memfold/core"
 import { Effect } from "effect"
 import { TranscriptClock } from "@memfold/lab"
 import { account, type Target, targets } from "./targets.js"
@@ -89,7 +81,7 @@ export const play = (
   Effect.gen(function* () {
     const time = TranscriptClock.make(Math.trunc(messages.find((one) => one.time !== undefined)?.time ?? 0))
     const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
-      Effect.provideService(CurrentSummarizer, summarizer),
+      Effect.provideService(Summarizer.Summarizer, summarizer),
     )
     const anthropic = formats.find(({ format }) => format === "anthropic")
     const refused: Array<Refused> = []

@@ -1,5 +1,5 @@
 /** The memory that every second process uses: it compacts often, with a summarizer that takes a moment. */
-import { CurrentSummarizer, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { Keep, Memory, Strategy, Summarizer, SummaryMode, Trigger } from "@memfold/core"
 import { Effect, Layer, Logger } from "effect"
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
@@ -24,7 +24,7 @@ export const run = ({ lease = "1 minute", hooks = {}, ...options }, program) =>
     Effect.provide(
       Memory.layer({ strategy, compaction: { lease, hooks } }).pipe(
         Layer.provide(layer(options)),
-        Layer.provide(Layer.succeed(CurrentSummarizer, echo)),
+        Layer.provide(Layer.succeed(Summarizer.Summarizer, echo)),
       ),
     ),
     Effect.provide(Logger.remove(Logger.defaultLogger)),

@@ -2,7 +2,16 @@
  * `loop.mjs FILE NAME APPENDS`: once told to go, appends to the session `one` without a pause, says so when it has made so
  * many appends, goes on until it is told to stop, then says how many there were and how many failed.
  */
-import { Keep, Memory, Message, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import {
+  EchoSummarizer,
+  Keep,
+  Memory,
+  Message,
+  Strategy,
+  Summarizer,
+  SummaryMode,
+  Trigger,
+} from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { once } from "node:events"
 import { layer } from "../../src/index.js"
@@ -36,7 +45,11 @@ const program = Effect.flatMap(Memory.Memory, (memory) =>
   }),
 )
 await program.pipe(
-  Effect.provide(Layer.provide(Memory.layer({ strategy, compaction: { mode: "off" } }), layer({ filename }))),
+  Effect.provide(
+    Memory.layer({ strategy, compaction: { mode: "off" } }).pipe(
+      Layer.provide([layer({ filename }), Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())]),
+    ),
+  ),
   Effect.runPromise,
 )
 heard.close()

@@ -1,5 +1,5 @@
 /** The input of the laws of a memory. */
-import type { EventLog, Memory, Message, Strategy } from "@memfold/core"
+import type { EventLog, Memory, Message, Strategy, Summarizer } from "@memfold/core"
 import { Effect, type Layer } from "effect"
 import * as fc from "fast-check"
 import { strategy as anyStrategy } from "../arbitrary/strategy.js"
@@ -20,7 +20,9 @@ import { said } from "../strategy/picture.js"
 export interface MemoryPropertiesOptions {
   readonly layer?: LogLayer | (() => LogLayer) | undefined
   readonly memory?:
-    | ((options: Memory.Options) => Layer.Layer<Memory.Memory, never, EventLog.EventLog>)
+    | ((
+        options: Memory.Options,
+      ) => Layer.Layer<Memory.Memory, never, EventLog.EventLog | Summarizer.Summarizer>)
     | undefined
   readonly vectorIndex?: VectorIndexLayer | (() => VectorIndexLayer) | undefined
   readonly strategies?: fc.Arbitrary<Strategy.Strategy> | ReadonlyArray<Strategy.Strategy> | undefined

@@ -4,7 +4,6 @@
  */
 import { Chunk, Effect, Layer, Random, Stream } from "effect"
 import {
-  CurrentSummarizer,
   EchoSummarizer,
   EventLog,
   type EventCodec,
@@ -15,7 +14,7 @@ import {
   type Render,
   Session,
   type Strategy,
-  type Summarizer,
+  Summarizer,
   TokenCounter,
 } from "@memfold/core"
 import { quarter } from "../fakes/counter.js"
@@ -93,7 +92,7 @@ export const runOf = (
     for (const event of events) states.push(Session.evolve(states[states.length - 1]!, event))
     const moments = seen.map((moment): RunMoment => ({ ...moment, state: states[moment.version]! }))
     const state = yield* memory.state(runSession)
-    const surroundings = yield* Effect.context<EventLog.EventLog>()
+    const surroundings = yield* Effect.context<EventLog.EventLog | Summarizer.Summarizer>()
     const reopened: Run["reopened"] = (ask) =>
       Effect.flatMap(open, ask).pipe(
         Effect.scoped,
@@ -105,7 +104,7 @@ export const runOf = (
   })
   const services = Layer.mergeAll(
     InMemoryEventLog.layer,
-    Layer.succeed(CurrentSummarizer, summarizer),
+    Layer.succeed(Summarizer.Summarizer, summarizer),
     Layer.succeed(TokenCounter.TokenCounter, quarter),
   )
   return program.pipe(

@@ -1,13 +1,12 @@
 /** A test world: a log, virtual time, and processes that open memories over the log. */
 import {
-  CurrentSummarizer,
   EchoSummarizer,
   Embedder,
   EventLog,
   FullTextIndex,
   InMemoryEventLog,
   Memory,
-  type Summarizer,
+  Summarizer,
   TokenCounter,
   VectorIndex,
 } from "@memfold/core"
@@ -106,7 +105,7 @@ export const inWorld = async <A>(
     }) => {
       const surroundings = Layer.mergeAll(
         Layer.succeed(EventLog.EventLog, wrapLog === undefined ? log : wrapLog(log)),
-        Layer.succeed(CurrentSummarizer, summarizer),
+        Layer.succeed(Summarizer.Summarizer, summarizer),
         Layer.succeed(TokenCounter.TokenCounter, quarter),
         index === undefined ? Layer.empty : Layer.succeed(FullTextIndex.FullTextIndex, index),
         embedder === undefined ? Layer.empty : Layer.succeed(Embedder.Embedder, embedder),

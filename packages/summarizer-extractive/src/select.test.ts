@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { estimate } from "../../message/estimate.js"
-import * as Message from "../../message/Message.js"
+import { Message, TokenCounter } from "@memfold/core"
 import { read, type Source } from "./digest.js"
 import { salience } from "./salience.js"
 import { select } from "./select.js"
 import { ofMessages } from "./sources.js"
 
 const costs = {
-  piece: ({ text }: { readonly text: string }) => estimate(text),
-  label: ({ label }: Source) => estimate(`- ${label}: \n`),
+  piece: ({ text }: { readonly text: string }) => TokenCounter.estimating.count(text),
+  label: ({ label }: Source) => TokenCounter.estimating.count(`- ${label}: \n`),
 }
 const chosen = (sources: ReadonlyArray<Source>, budget: number) =>
   select(salience(sources, ""), costs, budget).flatMap(({ parts }) => parts)
@@ -22,7 +21,9 @@ const twenty = Array.from({ length: 20 }, (_, n) => n)
 
 describe("a merge", () => {
   const tokens = (parts: ReturnType<typeof chosen>, old: boolean): number =>
-    parts.filter(({ source }) => source.old === old).reduce((sum, { piece }) => sum + estimate(piece.text), 0)
+    parts
+      .filter(({ source }) => source.old === old)
+      .reduce((sum, { piece }) => sum + TokenCounter.estimating.count(piece.text), 0)
 
   it.each([
     ["a summary full of facts does not shut out what is new", numbered, plain],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import * as Message from "../../message/Message.js"
+import { Message } from "@memfold/core"
 import { ofMessages } from "./sources.js"
 
 const lines = (...messages: ReadonlyArray<Message.Message>) =>

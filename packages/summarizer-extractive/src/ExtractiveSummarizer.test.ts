@@ -3,20 +3,20 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { cpuTime } from "@memfold/harness/cpuTime"
-import { estimate } from "../message/estimate.js"
-import * as Message from "../message/Message.js"
-import { estimating, ofMessage } from "../message/TokenCounter.js"
+import { Message, type Summarizer, TokenCounter } from "@memfold/core"
 import { make, type Options } from "./ExtractiveSummarizer.js"
-import type { Request } from "./Summarizer.js"
 
 const tokensOf = (messages: ReadonlyArray<Message.Message>, previous = ""): number =>
-  messages.reduce((sum, message) => sum + ofMessage(estimating, message), estimate(previous))
+  messages.reduce(
+    (sum, message) => sum + TokenCounter.ofMessage(TokenCounter.estimating, message),
+    TokenCounter.estimating.count(previous),
+  )
 
 const requestFor = (
   messages: ReadonlyArray<Message.Message>,
   previous?: string,
-  given: Partial<Request> = {},
-): Request => ({
+  given: Partial<Summarizer.Request> = {},
+): Summarizer.Request => ({
   session: "s1",
   kind: "history",
   from: 0,
@@ -29,14 +29,14 @@ const requestFor = (
   ...given,
 })
 
-const attempt = (request: Request, options?: Options) =>
+const attempt = (request: Summarizer.Request, options?: Options) =>
   Effect.runSync(Effect.either(make(options).summarize(request)))
 
 const summarize = (
   messages: ReadonlyArray<Message.Message>,
   previous?: string,
   options?: Options,
-  given?: Partial<Request>,
+  given?: Partial<Summarizer.Request>,
 ): string => Either.getOrThrow(attempt(requestFor(messages, previous, given), options)).text
 
 /** Small talk that never ends and never says the same twice in a row; the same for the same number. */
@@ -173,7 +173,7 @@ describe("what it keeps", () => {
   it.each(conversations)("the facts of a conversation: %s", (_, messages, facts) => {
     const text = summarize(messages)
     for (const fact of facts) expect(text).toContain(fact)
-    expect(estimate(text)).toBeLessThan(tokensOf(messages) * 0.7)
+    expect(TokenCounter.estimating.count(text)).toBeLessThan(tokensOf(messages) * 0.7)
   })
 
   it.each(conversations.slice(0, 4))("the words that were said, and no others: %s", (_, messages) => {
@@ -301,7 +301,7 @@ describe("form", () => {
     const messages = [Message.user("please find me three small hotels near the old harbour of Marseille")]
     const text = summarize(messages)
     expect(text).toMatch(/^- user: please .*…$/)
-    expect(estimate(text)).toBeLessThan(tokensOf(messages))
+    expect(TokenCounter.estimating.count(text)).toBeLessThan(tokensOf(messages))
   })
 
   it("fails where nothing shorter can be said, and does not tell what was said", () => {
@@ -344,26 +344,26 @@ describe("merging", () => {
         text = summarize([...chatter(merge, 3), Message.user(`Ticket T-${merge} is about ${name}.`)], text, {
           maxTokens,
         })
-        expect(estimate(text)).toBeLessThanOrEqual(maxTokens)
+        expect(TokenCounter.estimating.count(text)).toBeLessThanOrEqual(maxTokens)
       }
-      expect(estimate(text)).toBeGreaterThan(maxTokens * 0.8)
+      expect(TokenCounter.estimating.count(text)).toBeGreaterThan(maxTokens * 0.8)
     }
   })
 
   it("leaves out what only repeats a pattern, even where there is room", () => {
     let text = ""
     for (let merge = 0; merge < 50; merge++) text = summarize(chatter(merge, 6), text)
-    expect(estimate(text)).toBeLessThan(400)
+    expect(TokenCounter.estimating.count(text)).toBeLessThan(400)
     expect(text.split("\n").length).toBeLessThan(30)
   })
 
   it("does not shrink the summary at a merge of a few words", () => {
     let text = ""
     for (let merge = 0; merge < 10; merge++) text = summarize(chatter(merge, 8), text)
-    const full = estimate(text)
+    const full = TokenCounter.estimating.count(text)
     for (let merge = 0; merge < 10; merge++)
       text = summarize([Message.user("Go on then, please, I listen.")], text)
-    expect(estimate(text)).toBeGreaterThan(full * 0.9)
+    expect(TokenCounter.estimating.count(text)).toBeGreaterThan(full * 0.9)
   })
 
   it("says a thing once", () => {
@@ -408,7 +408,7 @@ describe("merging", () => {
     expect(numbers.filter((number) => text.includes(number)).length).toBeGreaterThanOrEqual(45)
     expect(text).toContain(numbers.at(-1))
     const line = /^- identifiers: .*$/m.exec(text)?.[0] ?? ""
-    expect(estimate(line)).toBeLessThanOrEqual(200)
+    expect(TokenCounter.estimating.count(line)).toBeLessThanOrEqual(200)
     // Fewer of them are all there.
     const few = numbers.slice(0, 8)
     const short = summarize(few.flatMap((number, at) => [...chatter(at, 1), Message.user(`And ${number}?`)]))
@@ -482,8 +482,8 @@ describe("properties", () => {
           return
         }
         expect(attempt(request)).toEqual(result)
-        expect(estimate(result.right.text)).toBeLessThan(request.replacesTokens)
-        expect(estimate(result.right.text)).toBeLessThanOrEqual(800)
+        expect(TokenCounter.estimating.count(result.right.text)).toBeLessThan(request.replacesTokens)
+        expect(TokenCounter.estimating.count(result.right.text)).toBeLessThanOrEqual(800)
         for (const line of result.right.text.split("\n")) expect(line.trim()).not.toBe("")
       }),
       { numRuns: often(60, 300) },
@@ -532,9 +532,13 @@ describe("options", () => {
   it("bound the text", () => {
     const messages = chatter(9, 40)
     const tokens = tokensOf(messages)
-    expect(estimate(summarize(messages))).toBeLessThanOrEqual(tokens * 0.3)
-    expect(estimate(summarize(messages, undefined, { maxTokens: 60 }))).toBeLessThanOrEqual(60)
-    expect(estimate(summarize(messages, undefined, { share: 0.1 }))).toBeLessThanOrEqual(tokens * 0.1)
+    expect(TokenCounter.estimating.count(summarize(messages))).toBeLessThanOrEqual(tokens * 0.3)
+    expect(
+      TokenCounter.estimating.count(summarize(messages, undefined, { maxTokens: 60 })),
+    ).toBeLessThanOrEqual(60)
+    expect(TokenCounter.estimating.count(summarize(messages, undefined, { share: 0.1 }))).toBeLessThanOrEqual(
+      tokens * 0.1,
+    )
     expect(make().name).toBe("extractive")
   })
 
@@ -551,8 +555,8 @@ describe("options", () => {
 
 describe("the size that a strategy asks for", () => {
   const size = { maxTokens: 240, share: 0.5 }
-  const tokens = (options: Options, given: Partial<Request>) =>
-    estimate(summarize(chatter(3, 200), undefined, options, given))
+  const tokens = (options: Options, given: Partial<Summarizer.Request>) =>
+    TokenCounter.estimating.count(summarize(chatter(3, 200), undefined, options, given))
 
   it("is that of the summary, unless the summarizer has one of its own", () => {
     expect(tokens({}, { size })).toBeLessThanOrEqual(240)

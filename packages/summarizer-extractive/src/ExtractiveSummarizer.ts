@@ -1,5 +1,5 @@
 /**
- * The default summarizer: it selects sentences and quotes them.
+ * A summarizer that selects sentences and quotes them.
  *
  * It needs no model, network or word lists, takes milliseconds, and gives the same text for the same input on every
  * machine. It does not *understand* the text.
@@ -10,24 +10,20 @@
  *   later statement. It can lose a fact in plain words, stated once among many similar sentences. Where that matters,
  *   use a model (`@memfold/summarizer-ai`), or pin the message.
  *
- * How it works, with one file each in `extractive/`: messages and the summary so far are divided into sources with
+ * How it works, with one file each: messages and the summary so far are divided into sources with
  * pieces (`sources`, `digest`), statistics weigh each piece (`salience`, `facts`), and a greedy cover picks the pieces
  * that add most (`select`).
  */
-import { Effect, Schema } from "effect"
-import { estimate } from "../message/estimate.js"
-import type { Size } from "./budget.js"
-import { budget } from "./budget.js"
-import type { Piece, Source } from "./extractive/digest.js"
-import { read, write } from "./extractive/digest.js"
-import { list, ranked, splitList } from "./extractive/identifiers.js"
-import type { Candidate } from "./extractive/salience.js"
-import { salience } from "./extractive/salience.js"
-import { select } from "./extractive/select.js"
-import { ofMessages } from "./extractive/sources.js"
-import { clip } from "./extractive/text.js"
-import type { Request, Service } from "./Summarizer.js"
-import { SummarizerError } from "./Summarizer.js"
+import { Effect, Layer, Schema } from "effect"
+import { Summarizer, TokenCounter } from "@memfold/core"
+import type { Piece, Source } from "./digest.js"
+import { read, write } from "./digest.js"
+import { list, ranked, splitList } from "./identifiers.js"
+import type { Candidate } from "./salience.js"
+import { salience } from "./salience.js"
+import { select } from "./select.js"
+import { ofMessages } from "./sources.js"
+import { clip } from "./text.js"
 
 /**
  * The options of the extractive summarizer, as a schema.
@@ -45,7 +41,7 @@ export const Options = Schema.Struct({
 export type Options = typeof Options.Encoded
 
 /** The size of a summary for which neither the options nor the strategy name another. */
-const usual: Size = { maxTokens: 800, share: 0.3 }
+const usual: Summarizer.Size = { maxTokens: 800, share: 0.3 }
 
 /** Chooses more tokens than fit by this factor, since the estimate of a whole text differs from the sum of its parts. */
 const surplus = 1.2
@@ -90,7 +86,7 @@ const beginning = (source: Source, limit: number): string => {
     [label + text, label.length + Math.min(4, text.length)],
     [text, 2],
   ] as const) {
-    const length = largest(line.length, (size) => estimate(clip(line, size)) <= limit)
+    const length = largest(line.length, (size) => TokenCounter.estimating.count(clip(line, size)) <= limit)
     if (length >= least) return clip(line, length)
   }
   return ""
@@ -102,7 +98,7 @@ const identifierShare = 0.25
 const minorAbove = 300
 const minorShare = 0.15
 
-const summarize = (request: Request, size: Size): string => {
+const summarize = (request: Summarizer.Request, size: Summarizer.Size): string => {
   const { text: before, listed } = splitList(request.previous ?? "")
   const sources = [...read(before), ...ofMessages(request.messages)]
   const first = sources.find((source) => source.speaker === "user") ?? sources[0]
@@ -110,17 +106,20 @@ const summarize = (request: Request, size: Size): string => {
     const count = request.messages.length
     return `${count} ${count === 1 ? "message" : "messages"} without text.`
   }
-  const limit = budget(request, size)
+  const limit = Summarizer.budget(request, size)
   const identifiers = ranked(sources, listed)
   const candidates = salience(sources, request.instructions ?? "")
   const costs = {
-    piece: memoized((piece: Piece) => estimate(piece.text)),
-    label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
+    piece: memoized((piece: Piece) => TokenCounter.estimating.count(piece.text)),
+    label: memoized((source: Source) => TokenCounter.estimating.count(`- ${source.label}: \n`)),
   }
   /** The digest of at most so many tokens, with what the list adds to it. */
   const written = (room: number): string => {
     const chosen = select(candidates, costs, room * surplus)
-    const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
+    const count = largest(
+      chosen.length,
+      (size) => TokenCounter.estimating.count(digest(sources, chosen.slice(0, size))) <= room,
+    )
     return count === 0
       ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
       : digest(sources, chosen.slice(0, count))
@@ -129,7 +128,7 @@ const summarize = (request: Request, size: Size): string => {
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
   // What the list does not need is for the sentences.
   const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
-  const text = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
+  const text = written(needed === "" ? limit : limit - TokenCounter.estimating.count(`\n${needed}`))
   return appended(text, list(identifiers, text, { room, minorRoom: room, limit }))
 }
 
@@ -164,7 +163,8 @@ const appended = (text: string, line: string): string => [text, line].filter((on
  *
  * @example
  * ```ts
- * import { ExtractiveSummarizer, Message } from "@memfold/core"
+ * import { Message } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
  * import { Effect } from "effect"
  *
  * const summarizer = ExtractiveSummarizer.make({ maxTokens: 400 })
@@ -187,10 +187,10 @@ const appended = (text: string, line: string): string => [text, line].filter((on
  * console.log(result.text)
  * ```
  */
-export const make = (options: Options = {}): Service => {
+export const make = (options: Options = {}): Summarizer.Service => {
   const own = Schema.decodeSync(Options)(options)
   /** The size of one summary. */
-  const sizeOf = ({ size = usual }: Request): Size => ({
+  const sizeOf = ({ size = usual }: Summarizer.Request): Summarizer.Size => ({
     maxTokens: own.maxTokens ?? size.maxTokens,
     share: own.share ?? size.share,
   })
@@ -199,10 +199,10 @@ export const make = (options: Options = {}): Service => {
     summarize: (request) =>
       Effect.suspend(() => {
         const text = summarize(request, sizeOf(request))
-        return text !== "" && estimate(text) < request.replacesTokens
+        return text !== "" && TokenCounter.estimating.count(text) < request.replacesTokens
           ? Effect.succeed({ text })
           : Effect.fail(
-              new SummarizerError({
+              new Summarizer.SummarizerError({
                 session: request.session,
                 reason: "not-smaller",
                 detail: `cannot write less than the ${request.replacesTokens} tokens of ${request.messages.length} message(s); compact more of them at once`,
@@ -211,3 +211,29 @@ export const make = (options: Options = {}): Service => {
       }),
   }
 }
+
+/**
+ * Provides the extractive summarizer to a memory.
+ *
+ * @throws ParseError for options that are out of range.
+ *
+ * @example
+ * ```ts
+ * import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+ * import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+ * import { Layer } from "effect"
+ *
+ * const strategy = Strategy.make({
+ *   name: "short",
+ *   when: Trigger.backlog({ messages: 10 }),
+ *   keep: Keep.lastMessages(20),
+ *   summaryMode: SummaryMode.rolling,
+ * })
+ *
+ * export const live = Memory.layer({ strategy }).pipe(
+ *   Layer.provide([InMemoryEventLog.layer, ExtractiveSummarizer.layer({ maxTokens: 400 })]),
+ * )
+ * ```
+ */
+export const layer = (options: Options = {}): Layer.Layer<Summarizer.Summarizer> =>
+  Layer.succeed(Summarizer.Summarizer, make(options))

@@ -1,7 +1,5 @@
 /** Messages as sources of quotations: who speaks, in which pieces. */
-import type { Message, ToolCall, ToolResult } from "../../message/Message.js"
-import { failed as hasFailed } from "../../message/Message.js"
-import { answeredCall } from "../../message/Structure.js"
+import { Message, Structure } from "@memfold/core"
 import type { Piece, Source } from "./digest.js"
 import { callPiece, labelled } from "./digest.js"
 import { readable } from "./json.js"
@@ -79,7 +77,7 @@ const number = (
   })
 }
 
-const dayOf = (message: Message): string | undefined => {
+const dayOf = (message: Message.Message): string | undefined => {
   if (message.time === undefined) return undefined
   const date = new Date(message.time)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, 10)
@@ -95,7 +93,7 @@ const written = (value: unknown): string => {
 }
 
 /** The arguments of a call as a person would note them: `src/a.ts`, or `path=src/a.ts, limit=20`. */
-const argumentsOf = (call: ToolCall): string => {
+const argumentsOf = (call: Message.ToolCall): string => {
   try {
     const parsed: unknown = JSON.parse(call.arguments)
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return written(parsed)
@@ -114,12 +112,12 @@ const argumentsOf = (call: ToolCall): string => {
   }
 }
 
-const speakerLabel = ({ role, name }: Message): string => {
+const speakerLabel = ({ role, name }: Message.Message): string => {
   const known = clip(labelled(name ?? ""), 40)
   return known === "" ? role : `${role} (${known})`
 }
 
-const toolLabel = (name: string | undefined, call: ToolCall | undefined): string => {
+const toolLabel = (name: string | undefined, call: Message.ToolCall | undefined): string => {
   const tool = clip(labelled(name ?? "").replace(/ /gu, "_"), 64)
   const given = call === undefined ? "" : argumentsOf(call)
   return "tool" + (tool === "" ? "" : ` ${tool}`) + (given === "" ? "" : `(${given})`)
@@ -129,11 +127,11 @@ const toolLabel = (name: string | undefined, call: ToolCall | undefined): string
 const told = 80
 
 const ofTool = (
-  call: ToolCall | undefined,
-  result: ToolResult | undefined,
+  call: Message.ToolCall | undefined,
+  result: Message.ToolResult | undefined,
   day: string | undefined,
 ): Source => {
-  const failed = result !== undefined && hasFailed(result)
+  const failed = result !== undefined && Message.failed(result)
   const output = readable(result?.output ?? "")
   const found = number(
     excerpts(output).map(({ text, gap }) => ({ sentences: sentences(text), gap, code: false })),
@@ -161,10 +159,10 @@ const ofTool = (
  * The sources of a conversation, in its order. A tool call and its result are one source, where the call was
  * made; reasoning and parts only a provider understands are not quoted.
  */
-export const ofMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<Source> => {
+export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Source> => {
   const sources: Array<Source> = []
   let open: Array<{
-    readonly call: ToolCall
+    readonly call: Message.ToolCall
     readonly id: string
     readonly name: string
     readonly slot: number
@@ -197,7 +195,7 @@ export const ofMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<Sour
           break
         case "tool-result":
           after.push(() => {
-            const at = answeredCall(open, part)
+            const at = Structure.answeredCall(open, part)
             const [waiting] = at === -1 ? [] : open.splice(at, 1)
             const source = ofTool(waiting?.call, part, day)
             if (waiting === undefined) sources.push(source)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Message } from "../../index.js"
+import { Message } from "@memfold/core"
 import { identifiersIn, list, ranked, splitList } from "./identifiers.js"
 import { ofMessages } from "./sources.js"
 

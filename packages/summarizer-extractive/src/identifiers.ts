@@ -9,7 +9,7 @@
  *
  * Those used most and last come first, so that the first ones stay over many merges.
  */
-import { estimate } from "../../message/estimate.js"
+import { TokenCounter } from "@memfold/core"
 import type { Source } from "./digest.js"
 import { facts } from "./facts.js"
 
@@ -115,8 +115,8 @@ export const list = (
     if (said.includes(identifier.toLowerCase())) continue
     const longer = line === "" ? label + identifier : line + separator + identifier
     if (
-      estimate(longer) <= (minor.test(identifier) ? minorRoom : room) &&
-      estimate(`${text}\n${longer}`) <= limit
+      TokenCounter.estimating.count(longer) <= (minor.test(identifier) ? minorRoom : room) &&
+      TokenCounter.estimating.count(`${text}\n${longer}`) <= limit
     )
       line = longer
   }

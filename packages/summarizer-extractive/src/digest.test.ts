@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
-import * as Message from "../../message/Message.js"
+import { Message } from "@memfold/core"
 import { read, write } from "./digest.js"
 import { ofMessages } from "./sources.js"
 

@@ -1,0 +1,1 @@
+export * as ExtractiveSummarizer from "./ExtractiveSummarizer.js"
