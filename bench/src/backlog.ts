@@ -31,7 +31,7 @@ const strategies: ReadonlyArray<Strategy.Strategy> = [
 /** Median milliseconds of an append of one message, decision included, to a session with `size` uncovered messages. */
 const measure = (strategy: Strategy.Strategy, size: number): Promise<number> =>
   Effect.gen(function* () {
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "inline", backOff: "1 hour" } }).pipe()
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "inline", backOff: "1 hour" } })
     for (let from = 0; from < size; from += 1_000) {
       const count = Math.min(1_000, size - from)
       yield* memory.append(

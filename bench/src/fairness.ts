@@ -2,9 +2,10 @@
  * Measures processes that append to one session of a SQLite file at the same time: how the appends are shared out, and
  * how long each takes. The process with the most appends is compared with the one with the fewest.
  */
-import { Memory, Message, Summarizer } from "@memfold/core"
+import { Memory, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -13,7 +14,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { told } from "./measure.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 interface Share {
   readonly appends: number
@@ -29,7 +29,7 @@ const millis = 10_000
 const appending = (filename: string): Promise<Share> =>
   Effect.gen(function* () {
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      Effect.provide(ExtractiveSummarizer.layer()),
     )
     yield* memory.context("s")
     yield* Effect.promise(async () => {

@@ -2,7 +2,7 @@
  * Measures a turn as the history grows: append, context and open, at 100, 10,000 and 100,000 messages in one
  * session. The session of 100 messages is the reference of the same run; only ratios are claims.
  */
-import { EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { EventLog, Memory, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { Effect, Exit, Scope } from "effect"
@@ -25,7 +25,7 @@ const say = (text: string) => process.stderr.write(`${text}\n`)
 const prepare = (filename: string, size: number) =>
   Effect.gen(function* () {
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      Effect.provide(ExtractiveSummarizer.layer()),
     )
     for (let from = 0; from < size; from += 50) {
       yield* memory.append(
@@ -49,7 +49,7 @@ const opened = async (filename: string) => {
     Effect.gen(function* () {
       const log = yield* SqliteEventLog.make({ filename, synchronous: "normal" })
       return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        Effect.provide(ExtractiveSummarizer.layer()),
         Effect.provideService(EventLog.EventLog, log),
       )
     }).pipe(Scope.extend(scope)),

@@ -1,9 +1,9 @@
 /** Measures a session of 1,000,000 messages against one of 100: opening it, and its context. */
-import { EventLog, type Event, Memory, Session, Wording, Summarizer } from "@memfold/core"
+import { EventLog, type Event, Memory, Session, Wording } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Exit, Scope } from "effect"
 import { claim, event, median, milliseconds, told } from "./measure.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** Opens the store with the session `s`. */
 export type OpenLog = Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>
@@ -77,7 +77,7 @@ const opened = async (open: OpenLog) => {
     Effect.gen(function* () {
       const log = yield* open
       return yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        Effect.provide(ExtractiveSummarizer.layer()),
         Effect.provideService(EventLog.EventLog, log),
       )
     }).pipe(Scope.extend(scope)),

@@ -2,16 +2,16 @@
  * Recall with the full-text index in the SQLite file, against the index in the process: the first search after a start, the
  * search after an append, and the append itself.
  */
-import { EventLog, FullTextIndex, Memory, Message, Recall, Summarizer } from "@memfold/core"
+import { EventLog, FullTextIndex, Memory, Message, Recall } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Exit, Scope } from "effect"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fillSession } from "./large.js"
 import { claim, median, milliseconds, told } from "./measure.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** Numbers from 0 to 1 that are the same in every run. */
 const randomFrom = (seed: number) => () => {
@@ -59,7 +59,7 @@ const opened = async (
         strategy: SlidingWindow(),
         compaction: { mode: "off" },
       }).pipe(
-        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        Effect.provide(ExtractiveSummarizer.layer()),
         Effect.provideService(EventLog.EventLog, log),
         Effect.provideService(
           FullTextIndex.FullTextIndex,

@@ -1,8 +1,9 @@
 /** Measures the SQLite store against bare better-sqlite3, with the same bytes and the same durability. */
-import { Memory, type Strategy, Summarizer } from "@memfold/core"
+import { Memory, type Strategy } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { Rounds } from "@memfold/strategy-rounds"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { appends } from "./appends.js"
@@ -10,7 +11,6 @@ import { large } from "./large.js"
 import { claim, commitOf, told, turn } from "./measure.js"
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** The bare insert writes the same record with the same key. Everything else is the cost of the store. */
 const against = (folder: string, synchronous: "full" | "normal"): Promise<boolean> =>
@@ -45,7 +45,7 @@ const bytes = async (filename: string, size: number, strategy: Strategy.Strategy
     const memory = yield* Memory.make({
       strategy: strategy ?? SlidingWindow(),
       compaction: { mode: strategy === null ? "off" : "inline" },
-    }).pipe(Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()))
+    }).pipe(Effect.provide(ExtractiveSummarizer.layer()))
     for (let index = 0; index < size; index++) yield* memory.append("s", turn(index))
   }).pipe(
     Effect.provide(SqliteEventLog.layer({ filename, synchronous: "normal" })),

@@ -1,13 +1,13 @@
 /** Measures appends that all wait for one session. Each of them may cost no more when there are ten times as many. */
-import { Memory, Summarizer } from "@memfold/core"
+import { Memory } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { claim, median, milliseconds, told, turn } from "./measure.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const few = 1_000
 const many = 10_000
@@ -28,7 +28,7 @@ export const waiting = async (): Promise<boolean> => {
   try {
     return await Effect.gen(function* () {
       const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        Effect.provide(ExtractiveSummarizer.layer()),
       )
       yield* appendAtOnce(memory, "warm-up", few)
       const times = { few: [] as Array<number>, many: [] as Array<number> }

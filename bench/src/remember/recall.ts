@@ -1,9 +1,9 @@
 /** What of the messages that answer a question recall finds, against the newest messages of the same size. */
 import { InMemoryEventLog, Memory, Message, TokenCounter } from "@memfold/core"
 import { type Conversation, fullHistory } from "@memfold/lab"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Layer } from "effect"
 import type { Bound } from "./bounds.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** The newest messages that fit into a budget, as recall counts them. */
 const newest = (messages: ReadonlyArray<Message.Message>, budget: number): string => {

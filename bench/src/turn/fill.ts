@@ -1,12 +1,12 @@
 /** Files with sessions of many messages. */
-import { EventLog, Message, Summarizer } from "@memfold/core"
+import { EventLog, Message } from "@memfold/core"
 import { Memory } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { openBare } from "./bare.js"
 import { turnAt } from "./conversation.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** Writes turns one by one, as users do, in sessions that take turns; compacted as they grow if asked for. */
 export const fill = (
@@ -22,10 +22,7 @@ export const fill = (
     const memory = yield* Memory.make({
       strategy: SlidingWindow(),
       compaction: { mode: compacted ? "inline" : "off" },
-    }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
-      Effect.provideService(EventLog.EventLog, log),
-    )
+    }).pipe(Effect.provide(ExtractiveSummarizer.layer()), Effect.provideService(EventLog.EventLog, log))
     for (let index = 0; index < turns; index++) {
       const { user, assistant } = turnAt(index)
       for (let session = 0; session < sessions; session++)

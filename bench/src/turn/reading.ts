@@ -1,14 +1,14 @@
 /** Reading back a session of 100,000 messages without a snapshot, against reading and parsing the same rows. */
-import { EventLog, Memory, Summarizer } from "@memfold/core"
+import { EventLog, Memory } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { fillEvents } from "./fillEvents.js"
 import { type Cost, costOf } from "./cost.js"
 import { compared } from "./pairs.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const messages = 100_000
 const rounds = 7
@@ -17,7 +17,7 @@ export const fold = (filename: string): Promise<Cost> =>
   Effect.gen(function* () {
     const log = yield* SqliteEventLog.make({ filename })
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      Effect.provide(ExtractiveSummarizer.layer()),
       Effect.provideService(EventLog.EventLog, log),
     )
     return yield* Effect.promise(() =>

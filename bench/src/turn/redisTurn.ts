@@ -1,7 +1,8 @@
 /** A turn in Redis (everysec) against a bare XADD of the same bytes. */
-import { EventCodec, EventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { EventCodec, EventLog, Memory, Message } from "@memfold/core"
 import * as RedisEventLog from "@memfold/store-redis"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import { Redis } from "ioredis"
 import { commitOf } from "../measure.js"
@@ -9,7 +10,6 @@ import { withServer } from "../redis.js"
 import { turnAt } from "./conversation.js"
 import { type Cost, costOf } from "./cost.js"
 import { compared } from "./pairs.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const rounds = 120
 const warmUp = 40
@@ -35,7 +35,7 @@ const against = (port: number): Promise<boolean> =>
     client.on("error", () => undefined)
     const log = yield* RedisEventLog.make({ url: `redis://127.0.0.1:${port}`, prefix: "bench" })
     const memory = yield* Memory.make({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      Effect.provide(ExtractiveSummarizer.layer()),
       Effect.provideService(EventLog.EventLog, log),
     )
     const records = Array.from({ length: rounds * perRound }, (_, index) => recordsAt(index))

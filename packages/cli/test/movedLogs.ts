@@ -1,14 +1,11 @@
 /** Logs to copy and to export. */
-import { EchoSummarizer, EventLog, InMemoryEventLog, Memory, Message, Summarizer } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { Effect, type Scope, Stream } from "effect"
-import { pairs } from "@memfold/harness/engine"
+import { memoryOver as over, pairs } from "@memfold/harness/engine"
 
 /** A memory over a log, with a strategy that compacts two messages at a time. */
 export const memoryOver = (log: EventLog.Service) =>
-  Memory.make({ strategy: pairs, compaction: { mode: "inline" } }).pipe(
-    Effect.provideService(EventLog.EventLog, log),
-    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-  )
+  over(log, { strategy: pairs, compaction: { mode: "inline" } })
 
 /** A text that encodings and JSON Lines have to keep as it is. */
 export const words = "𝕊 你好 \ud800 \u2028 \u0000"

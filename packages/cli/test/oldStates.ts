@@ -1,5 +1,6 @@
 /** States of older programs, and what an import makes of them. */
-import { EchoSummarizer, EventLog, InMemoryEventLog, Memory, TokenCounter, Summarizer } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Memory, TokenCounter } from "@memfold/core"
+import { echoing } from "@memfold/harness/engine"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Effect } from "effect"
 import { expect } from "vitest"
@@ -38,14 +39,9 @@ export const withImport = <A, E>(
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
     expect(yield* write(log, "s", "import-1", events)).toBe(true)
-    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe()
+    const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } })
     return yield* use(memory, log)
-  }).pipe(
-    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-    Effect.scoped,
-    Effect.provide(InMemoryEventLog.layer),
-    Effect.runPromise,
-  )
+  }).pipe(Effect.provide(echoing), Effect.scoped, Effect.provide(InMemoryEventLog.layer), Effect.runPromise)
 
 /** The summaries, their statuses and ranges, as they were reported. */
 export const became = ({ summaries }: Imported) =>

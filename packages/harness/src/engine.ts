@@ -1,8 +1,8 @@
 /** Memories for tests: a log of their own, a summarizer that says what it covers. */
-import { Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import {
   EchoSummarizer,
-  type EventLog,
+  EventLog,
   SummaryMode,
   InMemoryEventLog,
   Keep,
@@ -17,6 +17,19 @@ export { gated } from "@memfold/testing/fakes"
 
 /** Writes nothing but the range it was asked to cover. */
 export const echo: Summarizer.Service = EchoSummarizer.make()
+
+/** Provides {@link echo} to a memory. */
+export const echoing: Layer.Layer<Summarizer.Summarizer> = Layer.succeed(Summarizer.Summarizer, echo)
+
+/** A memory over a log, with {@link echo}. It ends with the scope. */
+export const memoryOver = (
+  log: EventLog.Service,
+  options: Memory.Options,
+): Effect.Effect<Memory.Service, never, Scope.Scope> =>
+  Memory.make(options).pipe(
+    Effect.provideService(EventLog.EventLog, log),
+    Effect.provideService(Summarizer.Summarizer, echo),
+  )
 
 /** Runs a program with a memory over a fresh log in memory. */
 export const withMemory = (

@@ -1,10 +1,10 @@
 /** What every policy is measured with on a conversation, found once: what recall finds, and the identifiers needed. */
 import { InMemoryEventLog, Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Layer } from "effect"
 import { askedIn, type Conversation, isAnswered } from "./Conversation.js"
 import { wantedOf } from "./evidence.js"
 import { neededIn } from "./identifiers.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** What every policy is measured with on a conversation. It is plain data, so it can be sent to another thread. */
 export interface Prepared {

@@ -11,9 +11,8 @@ import {
   Trigger,
   VectorIndex,
   Verify,
-  Summarizer,
-  EchoSummarizer,
 } from "@memfold/core"
+import { echoing } from "@memfold/harness/engine"
 import Sqlite from "better-sqlite3"
 import { Effect, Exit, Logger, Scope } from "effect"
 import {
@@ -70,7 +69,7 @@ const run = <A, E>(use: Effect.Effect<A, E, EventLog.EventLog | Scope.Scope>): P
 const memoryOn = (options: Options, given: Embedder.Service | null = embedder) =>
   Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (index) =>
     Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
+      Effect.provide(echoing),
       Effect.provideService(VectorIndex.VectorIndex, index),
       Effect.provideService(Embedder.Embedder, given),
     ),
@@ -172,9 +171,7 @@ it("loses the vectors of what another process redacted and could not forget, whe
       // It ends after the log's redaction, before it tells the index.
       yield* Effect.scoped(
         Effect.flatMap(
-          Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
-            Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-          ),
+          Memory.make({ strategy, compaction: { mode: "off" } }).pipe(Effect.provide(echoing)),
           (memory) => memory.redact("s", 0),
         ),
       )

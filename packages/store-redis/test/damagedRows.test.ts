@@ -1,8 +1,8 @@
 /** Summary rows in Redis that another program has changed: found by verify, mended by repair. */
-import { EventLog, Memory, Repair, Verify, Summarizer, EchoSummarizer } from "@memfold/core"
+import { EventLog, Memory, Repair, Verify } from "@memfold/core"
 import { Effect, Logger, LogLevel } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
-import { pairs, said } from "@memfold/harness/engine"
+import { echoing, pairs, said } from "@memfold/harness/engine"
 import { keysOf } from "../src/index.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
 import { summariesOf } from "@memfold/harness/logs"
@@ -63,7 +63,7 @@ for (const [what, change] of changes) {
       Effect.gen(function* () {
         const manual = { strategy: pairs, compaction: { mode: "manual" } } as const
         const opened = Effect.provideService(
-          Memory.make(manual).pipe(Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make())),
+          Memory.make(manual).pipe(Effect.provide(echoing)),
           EventLog.EventLog,
           log as EventLog.Service,
         )

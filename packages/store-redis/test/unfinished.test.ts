@@ -1,15 +1,6 @@
 /** L15 when a server cannot rewrite its files: a redaction is done when its bytes are gone from them, and not before. */
-import {
-  EventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  Trigger,
-  Summarizer,
-  EchoSummarizer,
-} from "@memfold/core"
+import { Message } from "@memfold/core"
+import { memoryOver, pairs } from "@memfold/harness/engine"
 import { Effect, Exit, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -38,21 +29,11 @@ const limitFiles = async ({ client }: Server, bytes: number | "unlimited") => {
   execFileSync("prlimit", ["--pid", pid, `--fsize=${bytes}:unlimited`])
 }
 
-const strategy = Strategy.make({
-  name: "s",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  summaryMode: SummaryMode.rolling,
-})
-
 const opened = async (one: Server, prefix: string) => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ url: one.url, prefix }), (log) =>
-      Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-        Effect.provideService(EventLog.EventLog, log),
-      ),
+      memoryOver(log, { strategy: pairs, compaction: { mode: "off" } }),
     ).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

@@ -1,9 +1,9 @@
 /** A log that has lost its end: nothing is shown as if it were whole, and nothing is written over the place. */
-import { EventLog, Memory, Verify, EchoSummarizer, Summarizer } from "@memfold/core"
+import { EventLog, Memory, Verify } from "@memfold/core"
 import { Effect, Either, Layer } from "effect"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { pairs, said } from "@memfold/harness/engine"
+import { echoing, pairs, said } from "@memfold/harness/engine"
 import { make } from "../src/index.js"
 import { withDriver } from "@memfold/harness/sqlite"
 import { folder, versionOf } from "./support.js"
@@ -15,9 +15,7 @@ const using = <A, E>(
   Effect.flatMap(Memory.Memory, use).pipe(
     Effect.provide(
       Layer.provideMerge(
-        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
-          Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
-        ),
+        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }).pipe(Layer.provide(echoing)),
         Layer.scoped(EventLog.EventLog, make({ filename: file })),
       ),
     ),

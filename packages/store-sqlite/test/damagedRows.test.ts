@@ -1,11 +1,11 @@
 /** Rows of the table `summaries` that another program has changed with SQL: found by verify, mended by repair. */
-import { EventLog, Memory, Repair, Verify, EchoSummarizer, Summarizer } from "@memfold/core"
+import { EventLog, Memory, Repair, Verify } from "@memfold/core"
 import { Effect, Layer } from "effect"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { pairs, said } from "@memfold/harness/engine"
+import { echoing, pairs, said } from "@memfold/harness/engine"
 import { make } from "../src/index.js"
 import { withDriver } from "@memfold/harness/sqlite"
 import { integrity, withLog } from "./support.js"
@@ -36,12 +36,7 @@ beforeAll(() =>
       yield* memory.compact(session, { which: "due" })
     }
   }).pipe(
-    Effect.provide(
-      Layer.provide(
-        Memory.layer(manual).pipe(Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make()))),
-        opened(original),
-      ),
-    ),
+    Effect.provide(Layer.provide(Memory.layer(manual).pipe(Layer.provide(echoing)), opened(original))),
     Effect.scoped,
     Effect.runPromise,
   ),
@@ -144,12 +139,7 @@ it("rows that stand in the way of a compaction are written again when the sessio
     const log = yield* EventLog.EventLog
     expect(yield* Verify.session(log, "one")).toEqual([])
   }).pipe(
-    Effect.provide(
-      Layer.provideMerge(
-        Memory.layer(manual).pipe(Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make()))),
-        opened(file),
-      ),
-    ),
+    Effect.provide(Layer.provideMerge(Memory.layer(manual).pipe(Layer.provide(echoing)), opened(file))),
     Effect.scoped,
     Effect.runPromise,
   )

@@ -1,5 +1,5 @@
 /** One flipped bit anywhere in a file: no session shows words that are not its own, and verification finds the damage. */
-import { EventLog, Memory, Message, Verify, EchoSummarizer, Summarizer } from "@memfold/core"
+import { EventLog, Memory, Message, Verify } from "@memfold/core"
 import { Effect, Exit, Layer, Logger, Stream } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { random } from "@memfold/harness/random"
 import { often } from "@memfold/harness/depth"
-import { pairs } from "@memfold/harness/engine"
+import { echoing, pairs } from "@memfold/harness/engine"
 import { integrity, make } from "../src/index.js"
 import { withDriver } from "@memfold/harness/sqlite"
 
@@ -22,9 +22,7 @@ const withMemory = <A, E>(filename: string, use: Effect.Effect<A, E, Memory.Memo
   use.pipe(
     Effect.provide(
       Layer.provideMerge(
-        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }).pipe(
-          Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
-        ),
+        Memory.layer({ strategy: pairs, compaction: { mode: "manual" } }).pipe(Layer.provide(echoing)),
         opened(filename),
       ),
     ),

@@ -1,15 +1,6 @@
 /** Subscribers of one file: they hear of everything, and cost next to nothing while nothing happens. */
-import {
-  EventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  Trigger,
-  Summarizer,
-  EchoSummarizer,
-} from "@memfold/core"
+import { Message } from "@memfold/core"
+import { memoryOver, pairs } from "@memfold/harness/engine"
 import { Effect, Fiber, Stream } from "effect"
 import { join } from "node:path"
 import { setTimeout as measured } from "node:timers/promises"
@@ -17,19 +8,9 @@ import { expect, it } from "vitest"
 import { make } from "../src/index.js"
 import { eventually, folder } from "./support.js"
 
-const strategy = Strategy.make({
-  name: "s",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  summaryMode: SummaryMode.rolling,
-})
-
 const memoryOf = (filename: string) =>
   Effect.flatMap(make({ filename }), (log) =>
-    Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-      Effect.provideService(EventLog.EventLog, log),
-    ),
+    memoryOver(log, { strategy: pairs, compaction: { mode: "off" } }),
   )
 
 it("1,000 of them take less than a tenth of a processor while nothing happens", () =>

@@ -1,15 +1,6 @@
 /** L15 while others read: a redaction is done when its bytes are gone from every file, and not before. */
-import {
-  EventLog,
-  Keep,
-  Memory,
-  Message,
-  Strategy,
-  SummaryMode,
-  Trigger,
-  Summarizer,
-  EchoSummarizer,
-} from "@memfold/core"
+import { Message } from "@memfold/core"
+import { memoryOver, pairs } from "@memfold/harness/engine"
 import { Effect, Exit, Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,22 +18,12 @@ const isWritten = (file: string): boolean =>
     .filter(existsSync)
     .some((one) => readFileSync(one, "latin1").includes("555-0199"))
 
-const strategy = Strategy.make({
-  name: "s",
-  when: Trigger.backlog({ messages: 4 }),
-  keep: Keep.lastMessages(2),
-  summaryMode: SummaryMode.rolling,
-})
-
 /** A memory on a file, and what closes it. */
 const opened = async (options: Options) => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Effect.runPromise(
     Effect.flatMap(make({ busyTimeout: "200 millis", ...options }), (log) =>
-      Memory.make({ strategy, compaction: { mode: "off" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
-        Effect.provideService(EventLog.EventLog, log),
-      ),
+      memoryOver(log, { strategy: pairs, compaction: { mode: "off" } }),
     ).pipe(Scope.extend(scope)),
   )
   return { memory, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }

@@ -46,6 +46,8 @@ const usual: Summarizer.Size = { maxTokens: 800, share: 0.3 }
 /** Chooses more tokens than fit by this factor, since the estimate of a whole text differs from the sum of its parts. */
 const surplus = 1.2
 
+const estimate = TokenCounter.estimating.count
+
 /** The function with its results kept: each argument is computed once. */
 const memoized = <A extends object>(compute: (of: A) => number): ((of: A) => number) => {
   const known = new Map<A, number>()
@@ -86,7 +88,7 @@ const beginning = (source: Source, limit: number): string => {
     [label + text, label.length + Math.min(4, text.length)],
     [text, 2],
   ] as const) {
-    const length = largest(line.length, (size) => TokenCounter.estimating.count(clip(line, size)) <= limit)
+    const length = largest(line.length, (size) => estimate(clip(line, size)) <= limit)
     if (length >= least) return clip(line, length)
   }
   return ""
@@ -110,16 +112,13 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
   const identifiers = ranked(sources, listed)
   const candidates = salience(sources, request.instructions ?? "")
   const costs = {
-    piece: memoized((piece: Piece) => TokenCounter.estimating.count(piece.text)),
-    label: memoized((source: Source) => TokenCounter.estimating.count(`- ${source.label}: \n`)),
+    piece: memoized((piece: Piece) => estimate(piece.text)),
+    label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
   /** The digest of at most so many tokens, with what the list adds to it. */
   const written = (room: number): string => {
     const chosen = select(candidates, costs, room * surplus)
-    const count = largest(
-      chosen.length,
-      (size) => TokenCounter.estimating.count(digest(sources, chosen.slice(0, size))) <= room,
-    )
+    const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
     return count === 0
       ? beginning(chosen[0]?.parts[0]?.source ?? first, room)
       : digest(sources, chosen.slice(0, count))
@@ -128,7 +127,7 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
   const minorRoom = Math.max(0, (limit - minorAbove) * minorShare)
   // What the list does not need is for the sentences.
   const needed = list(identifiers, written(limit - room), { room, minorRoom, limit })
-  const text = written(needed === "" ? limit : limit - TokenCounter.estimating.count(`\n${needed}`))
+  const text = written(needed === "" ? limit : limit - estimate(`\n${needed}`))
   return appended(text, list(identifiers, text, { room, minorRoom: room, limit }))
 }
 
@@ -199,7 +198,7 @@ export const make = (options: Options = {}): Summarizer.Service => {
     summarize: (request) =>
       Effect.suspend(() => {
         const text = summarize(request, sizeOf(request))
-        return text !== "" && TokenCounter.estimating.count(text) < request.replacesTokens
+        return text !== "" && estimate(text) < request.replacesTokens
           ? Effect.succeed({ text })
           : Effect.fail(
               new Summarizer.SummarizerError({

@@ -13,6 +13,8 @@ import { TokenCounter } from "@memfold/core"
 import type { Source } from "./digest.js"
 import { facts } from "./facts.js"
 
+const estimate = TokenCounter.estimating.count
+
 const label = "- identifiers: "
 const separator = "; "
 
@@ -115,8 +117,8 @@ export const list = (
     if (said.includes(identifier.toLowerCase())) continue
     const longer = line === "" ? label + identifier : line + separator + identifier
     if (
-      TokenCounter.estimating.count(longer) <= (minor.test(identifier) ? minorRoom : room) &&
-      TokenCounter.estimating.count(`${text}\n${longer}`) <= limit
+      estimate(longer) <= (minor.test(identifier) ? minorRoom : room) &&
+      estimate(`${text}\n${longer}`) <= limit
     )
       line = longer
   }

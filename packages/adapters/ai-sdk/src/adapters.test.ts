@@ -1,16 +1,8 @@
 /** A session in turn through several formats, and the memory of programs with Effect. */
-import {
-  InMemoryEventLog,
-  Keep,
-  Memory,
-  Strategy,
-  SummaryMode,
-  Trigger,
-  EchoSummarizer,
-  Summarizer,
-} from "@memfold/core"
+import { Keep, Memory, Strategy, SummaryMode, Trigger } from "@memfold/core"
+import { withMemory } from "@memfold/harness/engine"
 import { generateText } from "ai"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { createMemory } from "memfold"
 import { search, versions } from "@memfold/harness/aiSdkVersions"
@@ -121,10 +113,7 @@ describe("a session", () => {
       keep: Keep.lastMessages(3),
       summaryMode: SummaryMode.rolling,
     })
-    const live = Memory.layer({ strategy }).pipe(
-      Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
-      Layer.provide(InMemoryEventLog.layer),
-    )
+    const live = withMemory({ strategy })
     const program = Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* Effect.promise(() => talk(memory, "one"))

@@ -1,5 +1,5 @@
-import { EventLog, InMemoryEventLog, Memory, Message, Summarizer, EchoSummarizer } from "@memfold/core"
-import { pairs } from "@memfold/harness/engine"
+import { EventLog, InMemoryEventLog, Memory, Message } from "@memfold/core"
+import { echoing, pairs } from "@memfold/harness/engine"
 import { Effect, Exit, Scope } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -9,7 +9,7 @@ import { behindStored, StoredSession } from "./index.js"
 const opened = async (): Promise<StoredSession> => {
   const scope = await Effect.runPromise(Scope.make())
   const memory = await Memory.make({ strategy: pairs, compaction: { mode: "off" } }).pipe(
-    Effect.provideService(Summarizer.Summarizer, EchoSummarizer.make()),
+    Effect.provide(echoing),
     Effect.provideServiceEffect(EventLog.EventLog, InMemoryEventLog.make),
     Scope.extend(scope),
     Effect.runPromise,

@@ -3,7 +3,8 @@ import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { OpenAiClient, OpenAiLanguageModel } from "@effect/ai-openai"
 import { type LanguageModel, type Model, Tool, Toolkit } from "@effect/ai"
 import { FetchHttpClient } from "@effect/platform"
-import { InMemoryEventLog, Memory, EchoSummarizer, Summarizer } from "@memfold/core"
+import type { Memory } from "@memfold/core"
+import { withMemory } from "@memfold/harness/engine"
 import { type ProviderServer, providerServer, type ServerOptions } from "@memfold/strict-providers"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Rounds } from "@memfold/strategy-rounds"
@@ -48,10 +49,7 @@ export const rounds = Rounds({ fullContextTurns: 2, cachedContextTurns: 2 })
 
 /** A memory of its own, of the Effect service. */
 export const memoryOf = (options: Omit<Memory.Options, "strategy"> = { compaction: { mode: "inline" } }) =>
-  Memory.layer({ strategy: rounds, ...options }).pipe(
-    Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
-    Layer.provide(InMemoryEventLog.layer),
-  )
+  withMemory({ strategy: rounds, ...options })
 
 /** A server that ends with the scope. */
 export const served = (options: ServerOptions = {}) =>

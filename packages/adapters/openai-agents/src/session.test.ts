@@ -8,9 +8,8 @@ import {
   SummaryMode,
   Trigger,
   Verify,
-  EchoSummarizer,
-  Summarizer,
 } from "@memfold/core"
+import { withMemory } from "@memfold/harness/engine"
 import * as Fakes from "@memfold/testing/fakes"
 import { seeded } from "@memfold/strict-providers"
 import {
@@ -218,10 +217,7 @@ describe("a run", () => {
       keep: Keep.lastMessages(3),
       summaryMode: SummaryMode.rolling,
     })
-    const live = Memory.layer({ strategy }).pipe(
-      Layer.provide(Layer.succeed(Summarizer.Summarizer, EchoSummarizer.make())),
-      Layer.provide(InMemoryEventLog.layer),
-    )
+    const live = withMemory({ strategy })
     const program = Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* Effect.promise(() => run(clerk(server), "one", { session: new MemfoldSession(memory, "chat") }))

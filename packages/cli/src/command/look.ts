@@ -7,6 +7,7 @@ import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { type UnknownName, withoutSecrets } from "@memfold/catalog"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { contextFormats, contextRecord, eventRecord, payload } from "./records.js"
 import {
   clean,
@@ -20,14 +21,10 @@ import {
   table,
   json as toJson,
 } from "../terminal/terminal.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const session = Args.text({ name: "SESSION" })
 
 const date = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replace("T", " ")
-
-/** The store of a command that only reads. It must exist, and is not changed. */
-const existing = (url: string) => options.openStore(url, { create: false, readonly: true })
 
 export const sessions = Command.make(
   "sessions",
@@ -76,7 +73,7 @@ export const sessions = Command.make(
           ["left", "right", "left", "left", "left", "left"],
         ),
       )
-    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+    }).pipe(Effect.provide(options.existingStore(store))),
 ).pipe(Command.withDescription("List the sessions of a store."))
 
 export const events = Command.make(
@@ -94,7 +91,7 @@ export const events = Command.make(
                 color.dim(oneLine(record.data, columns() - 48)),
         ),
       )
-    }).pipe(Effect.provide(Layer.unwrapEffect(existing(store)))),
+    }).pipe(Effect.provide(options.existingStore(store))),
 ).pipe(Command.withDescription("Print the log of a session, one event per line."))
 
 /**
@@ -166,9 +163,7 @@ export const context = Command.make(
       yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
     }).pipe(
       Effect.provide(
-        Layer.unwrapEffect(styleOf(given)).pipe(
-          Layer.provideMerge(Layer.unwrapEffect(existing(given.store))),
-        ),
+        Layer.unwrapEffect(styleOf(given)).pipe(Layer.provideMerge(options.existingStore(given.store))),
       ),
     ),
 ).pipe(Command.withDescription("Show what the model gets now, or what it got at an earlier event."))

@@ -2,8 +2,10 @@
  * Options that several commands share.
  */
 import { Options } from "@effect/cli"
-import { EventLog, Strategy, type Summarizer } from "@memfold/core"
-import { Console, Effect, type Layer, Option, Stream } from "effect"
+import { EventLog, Memory, Strategy, type Summarizer } from "@memfold/core"
+import { SlidingWindow } from "@memfold/strategy-sliding-window"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
+import { Console, Effect, Layer, Option, Stream } from "effect"
 import { readFile } from "node:fs/promises"
 import {
   byName,
@@ -147,6 +149,19 @@ export const openStore = (
   options?: StoreOptions,
 ): Effect.Effect<Layer.Layer<EventLog.EventLog, EventLog.LogError>, UnknownName> =>
   storeLayer(url, { retryFor: "3 seconds", ...options })
+
+/** The layer of the store of a command that only reads. The store must exist, and is not changed. */
+export const existingStore = (url: string): Layer.Layer<EventLog.EventLog, EventLog.LogError | UnknownName> =>
+  Layer.unwrapEffect(openStore(url, { create: false, readonly: true }))
+
+/** A memory over an existing store. It does not compact, so its strategy and its summarizer do not matter. */
+export const readingMemory = (
+  url: string,
+): Layer.Layer<Memory.Memory | EventLog.EventLog, EventLog.LogError | UnknownName> =>
+  Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
+    Layer.provide(ExtractiveSummarizer.layer()),
+    Layer.provideMerge(existingStore(url)),
+  )
 
 /** Fails unless the store has this session. The error lists sessions that it has. */
 export const requireSession = (session: string, url: string) =>

@@ -1,12 +1,10 @@
 /** `memfold recall`: searches a session, or all sessions of an owner. */
 import { Args, Command, Options } from "@effect/cli"
 import { Memory } from "@memfold/core"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Console, Effect, Layer, Option } from "effect"
+import { Console, Effect, Option } from "effect"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { clean, color, json as toJson } from "../terminal/terminal.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** The result of both searches. */
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
@@ -66,14 +64,7 @@ export const command = Command.make(
       )
       for (const name of unreadable)
         yield* Console.error(clean(`memfold: session "${name}" has a damaged event, and was not searched`))
-    }).pipe(
-      Effect.provide(
-        Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "off" } }).pipe(
-          Layer.provide(ExtractiveSummarizer.layer()),
-          Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
-        ),
-      ),
-    ),
+    }).pipe(Effect.provide(options.readingMemory(store))),
 ).pipe(Command.withDescription("Search what was said in a session, or in all sessions of an owner."))
 
 /** A search in one session, whose messages name it as those of an owner's sessions do. */

@@ -1,12 +1,10 @@
 /** `memfold summaries SESSION` */
 import { Args, Command } from "@effect/cli"
 import { Memory, type Session } from "@memfold/core"
-import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Console, Effect, Layer } from "effect"
+import { Console, Effect } from "effect"
 import * as options from "./options.js"
 import { type Cell, clean, color, count, shownId, table, json as toJson } from "../terminal/terminal.js"
 import { short } from "./timeline.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
   segments.some(({ kind }) => kind === "turn-prefix")
@@ -71,13 +69,5 @@ export const command = Command.make(
           "left",
         ]),
       )
-    }).pipe(
-      Effect.provide(
-        // The strategy does not matter: the summaries come from the log.
-        Memory.layer({ strategy: SlidingWindow(), compaction: { mode: "manual" } }).pipe(
-          Layer.provide(ExtractiveSummarizer.layer()),
-          Layer.provideMerge(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true }))),
-        ),
-      ),
-    ),
+    }).pipe(Effect.provide(options.readingMemory(store))),
 ).pipe(Command.withDescription("List every summary a session ever had, with its status."))

@@ -1,7 +1,7 @@
 /** `memfold verify` */
 import { Command } from "@effect/cli"
 import { EventLog, Verify } from "@memfold/core"
-import { Console, Effect, Layer, Stream } from "effect"
+import { Console, Effect, Stream } from "effect"
 import { Findings } from "./failure.js"
 import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
@@ -49,5 +49,5 @@ export const command = Command.make(
               (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
       )
       if (sums.findings > 0) return yield* new Findings()
-    }).pipe(Effect.provide(Layer.unwrapEffect(options.openStore(store, { create: false, readonly: true })))),
+    }).pipe(Effect.provide(options.existingStore(store))),
 ).pipe(Command.withDescription("Check every stored log against the laws; exit code 1 if there are findings."))

@@ -1,5 +1,6 @@
-import { InMemoryEventLog, Memory, Message, type Session, Verify, Summarizer } from "@memfold/core"
+import { InMemoryEventLog, Memory, Message, type Session, Verify } from "@memfold/core"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -18,7 +19,6 @@ import {
   segments,
   totals,
 } from "../../test/oldStates.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 /** Times, ranges and statuses of all sorts, sensible or not. */
 const summaries = (total: number): fc.Arbitrary<ReadonlyArray<OldSummary>> => {
@@ -270,7 +270,7 @@ describe("what is counted", () => {
     const { events } = imported({ messages: chat(10), summaries: [summary("a", 4), summary("b", 6)] })
     const appended = await Effect.gen(function* () {
       const memory = yield* Memory.make({ strategy: RollingBuffer(), compaction: { mode: "manual" } }).pipe(
-        Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+        Effect.provide(ExtractiveSummarizer.layer()),
       )
       yield* memory.append("s", chat(10))
       return yield* memory.state("s")

@@ -1,8 +1,9 @@
 /** `memfold tour`, which `npm start` runs: one screen about a sample conversation, or every step with `--long`. */
 import { Command, Options } from "@effect/cli"
 import { formatContext } from "@memfold/catalog"
-import { EventLog, Memory, type Render, Summarizer } from "@memfold/core"
+import { EventLog, Memory, type Render } from "@memfold/core"
 import { type Conversation, ofTranscript, run as runLab } from "@memfold/lab"
+import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Option, Stream } from "effect"
 import { execFile } from "node:child_process"
 import { mkdirSync } from "node:fs"
@@ -20,7 +21,6 @@ import { contextLimit, type Sample, sampleNamed, samples } from "./samples.js"
 import { color, columns, count, heading, progress, progressDone, several } from "../terminal/terminal.js"
 import { costLines, nextLines, sessionLines } from "./screen.js"
 import { loadAll } from "../command/transcripts.js"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 
 const run = promisify(execFile)
 
@@ -94,7 +94,7 @@ const short = (
       Effect.ensuring(Effect.sync(progressDone)),
     )
     const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
-      Effect.provideService(Summarizer.Summarizer, ExtractiveSummarizer.make()),
+      Effect.provide(ExtractiveSummarizer.layer()),
     )
     const events = [...(yield* Stream.runCollect(memory.events(name)))]
     const context = yield* memory.context(name)

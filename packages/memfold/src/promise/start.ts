@@ -6,11 +6,10 @@ import {
   Memory,
   Metrics,
   Recall,
+  Summarizer,
   TokenCounter,
   Wording,
-  Summarizer,
 } from "@memfold/core"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
@@ -58,11 +57,8 @@ export const startOf = (
   const log =
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const { embedder, vectorIndex, fullTextIndex } = recall
+  const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
   /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
-  const summarizing = Context.make(
-    Summarizer.Summarizer,
-    summarizer === undefined ? ExtractiveSummarizer.make() : summarizerOf(summarizer),
-  )
   const ready = [
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
     ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),
