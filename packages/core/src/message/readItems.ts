@@ -1,7 +1,7 @@
 /** What can be read in provider data and in files, and what of them is no text: files, images, encrypted text. */
 import { Encoding, Either } from "effect"
 import { type Item, items, type Payload } from "./items.js"
-import type { File, Opaque, Part } from "./Message.js"
+import type { File, Opaque, Part, ToolResult } from "./Message.js"
 
 type Fields = Readonly<Record<string, unknown>>
 type Table = Readonly<Record<string, Item>>
@@ -142,3 +142,18 @@ export const textOf = (part: Part): string => {
   if (part.type === "opaque") return textsOf(part.provider, part.data).join("\n")
   return part.type === "file" ? (textOfFile(part) ?? "") : ""
 }
+
+/**
+ * What a model or a person can read in a tool result: its output, and the text of the files and items beside it.
+ *
+ * @example
+ * ```ts
+ * import { Item } from "@memfold/core"
+ *
+ * const page = { type: "document", source: { type: "text", media_type: "text/plain", data: "400 euros" } }
+ * const content = [{ type: "opaque" as const, provider: "anthropic", data: page }]
+ * console.log(Item.outputText({ type: "tool-result", id: "c1", output: "", content })) // 400 euros
+ * ```
+ */
+export const outputText = ({ output, content = [] }: ToolResult): string =>
+  [output, ...content.map(textOf)].filter((text) => text !== "").join("\n")
