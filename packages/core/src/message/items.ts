@@ -50,8 +50,10 @@ export interface ItemAnswer {
  * - `payload`: fields that are no text, at any depth up to the next item inside
  * - `text`: fields that a model or a person can read, with everything inside them
  * - `call`, `answer`: its pair
+ * - `within`: it stands inside other items alone, never beside them
  */
 export interface Item {
+  readonly within?: true
   readonly payload?: Readonly<Record<string, Payload>>
   readonly text?: ReadonlyArray<string>
   readonly call?: ItemCall
@@ -62,6 +64,7 @@ export interface Item {
 export const interrupted = "(No result: the call was interrupted.)"
 
 const text: Item = { text: ["text"] }
+const textWithin: Item = { ...text, within: true }
 
 /** An answer of the Responses API, in the field `output`. */
 const answering = (...calls: ReadonlyArray<string>): ItemAnswer => ({
@@ -71,7 +74,7 @@ const answering = (...calls: ReadonlyArray<string>): ItemAnswer => ({
 })
 
 /** A failure of a tool that Anthropic runs. */
-const failure: Item = { text: ["error_code", "error_message"] }
+const failure: Item = { within: true, text: ["error_code", "error_message"] }
 
 /** The result of a tool that Anthropic runs. */
 const served: Item = {
@@ -107,18 +110,22 @@ const responses: Readonly<Record<string, Item>> = {
   configuration_update: {},
   additional_tools: { text: ["tools"] },
   // Content parts, and parts within items.
-  input_text: text,
-  output_text: text,
-  summary_text: text,
-  reasoning_text: text,
-  text,
-  refusal: { text: ["refusal"] },
-  input_image: { payload: { image_url: "file", file_id: "file" } },
-  input_file: { payload: { file_data: "file", file_url: "file", file_id: "file" }, text: ["filename"] },
-  input_audio: { payload: { data: "file" } },
-  output_audio: { payload: { data: "file" }, text: ["transcript"] },
-  computer_screenshot: { payload: { image_url: "file", file_id: "file" } },
-  image: { payload: { url: "file" } },
+  input_text: textWithin,
+  output_text: textWithin,
+  summary_text: textWithin,
+  reasoning_text: textWithin,
+  text: textWithin,
+  refusal: { within: true, text: ["refusal"] },
+  input_image: { within: true, payload: { image_url: "file", file_id: "file" } },
+  input_file: {
+    within: true,
+    payload: { file_data: "file", file_url: "file", file_id: "file" },
+    text: ["filename"],
+  },
+  input_audio: { within: true, payload: { data: "file" } },
+  output_audio: { within: true, payload: { data: "file" }, text: ["transcript"] },
+  computer_screenshot: { within: true, payload: { image_url: "file", file_id: "file" } },
+  image: { within: true, payload: { url: "file" } },
   // Calls that the client answers.
   function_call: {
     text: ["name", "arguments"],
@@ -203,7 +210,7 @@ const responses: Readonly<Record<string, Item>> = {
   web_search_call: { text: ["action"] },
   file_search_call: { text: ["queries", "results"] },
   code_interpreter_call: { text: ["code", "outputs"] },
-  logs: { text: ["logs"] },
+  logs: { within: true, text: ["logs"] },
   image_generation_call: { payload: { result: "file" }, text: ["revised_prompt", "error"] },
 }
 
@@ -217,18 +224,18 @@ const anthropic: Readonly<Record<string, Item>> = {
   image: { text: ["source"] },
   document: { text: ["title", "context", "source"] },
   search_result: { text: ["title", "source", "content"] },
-  browser_state: { text: ["tabs", "state_changes"] },
-  tool_reference: { text: ["tool_name"] },
+  browser_state: { within: true, text: ["tabs", "state_changes"] },
+  tool_reference: { within: true, text: ["tool_name"] },
   // Files of a container: the model sees their ids.
   container_upload: {},
   tool_addition: { text: ["tool"] },
   tool_removal: { text: ["tool"] },
   mcp_tool_listing: { text: ["mcp_server_name", "tools"] },
   // Sources of images and documents.
-  base64: { payload: { data: "file" } },
-  url: { payload: { url: "file" } },
-  file: { payload: { file_id: "file" } },
-  content: { text: ["content"] },
+  base64: { within: true, payload: { data: "file" } },
+  url: { within: true, payload: { url: "file" } },
+  file: { within: true, payload: { file_id: "file" } },
+  content: { within: true, text: ["content"] },
   tool_use: {
     text: ["name", "input"],
     call: { ids: ["id"], by: "client", closing: { type: "tool_result", words: "content" } },
@@ -252,22 +259,27 @@ const anthropic: Readonly<Record<string, Item>> = {
     answer: { calls: ["mcp_tool_use"], ids: ["tool_use_id"], result: "content" },
   },
   // Contents of results.
-  web_search_result: { payload: { encrypted_content: "encrypted" }, text: ["title", "url", "page_age"] },
-  web_fetch_result: { text: ["url", "content"] },
-  advisor_result: text,
-  advisor_redacted_result: { payload: { encrypted_content: "encrypted" } },
-  code_execution_result: { text: ["stdout", "stderr", "content"] },
+  web_search_result: {
+    within: true,
+    payload: { encrypted_content: "encrypted" },
+    text: ["title", "url", "page_age"],
+  },
+  web_fetch_result: { within: true, text: ["url", "content"] },
+  advisor_result: textWithin,
+  advisor_redacted_result: { within: true, payload: { encrypted_content: "encrypted" } },
+  code_execution_result: { within: true, text: ["stdout", "stderr", "content"] },
   encrypted_code_execution_result: {
+    within: true,
     payload: { encrypted_stdout: "encrypted" },
     text: ["stderr", "content"],
   },
-  bash_code_execution_result: { text: ["stdout", "stderr", "content"] },
-  code_execution_output: {},
-  bash_code_execution_output: {},
-  text_editor_code_execution_view_result: { text: ["content"] },
-  text_editor_code_execution_create_result: {},
-  text_editor_code_execution_str_replace_result: { text: ["lines"] },
-  tool_search_tool_search_result: { text: ["tool_references"] },
+  bash_code_execution_result: { within: true, text: ["stdout", "stderr", "content"] },
+  code_execution_output: { within: true },
+  bash_code_execution_output: { within: true },
+  text_editor_code_execution_view_result: { within: true, text: ["content"] },
+  text_editor_code_execution_create_result: { within: true },
+  text_editor_code_execution_str_replace_result: { within: true, text: ["lines"] },
+  tool_search_tool_search_result: { within: true, text: ["tool_references"] },
   web_search_tool_result_error: failure,
   web_fetch_tool_result_error: failure,
   advisor_tool_result_error: failure,
