@@ -24,7 +24,8 @@ export type Payload = "file" | "encrypted"
  * - `ids`: the fields with its id, the first one that has one counts; a call without an id has no pair
  * - `by`: who answers it. The `client` answers before the model goes on. The `provider` answers in the same response or at
  *   the start of a later one (`pause_turn`, deferred calls), so that a request may end with the open call
- * - `closing`: the item that closes an interrupted call: its fixed fields, and the field for the words that say so. Without
+ * - `closing`: the item that closes an interrupted call: its type, the field with the id of the call (`call_id` by default),
+ *   the field for the words that say so, and its other fields, in which {@link interrupted} stands for those words. Without
  *   `closing`, no item can be written for the provider, and the interrupted call is left out
  */
 export interface ItemCall {
@@ -32,6 +33,7 @@ export interface ItemCall {
   readonly by: "client" | "provider"
   readonly closing?: {
     readonly type: string
+    readonly id?: string
     readonly words?: string
     readonly fields?: Readonly<Record<string, unknown>>
   }
@@ -146,7 +148,7 @@ const responses: Readonly<Record<string, Item>> = {
     call: {
       ids: ["call_id", "id"],
       by: "client",
-      closing: { type: "local_shell_call_output", words: "output" },
+      closing: { type: "local_shell_call_output", id: "id", words: "output" },
     },
   },
   local_shell_call_output: {
