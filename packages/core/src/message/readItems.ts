@@ -11,9 +11,22 @@ const isFields = (value: unknown): value is Fields =>
 
 const tables: Readonly<Record<string, Table>> = items
 
-/** The table of a format; of a format that has none (a library passes the items of an API on), all of them. */
-const allTables: Table = Object.assign({}, ...Object.values(tables).toReversed())
-const tableOf = (provider: string): Table => (Object.hasOwn(tables, provider) ? tables[provider]! : allTables)
+/** Whether both halves of a pair are items: calls of the client are tool calls in libraries, or are answered by the user. */
+const isOfProvider = ({ call, answer }: Item, table: Table): boolean =>
+  call?.by === "provider" || answer?.calls.every((one) => table[one]?.call?.by === "provider") === true
+
+/** The types of all APIs, for libraries that pass items on, with the pairs that are items there, too. */
+const allTypes: Table = Object.fromEntries(
+  Object.values(tables)
+    .toReversed()
+    .flatMap((table) =>
+      Object.entries(table).map(([type, item]) => {
+        const { call: _call, answer: _answer, ...alone } = item
+        return [type, isOfProvider(item, table) ? item : alone]
+      }),
+    ),
+)
+const tableOf = (provider: string): Table => (Object.hasOwn(tables, provider) ? tables[provider]! : allTypes)
 
 const own = <A>(record: Readonly<Record<string, A>>, key: string): A | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined

@@ -95,6 +95,19 @@ describe("items that belong together", () => {
     expect(context.layout.some(({ section }) => section === "left-out")).toBe(false)
   })
 
+  it("of a library are none if the application answers them in its own way", () => {
+    const called = item("langchain", { type: "function_call", call_id: "c", name: "f", arguments: "{}" })
+    const asking = item("langchain", { type: "mcp_approval_request", id: "a", name: "f", arguments: "{}" })
+    const answer = item("langchain", {
+      type: "mcp_approval_response",
+      approval_request_id: "a",
+      approve: true,
+    })
+    const messages = [user("?"), said(called, asking), { role: "user" as const, parts: [answer] }]
+    expect(contextOf(...messages).messages).toEqual(messages)
+    expect(groupsOf(...messages)).toEqual([0, 1, 2])
+  })
+
   it("an answer of another type or with another id answers nothing", () => {
     expect(contextOf(user("?"), said("1", asked("a"), approved("b")), user("!")).messages).toEqual([
       user("?"),
