@@ -3,11 +3,12 @@
  * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
+import { interrupted } from "../message/items.js"
 import { answeredCall, openCallOf } from "../message/pairs.js"
 import type { Entry } from "../session/SessionState.js"
 
 /** The result that the model gets for a call without one. */
-export const noResult = "(No result: the call was interrupted.)"
+export const noResult = interrupted
 
 const lateResult = (result: ToolResult): Message => ({
   role: "user",

@@ -204,7 +204,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        from: "marked(pairResults(shown.filter(hasRest)), state)",
         to: "marked(pairResults([...state.pinned, ...shown]), state)",
       },
     ],
@@ -215,7 +215,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        from: "marked(pairResults(shown.filter(hasRest)), state)",
         to: "marked(shown.map(({ message, index }) => ({ message, source: index })), state)",
       },
     ],
@@ -228,6 +228,28 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
         file: "render/Render.ts",
         from: "const openFrom = waitsFrom(structure) ?? total",
         to: "const openFrom = structure.open === undefined ? 0 : total",
+      },
+    ],
+  },
+  {
+    name: "sends calls of the provider that were abandoned",
+    law: "L5",
+    changes: [
+      {
+        file: "render/unpairedItems.ts",
+        from: "for (const call of open) unpaired.add(parts.get(call)!)",
+        to: "for (const call of open) parts.get(call)",
+      },
+    ],
+  },
+  {
+    name: "cuts the answer of an item from its call",
+    law: "L5",
+    changes: [
+      {
+        file: "message/pairs.ts",
+        from: "return id === undefined ? undefined : { call: { id, name: typeOf(part.data), item: call.by } }",
+        to: "return id === undefined ? undefined : undefined",
       },
     ],
   },

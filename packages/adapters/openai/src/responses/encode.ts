@@ -1,6 +1,6 @@
 /** From memfold messages to items of a Responses API request. */
 import * as Codec from "@memfold/codec"
-import { Item, Message } from "@memfold/core"
+import { Item, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, provider, type Form } from "./form.js"
 import { placeSummaries } from "./summaries.js"
