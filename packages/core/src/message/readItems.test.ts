@@ -126,6 +126,20 @@ describe("the price of provider data", () => {
     expect(tokensOf(part("x", { words: output }))).toBeGreaterThan(TokenCounter.estimating.count(output))
   })
 
+  it("takes lists, numbers and short ids for text, and data in lines for data", () => {
+    const of = (said: string) => Item.textOf(part("x", { said }))
+    const paths = Array.from({ length: 20 }, (_, at) => `packages/core/src/${"deep/".repeat(at)}message`)
+    for (const said of [
+      paths.join("\n"),
+      "0123456789abcdef".repeat(40),
+      "Ab3-".repeat(20),
+      "so many words ".repeat(40),
+    ])
+      expect(of(said)).toBe(said)
+    const lines = Array.from({ length: 20 }, () => "Ab3x".repeat(19)).join("\r\n")
+    expect(of(`${lines}\r\nAb3=\r\n`)).toBe("")
+  })
+
   it("counts a text file by its text, and any other file as one", () => {
     const text = "The penalty is 400 euros. ".repeat(1_000)
     const uri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`

@@ -44,14 +44,22 @@ const deepest = 64
 const dataUri = /^data:[^,]{0,200};base64,/i
 /** How base64 of common kinds of files begins: PNG, JPEG, GIF, RIFF, PDF, ZIP, MP4, MP3, OGG. */
 const fileStart = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|JVBERi0|UEsDB|AAAA[\w+/]{3}mZ0eX|SUQz|T2dnU)/
-const base64 = /^[\w+/=\s-]+$/
+const base64 = /^[\w+/=\r\n-]+$/
+const hexadecimal = /^[\da-f\r\n]+$/i
 /** Shorter ones are ids and digests. */
 const shortestData = 256
+
+/** Whether a text has no lines, or lines of one length, as encoders write them: a list of paths has others. */
+const isOneRun = (text: string): boolean => {
+  const lines = text.trimEnd().split(/\r?\n/)
+  return lines.slice(0, -1).every(({ length }) => length === lines[0]?.length)
+}
 
 /** What a text is if it is no text, whatever field it is in. */
 const shapeOf = (text: string): Payload | undefined => {
   if (dataUri.test(text)) return "file"
-  if (text.length < shortestData || /\s/.test(text.slice(0, 60)) || !base64.test(text)) return undefined
+  if (text.length < shortestData || !base64.test(text) || hexadecimal.test(text) || !isOneRun(text))
+    return undefined
   return fileStart.test(text) ? "file" : "encrypted"
 }
 
