@@ -232,28 +232,6 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     ],
   },
   {
-    name: "sends calls of the provider that were abandoned",
-    law: "L5",
-    changes: [
-      {
-        file: "render/unpairedItems.ts",
-        from: "for (const call of open) unpaired.add(parts.get(call)!)",
-        to: "for (const call of open) parts.get(call)",
-      },
-    ],
-  },
-  {
-    name: "cuts the answer of an item from its call",
-    law: "L5",
-    changes: [
-      {
-        file: "message/pairs.ts",
-        from: "return id === undefined ? undefined : { call: { id, name: typeOf(part.data), item: call.by } }",
-        to: "return id === undefined ? undefined : undefined",
-      },
-    ],
-  },
-  {
     name: "takes a snapshot for another version",
     law: "L6",
     changes: [
