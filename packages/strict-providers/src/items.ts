@@ -52,7 +52,7 @@ export interface ItemAnswer {
  * - `payload`: fields that are no text, at any depth up to the next item inside
  * - `text`: fields that a model or a person can read, with everything inside them
  * - `call`, `answer`: its pair
- * - `within`: it stands inside other items alone, never beside them
+ * - `within`: it stands inside other items or messages in a field of its own, never beside items
  */
 export interface Item {
   readonly within?: true
@@ -94,10 +94,12 @@ const chat: Readonly<Record<string, Item>> = {
   file: { payload: { file_data: "file", file_id: "file" }, text: ["file"] },
   // Calls in `tool_calls` of a message. A message with the role `tool` answers both.
   function: {
+    within: true,
     text: ["function"],
     call: { ids: ["id"], by: "client", closing: { type: "tool", words: "content" } },
   },
   custom: {
+    within: true,
     text: ["custom"],
     call: { ids: ["id"], by: "client", closing: { type: "tool", words: "content" } },
   },

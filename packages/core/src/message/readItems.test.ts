@@ -331,6 +331,12 @@ describe("what can be read in provider data", () => {
       ["a cat"],
     ],
     ["encrypted data", "anthropic", { type: "redacted_thinking", data: secret }, []],
+    [
+      "a part of a library",
+      "ai-sdk",
+      { type: "custom", kind: "note", value: { type: "content", value: [{ type: "text", text: "400" }] } },
+      ["note", "400"],
+    ],
     ["a refusal", "openai", { refusal: "No." }, ["No."]],
   ])("has %s", (_, provider, data, texts) => {
     expect(

@@ -15,14 +15,17 @@ const tables: Readonly<Record<string, Table>> = items
 const isOfProvider = ({ call, answer }: Item, table: Table): boolean =>
   call?.by === "provider" || answer?.calls.every((one) => table[one]?.call?.by === "provider") === true
 
-/** The types of all APIs, for libraries that pass items on, with the pairs that are items there, too. */
+/**
+ * The types of all APIs, for libraries that pass items on, with the pairs that are items there, too. What stands within items
+ * has names that libraries use for other things, such as `file`, `content` and `custom`.
+ */
 const allTypes: Table = Object.fromEntries(
   Object.values(tables)
     .toReversed()
     .flatMap((table) =>
-      Object.entries(table).map(([type, item]) => {
-        const { call: _call, answer: _answer, ...alone } = item
-        return [type, isOfProvider(item, table) ? item : alone]
+      Object.entries(table).flatMap(([type, item]): ReadonlyArray<readonly [string, Item]> => {
+        const { call: _call, answer: _answer, within, ...alone } = item
+        return within === true ? [] : [[type, isOfProvider(item, table) ? item : alone]]
       }),
     ),
 )
