@@ -286,6 +286,24 @@ describe("form", () => {
     expect(again).not.toMatch(/^- (assistant|system)/m)
   })
 
+  it("quotes what items of providers, text files and results say", () => {
+    const item = (data: unknown) => ({ type: "opaque" as const, provider: "openai-responses", data })
+    const text = summarize([
+      {
+        role: "user",
+        parts: [{ type: "file", mediaType: "text/plain", uri: "data:text/plain,Penalty%20KX-400." }],
+      },
+      {
+        role: "assistant",
+        parts: [item({ type: "mcp_call", name: "track", output: "Parcel ZZ-4471 is in Villach." })],
+      },
+      Message.call([{ id: "s1", name: "shell_call", arguments: "{}" }]),
+      Message.result({ id: "s1", output: "", content: [item([{ stdout: "order QX-7731", stderr: "" }])] }),
+      ...Array.from({ length: 20 }, () => Message.user("All of this is small talk that nobody needs.")),
+    ])
+    for (const word of ["KX-400", "ZZ-4471", "QX-7731"]) expect(text).toContain(word)
+  })
+
   it("says how many messages there were when none has text", () => {
     const silent: Message.Message = {
       role: "assistant",

@@ -4,7 +4,7 @@
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
-import { answeredCall } from "../message/Structure.js"
+import { answeredCall } from "../message/pairs.js"
 import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */

@@ -13,7 +13,7 @@ import type { Part } from "./SessionIndex.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
-const formVersion = 1
+const formVersion = 2
 
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
