@@ -1,6 +1,6 @@
 /** The command `memfold-mcp`: opens a store and serves it. Standard output carries the protocol, and nothing else. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
-import { createMemory } from "memfold"
+import { createMemory, defaultStrategy } from "memfold"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { nameOf } from "./failure.js"
@@ -12,7 +12,7 @@ const help = `memfold-mcp STORE [options]
 Serves the conversations of a store to MCP clients, over stdio.
 
   STORE              sqlite:PATH, redis://HOST, rediss://HOST, or memory: (lost at the end)
-  --strategy NAME    when to compact, and what stays: sliding-window (default), rounds, …
+  --strategy NAME    when to compact, and what stays: ${defaultStrategy} (default), rounds, …
   --read-only        only the tools that change nothing
   --http PORT        over HTTP instead, at http://127.0.0.1:PORT/mcp
   --host ADDRESS     the address to listen on; there is no log-in
