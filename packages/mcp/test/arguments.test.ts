@@ -99,3 +99,17 @@ it("refuses what is required and null, and what is no list", async () => {
   for (const { error } of refused) expect(error).toContain("validation")
   expect(await memory.messages("refused", { limit: 1 })).toMatchObject({ total: 0 })
 })
+
+it("does not take a session from its owner", async () => {
+  await client.call("append_messages", { session: "hers", messages: turn(1), owner: "ann" })
+  const { error } = await client.call("append_messages", { session: "hers", messages: turn(2), owner: "bob" })
+  expect(error).toMatch(/belongs to another owner.*Nothing was stored/)
+  expect(error).not.toContain("ann")
+  expect(await memory.sessionsOf("bob")).toMatchObject({ sessions: [] })
+  const { error: none } = await client.call("append_messages", {
+    session: "hers",
+    messages: turn(2),
+    owner: "ann",
+  })
+  expect(none).toBeUndefined()
+})
