@@ -121,6 +121,7 @@ export const command = Command.make(
     workers,
     format: options.format,
     pick: options.pick,
+    inputLimit: options.inputLimit,
     page: pageFile,
     json: options.json,
   },
@@ -182,7 +183,7 @@ export const command = Command.make(
       yield* given.json
         ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
         : Console.log(screen(report, columns()))
-    }),
+    }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(
     "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",
