@@ -84,7 +84,8 @@ const pageFile = Options.text("page").pipe(
 
 const written = (file: string, text: string): Effect.Effect<void, UsageError> =>
   Effect.tryPromise({
-    try: () => writeFile(file, text),
+    // A new page is for its owner alone, as every file that is written about conversations.
+    try: () => writeFile(file, text, { mode: 0o600 }),
     catch: (error) =>
       new UsageError({
         problem: `--page ${file}: it cannot be written (${error instanceof Error && "code" in error ? error.code : "unknown error"})`,
