@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import { type AddressInfo } from "node:net"
+import { requestBody } from "./requestBody.js"
 
 type Block = { readonly type: string; readonly [key: string]: unknown }
 interface WireMessage {
@@ -73,9 +74,15 @@ export class CompactionServer {
     })
     request.on("end", () => {
       const betas = String(request.headers["anthropic-beta"] ?? "").split(",")
-      const body = JSON.parse(text) as Body
+      const body = requestBody(text, "messages") as Body | null
+      if (body === null) {
+        response.writeHead(400).end()
+        return
+      }
       this.requests.push({ body, betas })
-      void (this.hold ?? Promise.resolve()).then(() => this.respond(response, body, betas))
+      void (this.hold ?? Promise.resolve())
+        .then(() => this.respond(response, body, betas))
+        .catch(() => response.destroy())
     })
   })
 

@@ -19,7 +19,13 @@ export const appendMessages = tool({
       .min(1)
       .optional()
       .describe("A name of your choice for this append; a call with the same key is stored once"),
-    owner: z.string().min(1).optional().describe("Whose session it is; sessions are listed by it"),
+    owner: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Whose session it is; sessions are listed by it. Refused if the session belongs to another owner",
+      ),
     title: z.string().min(1).optional().describe("The name of the session in lists"),
   }),
   output: z.object({

@@ -27,6 +27,7 @@ const next: Readonly<Record<string, string>> = {
   OpenAIDecodeError: "Nothing was stored. Correct the message and call again.",
   InvalidInput: "Nothing was stored. Correct the argument and call again.",
   IdempotencyKeyReused: "Nothing was stored. Take another idempotency_key for other messages.",
+  OwnerMismatch: "Nothing was stored. Leave the owner out, or take another session.",
   NoSuchSummary: "list_summaries names the summaries of a session.",
   UnknownSummary: "The tool list_summaries names the summaries of a session.",
   LogError:

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
+import { defaultStrategy } from "memfold"
 import { createInterface } from "node:readline"
 import { describe, expect, it } from "vitest"
 import { type Answer, folderFor, overStdio, program, turn } from "./clients.js"
@@ -194,6 +195,7 @@ describe("what goes wrong", () => {
       expect(err.trimEnd().split("\n")).toHaveLength(1)
     }
     expect(await run("--help")).toMatchObject({ code: 0, out: expect.stringContaining("--read-only") })
+    expect((await run("--help")).out).toContain(`${defaultStrategy} (default)`)
     expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

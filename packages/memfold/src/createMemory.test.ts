@@ -406,6 +406,7 @@ describe("createMemory", () => {
       "LayersError",
       "LogError",
       "OpenAIDecodeError",
+      "OwnerMismatch",
       "SettingsError",
       "SummarizerError",
       "UnknownMessage",

@@ -1,6 +1,6 @@
 /** The file with the vectors: opened when it is first needed, and closed with the scope. */
 import Sqlite from "better-sqlite3"
-import { closeSync, existsSync, openSync, statSync } from "node:fs"
+import { closeSync, existsSync, lstatSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import * as SqliteVec from "sqlite-vec"
 
@@ -66,6 +66,11 @@ const check = (filename: string): void => {
   if (!existsSync(filename)) {
     if (!existsSync(dirname(filename)))
       throw new Refused(`${filename} is in a folder that does not exist; create the folder`)
+    // SQLite would create the file that the link names, for others to read.
+    if (lstatSync(filename, { throwIfNoEntry: false }) !== undefined)
+      throw new Refused(
+        `${filename} is a link to a file that does not exist; create that file, or remove the link`,
+      )
     createPrivate(filename)
   } else if (!statSync(filename).isFile()) throw new Refused(`${filename} is not a file`)
 }

@@ -1,5 +1,6 @@
 /** From messages of LangChain to memfold messages. */
 import {
+  decoding,
   type Fields,
   foreignProblem,
   isFields,
@@ -165,7 +166,7 @@ const decodeAt = (input: unknown, index?: number): Either.Either<Message.Message
  * `Date`, comes back as what that returns.
  */
 export const decodeMessage = (input: unknown): Either.Either<Message.Message, LangChainDecodeError> =>
-  decodeAt(input)
+  decoding(LangChainDecodeError, input, (given) => decodeAt(given))
 
 /**
  * Decodes a list of messages, each as {@link decodeMessage} does. The first wrong message gives a `LangChainDecodeError` for
@@ -183,8 +184,14 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, La
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, LangChainDecodeError> =>
-  Array.isArray(input)
-    ? Either.all(input.map((one, index) => decodeAt(one, index)))
-    : Either.left(
-        new LangChainDecodeError({ path: "", problem: `is ${kindOf(input)}`, allowed: "a list of messages" }),
-      )
+  decoding(LangChainDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.all(given.map((one, index) => decodeAt(one, index)))
+      : Either.left(
+          new LangChainDecodeError({
+            path: "",
+            problem: `is ${kindOf(given)}`,
+            allowed: "a list of messages",
+          }),
+        ),
+  )

@@ -103,6 +103,24 @@ const joined = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message
   return all
 }
 
+const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => {
+  if (!Array.isArray(input)) {
+    const problem = `is ${Codec.kindOf(input)}`
+    return Either.left(new AgentsDecodeError({ path: "", problem, allowed: "a list of items" }))
+  }
+  return Either.all(
+    input.map((given: unknown, index) =>
+      jsonOf(given).pipe(
+        Either.flatMap((item) => {
+          const problem = problemOf(item)
+          return problem === undefined ? Either.right(decodeItem(item)) : Either.left(problem)
+        }),
+        Either.mapLeft((problem) => new AgentsDecodeError({ ...problem, index })),
+      ),
+    ),
+  ).pipe(Either.map(joined))
+}
+
 /**
  * Decodes items of the Agents SDK (`AgentInputItem`). The first wrong item gives an `AgentsDecodeError` for the whole list.
  *
@@ -124,20 +142,5 @@ const joined = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message
  */
 export const decodeItems = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => {
-  if (!Array.isArray(input)) {
-    const problem = `is ${Codec.kindOf(input)}`
-    return Either.left(new AgentsDecodeError({ path: "", problem, allowed: "a list of items" }))
-  }
-  return Either.all(
-    input.map((given: unknown, index) =>
-      jsonOf(given).pipe(
-        Either.flatMap((item) => {
-          const problem = problemOf(item)
-          return problem === undefined ? Either.right(decodeItem(item)) : Either.left(problem)
-        }),
-        Either.mapLeft((problem) => new AgentsDecodeError({ ...problem, index })),
-      ),
-    ),
-  ).pipe(Either.map(joined))
-}
+): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> =>
+  Codec.decoding(AgentsDecodeError, input, decodeGiven)

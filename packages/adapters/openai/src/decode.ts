@@ -214,7 +214,7 @@ const decodeAt = (
  * type `function`, and a field that is `undefined` is not there.
  */
 export const decodeMessage = (input: unknown): Either.Either<Message.Message, OpenAIDecodeError> =>
-  decodeAt(input, undefined)
+  Codec.decoding(OpenAIDecodeError, input, (given) => decodeAt(given, undefined))
 
 /**
  * Decodes a list of Chat Completions messages, each as {@link decodeMessage} does. The first wrong message gives an
@@ -232,12 +232,14 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, Op
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
-  Array.isArray(input)
-    ? Either.all(input.map(decodeAt))
-    : Either.left(
-        new OpenAIDecodeError({
-          path: "",
-          problem: `is ${Codec.kindOf(input)}`,
-          allowed: "a list of messages",
-        }),
-      )
+  Codec.decoding(OpenAIDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.all(given.map(decodeAt))
+      : Either.left(
+          new OpenAIDecodeError({
+            path: "",
+            problem: `is ${Codec.kindOf(given)}`,
+            allowed: "a list of messages",
+          }),
+        ),
+  )

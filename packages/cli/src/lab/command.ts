@@ -84,7 +84,8 @@ const pageFile = Options.text("page").pipe(
 
 const written = (file: string, text: string): Effect.Effect<void, UsageError> =>
   Effect.tryPromise({
-    try: () => writeFile(file, text),
+    // A new page is for its owner alone, as every file that is written about conversations.
+    try: () => writeFile(file, text, { mode: 0o600 }),
     catch: (error) =>
       new UsageError({
         problem: `--page ${file}: it cannot be written (${error instanceof Error && "code" in error ? error.code : "unknown error"})`,
@@ -121,6 +122,7 @@ export const command = Command.make(
     workers,
     format: options.format,
     pick: options.pick,
+    inputLimit: options.inputLimit,
     page: pageFile,
     json: options.json,
   },
@@ -182,7 +184,7 @@ export const command = Command.make(
       yield* given.json
         ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
         : Console.log(screen(report, columns()))
-    }),
+    }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(
     "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",

@@ -2,7 +2,7 @@
 import { Memory, Strategy, SummaryMode, Keep, type Summarizer, Trigger } from "@memfold/core"
 import type { Policy } from "@memfold/lab"
 import { Effect, Either } from "effect"
-import { existsSync } from "node:fs"
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { byName, type GivenSummarizer, summarizerOf, summarizers, type UnknownName } from "@memfold/catalog"
@@ -14,9 +14,12 @@ type Exports = Readonly<Record<string, unknown>>
 export const namesFile = (given: string): boolean =>
   /[/\\]/.test(given) || /\.[cm]?[jt]s(?:#.*)?$/.test(given)
 
+/** Whether there is a file. Node would read a device without an end. */
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
 /** The exports of a module. The error names what the module threw, but quotes nothing. */
 const importModule = (option: string, path: string): Effect.Effect<Exports, UsageError> =>
-  existsSync(path)
+  isFile(path)
     ? Effect.tryPromise({
         try: async () => (await import(pathToFileURL(resolve(path)).href)) as Exports,
         catch: (error) =>

@@ -84,6 +84,9 @@ export const failureNotes = (
 /** The most paths of each kind in a summary, to keep it bounded. The newest are kept. */
 const mostFiles = 200
 
+/** The tags around the lists. No path has one: it would end its list, and what follows read as text of the summary. */
+const listTag = /<\/?\s*(?:read|modified)-files\b/i
+
 /** Each path once, at its newest place. */
 const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(paths.toReversed())].toReversed()
@@ -99,7 +102,10 @@ export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: 
     .filter((call) => !failures.has(call))
     .map((call) => touchedFiles(call, notes))
   const paths = (kind: "read" | "modified") =>
-    touched.flatMap((files) => files[kind]).map((path) => clipped(path, 300))
+    touched
+      .flatMap((files) => files[kind])
+      .map((path) => clipped(path, 300))
+      .filter((path) => !listTag.test(path))
   const modified = distinct([...before.modified, ...paths("modified")])
   const changed = new Set(modified)
   const read = distinct([...before.read, ...paths("read")]).filter((path) => !changed.has(path))

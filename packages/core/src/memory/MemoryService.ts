@@ -15,7 +15,7 @@ import type { SummaryRecord } from "../projection/summaries.js"
 import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
-import type { IdempotencyKeyReused } from "./appendMessages.js"
+import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
 import type {
   AppendedMessages,
   AtVersionOptions,
@@ -48,7 +48,8 @@ export interface Service {
    * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12); with other messages, it fails with
    * `IdempotencyKeyReused`. A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
    *
-   * `owner` and `title` describe the session from then on, see `describe`.
+   * `owner` and `title` describe the session from then on. A session that belongs to another owner stays as it is, and the append
+   * fails with `OwnerMismatch`: only `describe` changes an owner.
    *
    * `prefix` is the `prefix` of the context that the messages answer. It decides whether contexts send signed reasoning
    * back (law L17). Without it, that is decided by the log, and in doubt the reasoning is left out: pass it if several
@@ -59,7 +60,7 @@ export interface Service {
     messages: Message | ReadonlyArray<Message>,
     options?: StrategyOptions &
       DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
-  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused>
+  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch>
   /**
    * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
    * result says how the context met the memory's budget, if it has one. It writes nothing: a `strategy` decides how this

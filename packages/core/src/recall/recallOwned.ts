@@ -23,6 +23,9 @@ export interface OwnedRecalled extends Omit<Recalled, "messages"> {
   readonly unreadable: ReadonlyArray<string>
 }
 
+/** What is searched for, and whose sessions. */
+type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">
+
 /** The line above the messages of a session. A title with line breaks must not look like messages. */
 const headingOf = ({ session, description: { title } }: SessionState): string =>
   `# Session ${session}${title === null ? "" : `: ${title}`}`.replaceAll(/\s+/g, " ")
@@ -31,15 +34,32 @@ const headingOf = ({ session, description: { title } }: SessionState): string =>
 const atOnce = 8
 
 /**
- * Searches several sessions, and ranks their messages together.
+ * Searches several sessions, and ranks their messages together. A session with a damaged event is left out.
  *
  * @param names - their ids; of equal messages, the messages of the first session come first
  * @param owner - to whom a session must belong, or it is left out
  */
 export const recallOwned = (
+  reading: Reading,
+  names: ReadonlyArray<string>,
+  request: OwnedRequest,
+): Effect.Effect<OwnedRecalled, SessionError> =>
+  search(reading, names, request).pipe(
+    // A stored index can name messages that the log has lost: the damage is known only when they are read.
+    Effect.catchTag("DamagedEvent", (damage) => {
+      const others = names.filter((name) => name !== damage.session)
+      if (others.length === names.length) return damage
+      return Effect.map(recallOwned(reading, others, request), ({ unreadable, ...found }) => ({
+        ...found,
+        unreadable: names.filter((name) => name === damage.session || unreadable.includes(name)),
+      }))
+    }),
+  )
+
+const search = (
   { sessions, index, meaning, counter }: Reading,
   names: ReadonlyArray<string>,
-  { owner, query, tokens }: { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">,
+  { owner, query, tokens }: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError> =>
   Effect.gen(function* () {
     const terms = queryTermsOf(query)

@@ -253,12 +253,13 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *   and resolves with `duplicate: true` and the range of the first append. `prefix`: the `prefix` of the context that
    *   the messages answer; it decides whether later contexts send signed reasoning back to the provider. Without it, the
    *   log decides, and in doubt leaves the reasoning out. `owner` and `title`: what the session is listed by from then
-   *   on, as with `describe`. Also a `strategy` or `settings` for this call.
+   *   on, as with `describe`; an append does not take a session from another owner. Also a `strategy` or `settings` for this call.
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
    * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended. For a
    *   message of another library, `use` names the package or the format that reads it
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was appended
    * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
+   * @throws OwnerMismatch: the session belongs to another owner than `owner`; this append wrote nothing
    * @throws LogError: the store failed; retry with the same idempotency key
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong

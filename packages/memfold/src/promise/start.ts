@@ -10,7 +10,7 @@ import {
   TokenCounter,
   Wording,
 } from "@memfold/core"
-import { type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
+import { defaultStrategy, type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
 import { embedderOf } from "./embedder.js"
@@ -33,7 +33,7 @@ const engineOptions = ({
   boundReasoning,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
-  strategy: strategyOf(strategy ?? "break-even", { file: settings, environmentPrefix }),
+  strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
   compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
   ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
   ...(wording === undefined

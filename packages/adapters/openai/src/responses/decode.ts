@@ -290,6 +290,23 @@ const decodeResponse = (response: Codec.Fields, index: number | undefined): Deco
 const isResponse = (input: unknown): input is Codec.Fields =>
   Codec.isFields(input) && input["object"] === "response"
 
+const decodeGiven = (input: unknown): Decoded => {
+  if (isResponse(input)) return decodeResponse(input, undefined)
+  if (!Array.isArray(input)) {
+    const problem = `is ${Codec.kindOf(input)}`
+    return Either.left(
+      new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
+    )
+  }
+  if (!input.some(isResponse)) return decodeList(input, undefined)
+  // Responses stay messages of their own, so that their usage stays with them.
+  return Either.all(
+    input.map((one: unknown, index) =>
+      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
+    ),
+  ).pipe(Either.map((decoded) => decoded.flat()))
+}
+
 /**
  * Decodes items of the Responses API: a list of items, a whole response, or a list with both. The first wrong item, or
  * one of another library, gives an `OpenAIDecodeError` for the whole.
@@ -309,19 +326,4 @@ const isResponse = (input: unknown): input is Codec.Fields =>
  * console.log(Either.isRight(messages)) // true
  * ```
  */
-export const decodeItems = (input: unknown): Decoded => {
-  if (isResponse(input)) return decodeResponse(input, undefined)
-  if (!Array.isArray(input)) {
-    const problem = `is ${Codec.kindOf(input)}`
-    return Either.left(
-      new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
-    )
-  }
-  if (!input.some(isResponse)) return decodeList(input, undefined)
-  // Responses stay messages of their own, so that their usage stays with them.
-  return Either.all(
-    input.map((one: unknown, index) =>
-      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
-    ),
-  ).pipe(Either.map((decoded) => decoded.flat()))
-}
+export const decodeItems = (input: unknown): Decoded => Codec.decoding(OpenAIDecodeError, input, decodeGiven)
