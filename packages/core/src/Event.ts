@@ -1,5 +1,6 @@
 /** The events of a session. */
 export {
+  BranchSwitched,
   CompactionFailed,
   CompactionPaused,
   CompactionReleased,

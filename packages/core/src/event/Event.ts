@@ -195,6 +195,22 @@ export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
 })
 export type MessageRedacted = typeof MessageRedacted.Type
 
+/**
+ * The conversation goes on from an earlier place: with the first `index` messages of the state at `version`. What was said
+ * behind them stays in the log as a branch.
+ *
+ * - `version`: the version of the state that it goes back to; the version right before this event if the messages to leave
+ *   are still uncovered
+ * - `index`: how many messages of that state stay
+ * - `branch`: the id of the branch that it returns to. Absent for a new branch, whose id is the version of this event
+ */
+export const BranchSwitched = Schema.TaggedStruct("BranchSwitched", {
+  version: Schema.NonNegativeInt,
+  index: Index,
+  branch: Schema.optional(Schema.NonNegativeInt),
+})
+export type BranchSwitched = typeof BranchSwitched.Type
+
 /** The session was cleared: message indexes start at 0 again. The log keeps the earlier events. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
@@ -258,6 +274,7 @@ export const Event = Schema.Union(
   FactsLearned,
   FactRemoved,
   MessageRedacted,
+  BranchSwitched,
   SessionCleared,
   SessionDescribed,
 )
@@ -278,6 +295,7 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactsLearned: 1,
   FactRemoved: 1,
   MessageRedacted: 1,
+  BranchSwitched: 1,
   SessionCleared: 1,
   SessionDescribed: 1,
 }

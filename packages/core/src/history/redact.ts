@@ -27,7 +27,9 @@ import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import { retryTransient } from "../shell/retry.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
-import { projectionsOf } from "../shell/replay.js"
+import { projectionsOf, replay } from "../shell/replay.js"
+import { isOnBranch } from "../session/branches.js"
+import type { SessionState } from "../session/SessionState.js"
 import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */
@@ -113,11 +115,21 @@ const covers = (index: number, range: { readonly from: number; readonly to: numb
 const unbound = (event: MessageAppended): MessageAppended | null =>
   event.bound?.head === undefined ? null : { ...event, bound: { tokens: event.bound.tokens } }
 
-/** The event without the message's text; `null` if it has none of it. */
-const rewritten = (event: RecordedEvent["event"], index: number, counter: TokenCounter): Event | null => {
+/** A message that is to be redacted: its index, and the version of the event that appended it. */
+interface Place {
+  readonly index: number
+  readonly version: number
+}
+
+/** The event without the message's text; `null` if it has none of it. The message is on the branch of the event. */
+const rewritten = (
+  { event, version: at }: RecordedEvent,
+  { index, version }: Place,
+  counter: TokenCounter,
+): Event | null => {
   switch (event._tag) {
     case "MessageAppended": {
-      if (event.index !== index) return event.index > index ? unbound(event) : null
+      if (at !== version) return at > version ? unbound(event) : null
       const message = withoutText(event.message)
       if (JSON.stringify(message) === JSON.stringify(event.message)) return null
       const { bound: _bound, ...rest } = event
@@ -156,25 +168,13 @@ interface Changes {
   readonly rewritten: ReadonlyArray<RewrittenRecord>
   readonly invalidated: ReadonlyArray<SummaryInvalidated>
   /** The index of the message, and the version of the event that appended it; `null` if there is none. */
-  readonly message: { readonly index: number; readonly version: number } | null
+  readonly message: Place | null
   readonly total: number
   readonly lastBatchId: string
   /** All events, with the rewritten ones changed. */
   readonly events: ReadonlyArray<RecordedEvent>
   /** The version of the first event of an unknown type; `null` if there is none. */
   readonly unknown: number | null
-}
-
-/** The events between the clears before and after a position. Message indexes count within them. */
-const sinceClear = (
-  events: ReadonlyArray<RecordedEvent>,
-  position: number,
-): { readonly events: ReadonlyArray<RecordedEvent>; readonly isLast: boolean } => {
-  const isClear = ({ event }: RecordedEvent) => event._tag === "SessionCleared"
-  const next = events.findIndex((one, at) => at >= position && isClear(one))
-  const end = next === -1 ? events.length : next
-  const start = events.findLastIndex((one, at) => at < end && isClear(one)) + 1
-  return { events: events.slice(start, end), isLast: next === -1 }
 }
 
 const indexOf = (recorded: RecordedEvent | undefined): number | null =>
@@ -189,11 +189,18 @@ const changesFor = (
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
     const last = events.at(-1)
-    const latest = sinceClear(events, events.length)
-    const total = latest.events.filter(({ event }) => event._tag === "MessageAppended").length
+    // By the position of an event: what was not on the branch that was in force with it.
+    const { state, collected: gaps } = yield* replay(session, () => breathing(events), {
+      start: (): Array<SessionState["gaps"]> => [],
+      step: (collected, { after }) => {
+        collected.push(after.gaps)
+        return collected
+      },
+    })
+    const { total } = state
     const asked =
       typeof name === "number"
-        ? latest.events.find((recorded) => indexOf(recorded) === name)
+        ? events.find((recorded) => indexOf(recorded) === name && isOnBranch(state.gaps, recorded.version))
         : events.find(({ version }) => version === name.version)
     const index = indexOf(asked)
     const place = {
@@ -204,20 +211,24 @@ const changesFor = (
     if (asked === undefined || index === null) {
       return { ...place, message: null, events, rewritten: [], invalidated: [], unknown: null }
     }
-    // Message indexes, and so the ranges of summaries and facts, count from the clear before the message.
-    const { events: current, isLast } = sinceClear(events, events.indexOf(asked))
+    const message = { index, version: asked.version }
+    // The events since, on the branches that the message is on: the ranges of their summaries and facts count there.
+    const current = events.filter(
+      ({ version }, at) => version >= asked.version && isOnBranch(gaps[at] ?? [], asked.version),
+    )
     const invalid = new Set(
-      current.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.version] : [])),
+      events.flatMap(({ event }) => (event._tag === "SummaryInvalidated" ? [event.version] : [])),
     )
     const changed = new Map(
-      current.flatMap(({ event, version }) => {
-        const redactedEvent = rewritten(event, index, counter)
+      current.flatMap((recorded) => {
+        const { version } = recorded
+        const redactedEvent = rewritten(recorded, message, counter)
         return redactedEvent === null ? [] : [[version, redactedEvent] as const]
       }),
     )
     return {
       ...place,
-      message: { index, version: asked.version },
+      message,
       events: events.map((recorded) => ({
         ...recorded,
         event: changed.get(recorded.version) ?? recorded.event,
@@ -231,8 +242,7 @@ const changesFor = (
         if (redactedEvent === undefined) return []
         return [encodeRewritten({ ...recorded, event: redactedEvent })]
       }),
-      // The summaries before a clear ended with it: no context has them any more.
-      invalidated: (isLast ? current : []).flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
+      invalidated: current.flatMap(({ event, version }): ReadonlyArray<SummaryInvalidated> =>
         event._tag === "SummaryCommitted" && event.coveredTo > index && !invalid.has(version)
           ? [{ _tag: "SummaryInvalidated", version, summary: event.summary, reason: "redacted" }]
           : [],

@@ -17,7 +17,7 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
 
 /** The events that declare commits invalid. */
 const invalidations = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
-  commits.map((commit) => ({ _tag: "SummaryInvalidated", ...commit, reason }))
+  commits.map(({ version, summary }) => ({ _tag: "SummaryInvalidated", version, summary, reason }))
 
 /** The commits after a summary, or all of them for `null`; `null` if there is no such summary. */
 const after = (commits: ReadonlyArray<Commit>, summary: string | null): ReadonlyArray<Commit> | null => {

@@ -1,6 +1,7 @@
 /** Reading the conversation as it was said, page by page from its end. */
 import { Effect, Stream } from "effect"
 import type { Message } from "../message/Message.js"
+import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { Sessions } from "../shell/Sessions.js"
 import { checkCount, InvalidInput } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
@@ -27,7 +28,7 @@ export interface MessagePage {
   readonly before: string | null
 }
 
-/** A position in the log: everything before a message. A clear makes it invalid. */
+/** A position in the log: everything before a message. A clear makes it invalid, and an edit before it. */
 interface Cursor {
   readonly clears: number
   readonly index: number
@@ -48,18 +49,25 @@ export const readMessages = (
   { limit = 50, before }: PageOptions = {},
 ): Effect.Effect<MessagePage, MemoryError> =>
   Effect.gen(function* () {
-    const { clears, total, version } = yield* readState(sessions, session)
+    const { clears, total, version, gaps } = yield* readState(sessions, session)
     yield* checkCount(session, "limit", limit, 1)
     const cursor = before === undefined ? { clears, index: total, version: version + 1 } : parse(before)
-    if (cursor === null || cursor.clears !== clears || cursor.index > total || cursor.version > version + 1) {
+    if (
+      cursor === null ||
+      cursor.clears !== clears ||
+      cursor.index > total ||
+      cursor.version > version + 1 ||
+      (cursor.version <= version && !isOnBranch(gaps, cursor.version))
+    ) {
       const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
       return yield* new InvalidInput({ session, detail })
     }
     const to = cursor.index
     const from = Math.max(to - limit, 0)
     const found: Array<{ readonly message: Message; readonly time: number; readonly version: number }> = []
-    if (from < to) {
-      yield* sessions.events(session, { toVersion: cursor.version - 1, reverse: true }).pipe(
+    for (const range of rangesBetween(gaps, 1, cursor.version - 1).toReversed()) {
+      if (found.length === to - from) break
+      yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
         Stream.takeUntil(({ event }) => event._tag === "MessageAppended" && event.index <= from),
         Stream.runForEach(({ event, time, version }) =>
           Effect.sync(() => {

@@ -16,13 +16,14 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 8
+export const foldVersion = 9
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
 
 const Entry = Schema.Struct({
   index: Count,
+  version: Count,
   message: Message,
   time: Schema.Number,
   tokens: Count,
@@ -30,7 +31,38 @@ const Entry = Schema.Struct({
   group: Count,
   pinned: Schema.Boolean,
   bound: Schema.optional(BoundParts),
+  appendedTokens: Schema.optional(Count),
 })
+
+const Structure = Schema.Struct({
+  open: Schema.NullOr(
+    Schema.Struct({
+      from: Count,
+      calls: Schema.Array(
+        Schema.Struct({
+          id: Schema.String,
+          name: Schema.String,
+          otherId: Schema.optional(Schema.String),
+          item: Schema.optional(Schema.Literal("client", "provider")),
+        }),
+      ),
+    }),
+  ),
+  turn: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),
+})
+
+const MessageCounts = Schema.Struct({
+  startTime: Time,
+  lastMessageTime: Time,
+  modelCalls: Count,
+  lastModelCallTime: Time,
+  structure: Structure,
+  preamble: Schema.Boolean,
+  appendedTokens: Count,
+  lastPromptIndex: Schema.Int,
+})
+
+const Branch = Schema.Struct({ id: Count, parent: Schema.NullOr(Count), from: Count })
 
 /** A sequence is stored as its elements and the position of the first one. */
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
@@ -43,33 +75,12 @@ export const Stored = Schema.Struct({
   total: Count,
   coveredTo: Count,
   compressedThroughRound: Count,
-  startTime: Time,
-  lastMessageTime: Time,
-  modelCalls: Count,
-  lastModelCallTime: Time,
+  ...MessageCounts.fields,
   lastCompactionTime: Time,
   uncovered: sequenceOf(Entry),
   turnStarts: sequenceOf(Count),
-  structure: Schema.Struct({
-    open: Schema.NullOr(
-      Schema.Struct({
-        from: Count,
-        calls: Schema.Array(
-          Schema.Struct({
-            id: Schema.String,
-            name: Schema.String,
-            otherId: Schema.optional(Schema.String),
-            item: Schema.optional(Schema.Literal("client", "provider")),
-          }),
-        ),
-      }),
-    ),
-    turn: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),
-  }),
-  preamble: Schema.Boolean,
   pinned: Schema.Array(Entry),
   coveredTokens: Count,
-  appendedTokens: Count,
   summary: Schema.NullOr(
     Schema.Struct({
       id: Schema.String,
@@ -100,7 +111,6 @@ export const Stored = Schema.Struct({
     Schema.Struct({ count: Count, reason: Schema.String, retryTime: Schema.Number, retryMessages: Count }),
   ),
   pausedUntil: Count,
-  lastPromptIndex: Schema.Int,
   totalAtCommit: Count,
   reported: Schema.NullOr(Schema.Struct({ index: Count, tokens: Count })),
   learnedTo: Count,
@@ -120,6 +130,12 @@ export const Stored = Schema.Struct({
     batchFrom: Count,
     inputFrom: Schema.NullOr(Count),
   }),
+  covered: Schema.Struct({ ...MessageCounts.fields, version: Count }),
+  branch: Branch,
+  branches: Schema.Array(
+    Schema.Struct({ ...Branch.fields, version: Count, total: Count, time: Schema.Number }),
+  ),
+  gaps: Schema.Array(Schema.Struct({ from: Count, to: Count })),
 })
 
 type StoredState = typeof Stored.Type

@@ -16,7 +16,7 @@ export type { SummaryStatus } from "../log/Projections.js"
  * A summary as it was committed, and its present status.
  *
  * - `active`: part of the context; at most one of a session
- * - `superseded`: replaced by a newer summary, or by a clear; still readable
+ * - `superseded`: replaced by a newer summary, by a clear, or left with its branch; still readable
  * - `invalid`: damaged or taken back; it counts as never committed
  */
 export interface SummaryRecord {
@@ -83,6 +83,13 @@ const changesOf = (
     skipped && event._tag === "SummaryCommitted" && before.running?.compaction === event.compaction
   if (unusable || takenBack) return [invalidRecord(recorded, before, last)]
   if (after.summary === before.summary) return []
+  if (event._tag === "BranchSwitched")
+    return [
+      ...(before.summary === null || before.summary.id === after.summary?.id
+        ? []
+        : [recordOf(before.summary, "superseded")]),
+      ...(after.summary === null ? [] : [recordOf(after.summary, "active")]),
+    ]
   const next = after.summary?.version === version ? after.summary : null
   return [
     ...(before.summary === null ? [] : [recordOf(before.summary, "superseded", next?.id)]),
@@ -95,9 +102,20 @@ export interface Commit {
   /** The version of its event. */
   readonly version: number
   readonly summary: string | null
+  /** A summary covers the messages `[0, coveredTo)`; 0 for pruned outputs. */
+  readonly coveredTo: number
 }
 
-/** The history of a session: its version, all its summaries, and the commits since the start or the last clear. */
+/** The commits of the branch in force, oldest first, and of the branches that were left, by their ids. */
+export interface Commits {
+  readonly inForce: ReadonlyArray<Commit>
+  readonly left: ReadonlyMap<number, ReadonlyArray<Commit>>
+}
+
+/** The commits of a session without events. */
+export const noCommits: Commits = { inForce: [], left: new Map() }
+
+/** The history of a session: its version, all its summaries, and the commits of the branch in force. */
 export interface History {
   readonly version: number
   /** Oldest first. */
@@ -108,13 +126,27 @@ export interface History {
 
 /** The commits after one more event. */
 export const commitsAfter = (
-  commits: ReadonlyArray<Commit>,
-  { recorded: { event, version }, skipped }: EventStep,
-): ReadonlyArray<Commit> => {
-  if (event._tag === "SessionCleared") return []
+  commits: Commits,
+  { recorded: { event, version }, before, after, skipped }: EventStep,
+): Commits => {
+  const { inForce } = commits
+  if (after.branch.id !== before.branch.id) {
+    const left = new Map(commits.left).set(before.branch.id, inForce)
+    if (event._tag !== "BranchSwitched") return { inForce: [], left }
+    const all = left.get(after.branch.id) ?? inForce
+    return {
+      inForce: all.filter((one) => one.version <= event.version && one.coveredTo <= event.index),
+      left,
+    }
+  }
   if (skipped) return commits
-  if (event._tag === "SummaryCommitted") return [...commits, { version, summary: event.summary }]
-  return event._tag === "ToolOutputsPruned" ? [...commits, { version, summary: null }] : commits
+  if (event._tag === "SummaryCommitted") {
+    const { summary, coveredTo } = event
+    return { ...commits, inForce: [...inForce, { version, summary, coveredTo }] }
+  }
+  return event._tag === "ToolOutputsPruned"
+    ? { ...commits, inForce: [...inForce, { version, summary: null, coveredTo: 0 }] }
+    : commits
 }
 
 /** Whether a summary keeps blocks of the previous one: its whole text grows with each compaction. */

@@ -6,6 +6,7 @@ import { Context, type Effect, type Stream } from "effect"
 import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
 import type { TermPostings } from "../search/postings.js"
+import type { Gap } from "../session/branches.js"
 
 /** The terms to look up. */
 export interface Lookup {
@@ -25,8 +26,10 @@ export type IndexError = LogError | DamagedEvent
 /** The session to look up, and access to its log. */
 export interface Source {
   readonly session: string
-  /** How many times the session was cleared: message indexes count since the last clear. */
-  readonly clears: number
+  /** The version of the state that is searched. */
+  readonly version: number
+  /** The versions up to then whose messages are not on the branch that is searched. */
+  readonly gaps: ReadonlyArray<Gap>
   /** The last record of the session now; `null` if it does not exist. */
   readonly head: Effect.Effect<LogPosition | null, IndexError>
   readonly events: (options?: ReadOptions) => Stream.Stream<RecordedEvent, IndexError>

@@ -1,8 +1,12 @@
-/** The postings of the messages of a session, from some event on. An index only grows: what changes the past makes a new one. */
+/**
+ * The postings of the messages of a session on one branch, from some event on. Where the conversation goes on from an earlier
+ * place, an index is cut there; what else changes the past makes a new index.
+ */
 import { Effect } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Lookup, Postings } from "./FullTextIndex.js"
 import { countTerms } from "../search/postings.js"
+import { beginningOf, divergence, type Gap, isOnBranch } from "../session/branches.js"
 import { messageTerms } from "./searchText.js"
 
 /** The postings of messages that follow each other. */
@@ -17,24 +21,26 @@ export interface Part {
   readonly postings: ReadonlyMap<string, ReadonlyArray<number>>
 }
 
-/** Where an index starts: behind an event, with so many messages since the last of so many clears. */
+/** Where an index starts: behind an event, and behind so many messages of the branch. */
 export interface Start {
   readonly version: number
-  /** The id of the event; `null` at the start of the log. */
+  /** The id of the event; `null` at the beginning of a conversation. */
   readonly lastId: string | null
-  readonly clears: number
   readonly messages: number
 }
 
-/** The start of a log. */
-export const beginning: Start = { version: 0, lastId: null, clears: 0, messages: 0 }
+/** The beginning of a conversation on the branch with these gaps. */
+export const beginning = (gaps: ReadonlyArray<Gap>): Start => ({
+  version: beginningOf(gaps),
+  lastId: null,
+  messages: 0,
+})
 
 /** The index of the events behind a start. */
 export class SessionIndex implements Part {
   /** The last event in it; an event with another id at this version is of another log. */
   version: number
   lastId: string | null
-  clears: number
   from: number
   /** Postings of all terms together. */
   size = 0
@@ -42,27 +48,59 @@ export class SessionIndex implements Part {
   lengths: Array<number> = []
   postings = new Map<string, Array<number>>()
 
-  constructor(readonly start: Start) {
-    const { version, lastId, clears, messages } = start
+  constructor(
+    readonly start: Start,
+    /** What the branch leaves out. */
+    public gaps: ReadonlyArray<Gap>,
+  ) {
+    const { version, lastId, messages } = start
     this.version = version
     this.lastId = lastId
-    this.clears = clears
     this.from = messages
   }
 
   /** Adds the next event; another one is left out. */
-  add({ id, version, event }: RecordedEvent): void {
-    if (version !== this.version + 1) return
-    this.version = version
-    this.lastId = id
-    if (event._tag === "SessionCleared") {
-      this.clears++
-      this.from = 0
-      this.size = 0
-      this.versions = []
-      this.lengths = []
-      this.postings = new Map()
-    } else if (event._tag === "MessageAppended") this.addTerms(version, messageTerms(event.message))
+  add(recorded: RecordedEvent): void {
+    if (recorded.version !== this.version + 1) return
+    this.version = recorded.version
+    this.lastId = recorded.id
+    this.addMessage(recorded)
+  }
+
+  /** Adds the message of an event, if it is on the branch. */
+  addMessage({ version, event }: RecordedEvent): void {
+    if (event._tag === "MessageAppended" && isOnBranch(this.gaps, version))
+      this.addTerms(version, messageTerms(event.message))
+  }
+
+  /**
+   * Makes it an index of another branch: leaves out the messages that this branch does not have.
+   *
+   * @returns the version from which on the messages of the branch have to be added again, up to the last event of the index;
+   *   `null` if all of them are in it
+   */
+  moveTo(gaps: ReadonlyArray<Gap>): number | null {
+    const from = divergence(this.gaps, gaps)
+    this.gaps = gaps
+    if (from > this.version) return null
+    const kept = this.versions.findIndex((version) => version >= from)
+    if (kept !== -1) this.cutTo(kept)
+    return from
+  }
+
+  /** Keeps only so many messages. */
+  private cutTo(count: number): void {
+    this.versions.length = count
+    this.lengths.length = count
+    const end = this.from + count
+    for (const [term, list] of this.postings) {
+      const length = list.length
+      let left = length
+      while (left > 0 && list[left - 2]! >= end) left -= 2
+      list.length = left
+      this.size -= (length - left) / 2
+      if (left === 0) this.postings.delete(term)
+    }
   }
 
   /** Adds the terms of the next message, or of another text that is to be ranked. */
@@ -132,5 +170,5 @@ export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): P
   }
 }
 
-/** The answer for a session without messages: it was cleared since, or is cleared at this moment. */
+/** The answer for a session that does not exist. */
 export const nothing: Postings<never> = lookUp([], { terms: [], before: 0 })

@@ -6,17 +6,18 @@ import { Effect, Stream } from "effect"
 import { after, breather } from "../shell/breathe.js"
 import type { IndexError, Service, Source } from "./FullTextIndex.js"
 import { Recent } from "./Recent.js"
-import { beginning, lookUp, nothing, SessionIndex } from "./SessionIndex.js"
+import { rangesBetween } from "../session/branches.js"
+import { beginning, lookUp, SessionIndex } from "./SessionIndex.js"
 
-/** Builds the index of a session from its first event. */
-const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
+/** Builds the index of a session from the beginning of its conversation. */
+const build = ({ gaps, head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
   Effect.gen(function* () {
     for (;;) {
       const newest = (yield* head)?.version ?? 0
-      const index = new SessionIndex(beginning)
+      const index = new SessionIndex(beginning(gaps), gaps)
       const breathe = breather()
       let redaction = 0
-      yield* Stream.runForEach(events(), (recorded) =>
+      yield* Stream.runForEach(events({ fromVersion: index.version + 1 }), (recorded) =>
         after(
           breathe(),
           Effect.sync(() => {
@@ -30,9 +31,27 @@ const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError
     }
   })
 
-/** Extends an index by the events after it; `null` if it has to be built again: the past has changed. */
-const extend = (index: SessionIndex, { events }: Source): Effect.Effect<SessionIndex | null, IndexError> =>
+/** Takes the index to the branch of a source, and adds the messages of the branch up to the last event of the index. */
+const switchTo = (index: SessionIndex, { gaps, events }: Source): Effect.Effect<void, IndexError> =>
   Effect.gen(function* () {
+    const from = index.moveTo(gaps)
+    if (from === null) return
+    const breathe = breather()
+    for (const range of rangesBetween(gaps, from, index.version)) {
+      yield* Stream.runForEach(events({ fromVersion: range.from, toVersion: range.to }), (recorded) =>
+        after(
+          breathe(),
+          Effect.sync(() => index.addMessage(recorded)),
+        ),
+      )
+    }
+  })
+
+/** Extends an index by the events after it; `null` if it has to be built again: the past has changed. */
+const extend = (index: SessionIndex, source: Source): Effect.Effect<SessionIndex | null, IndexError> =>
+  Effect.gen(function* () {
+    const { events } = source
+    yield* switchTo(index, source)
     const from = index.version
     const lastId = index.lastId
     let same = lastId === null
@@ -67,12 +86,12 @@ export const inProcess = ({ capacity = 4_000_000 } = {}): Service => {
   return {
     lookUp: (source, lookup) =>
       Effect.gen(function* () {
-        const { session, clears } = source
+        const { session } = source
         const taken = recent.take(session)
         const extended = taken.index === null ? null : yield* extend(taken.index, source)
         const index = extended ?? (yield* build(source))
         recent.keep(session, index, taken)
-        return index.clears === clears ? lookUp([index], lookup) : nothing
+        return lookUp([index], lookup)
       }),
     forget: (session) => Effect.sync(() => recent.forget(session)),
   }

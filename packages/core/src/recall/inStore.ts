@@ -23,9 +23,10 @@ import {
   keysOf,
   type StoredPart,
 } from "./partForm.js"
+import { divergence, type Gap } from "../session/branches.js"
 import { Recent } from "./Recent.js"
 import { beginning, lookUp, nothing, type Part, SessionIndex, type Start } from "./SessionIndex.js"
-import { indexKind, partsIn, partsKey, partsRow } from "./storedIndex.js"
+import { indexKind, listIn, partsKey, partsRow } from "./storedIndex.js"
 
 /** How an index in a store is written. */
 export interface InStoreOptions {
@@ -54,33 +55,39 @@ class Tail extends SessionIndex {
     start: Start,
     /** The version of the session before its events were read: a later redaction may have changed what was read. */
     readonly readAt: number,
+    gaps: ReadonlyArray<Gap>,
   ) {
-    super(start)
+    super(start, gaps)
   }
 
-  /** Whether a clear came: the stored parts do not count any more. */
-  get isCleared(): boolean {
-    return this.clears > this.start.clears
+  /** Whether it can be extended to an index of a branch behind a start. */
+  fits(start: Start, gaps: ReadonlyArray<Gap>): boolean {
+    const { version, lastId, messages } = this.start
+    return (
+      version === start.version &&
+      lastId === start.lastId &&
+      messages === start.messages &&
+      divergence(this.gaps, gaps) > this.version
+    )
   }
 }
 
-const startAfter = (parts: ReadonlyArray<LoadedPart>): Start => {
+const startAfter = (parts: ReadonlyArray<LoadedPart>, gaps: ReadonlyArray<Gap>): Start => {
   const last = parts.at(-1)
   return last === undefined
-    ? beginning
+    ? beginning(gaps)
     : {
         version: last.stored.version,
         lastId: eventId(last.stored),
-        clears: last.clears,
         messages: last.from + last.lengths.length,
       }
 }
 
-const isSame = (one: Start, other: Start): boolean =>
-  one.version === other.version &&
-  one.lastId === other.lastId &&
-  one.clears === other.clears &&
-  one.messages === other.messages
+/** The stored parts that a branch has, with the postings of some terms, and the parts of other branches behind them. */
+interface LoadedIndex {
+  readonly parts: ReadonlyArray<LoadedPart>
+  readonly others: ReadonlyArray<StoredPart>
+}
 
 /** The rows of an index by their keys. */
 type RowData = ReadonlyMap<string, string>
@@ -100,8 +107,8 @@ function* loadedParts(
   for (const stored of parts) {
     const head = decodeHead(session, stored, rows.get(headKey(stored)))
     if (head === null) return null
-    const { clears, messages } = loaded.length === 0 ? { ...head, messages: 0 } : startAfter(loaded)
-    if (head.clears !== clears || head.from !== messages) return null
+    const last = loaded.at(-1)
+    if (head.from !== (last === undefined ? 0 : last.from + last.lengths.length)) return null
     const postings = new Map<string, Array<number>>()
     for (const bucket of bucketsOf(stored, terms)) {
       const data = rows.get(bucketKey(stored, bucket))
@@ -134,7 +141,8 @@ const readOn = (tail: Tail, { events }: Source, most: number): Effect.Effect<Rea
       after(
         breathe(),
         Effect.sync(() => {
-          if (recorded.version === version) end = recorded.id === lastId ? "all" : "another log"
+          if (recorded.version === version)
+            end = lastId === null || recorded.id === lastId ? "all" : "another log"
           // A redaction that was there before is done with what it rewrote.
           else if (recorded.event._tag === "MessageRedacted" && recorded.version > readAt) end = "redacted"
           else if (tail.lengths.length >= most) end = "part"
@@ -175,18 +183,25 @@ export const inStore = (
   const rowsOf = (session: string, keys: ReadonlyArray<string>) =>
     Effect.map(store.get(session, indexKind, { keys }), byKey)
 
-  /** The stored parts with the postings of some terms; `null` if they cannot be used. */
-  const load = (session: string, terms: ReadonlyArray<string>) =>
+  /** The stored parts of a branch with the postings of some terms; `null` if they cannot be used. */
+  const load = (
+    { session, gaps }: Source,
+    terms: ReadonlyArray<string>,
+  ): Effect.Effect<LoadedIndex | null, LogError> =>
     Effect.gen(function* () {
       const [listed] = yield* store.get(session, indexKind, { keys: [partsKey] })
-      const parts = partsIn(listed)
-      if (parts.length === 0) return []
+      const list = listIn(listed)
+      const end = divergence(list.gaps, gaps)
+      const parts = list.parts.filter(({ version }) => version < end)
+      const others = list.parts.slice(parts.length)
+      if (parts.length === 0) return { parts: [], others }
       const keys = parts.flatMap((part) => [
         headKey(part),
         ...[...bucketsOf(part, terms)].map((bucket) => bucketKey(part, bucket)),
       ])
       const rows = yield* rowsOf(session, keys)
-      return yield* inSteps(() => loadedParts(session, parts, rows, terms))
+      const loaded = yield* inSteps(() => loadedParts(session, parts, rows, terms))
+      return loaded === null ? null : { parts: loaded, others }
     })
 
   /** The parts at the end that are merged with a tail, because they are not larger than what comes behind them. */
@@ -218,36 +233,35 @@ export const inStore = (
   /** Stores a tail. What was read before the session moved on may have been redacted since, and is not stored. */
   const write = (
     session: string,
-    parts: ReadonlyArray<LoadedPart>,
+    { parts, others }: LoadedIndex,
     tail: Tail,
     head: LogPosition,
   ): Effect.Effect<WriteEnd, LogError> =>
     Effect.gen(function* () {
       const breathe = breather(1)
-      const merged = tail.isCleared ? [] : merging(parts, tail)
-      const others = tail.isCleared ? [] : parts.slice(0, parts.length - merged.length)
-      const index = new SessionIndex({ ...tail.start, messages: merged[0]?.from ?? tail.from })
+      const merged = merging(parts, tail)
+      const kept = parts.slice(0, parts.length - merged.length)
+      const index = new SessionIndex({ ...tail.start, messages: merged[0]?.from ?? tail.from }, tail.gaps)
       for (const part of merged) {
         const all = yield* whole(session, part)
         if (all === null) return "moved"
         index.append(all)
       }
       index.append(tail)
-      const { version, lastId, clears } = tail
+      const { version, lastId, gaps } = tail
       const batchId = batchIdOf({ id: lastId ?? "", version })
       yield* breathe() ?? Effect.void
       const { from, versions, lengths, postings } = index
       const { part, rows } = encodePart(
         { session, version, batchId },
-        { clears, from, versions, lengths, postings },
+        { from, versions, lengths, postings },
       )
       yield* breathe() ?? Effect.void
       yield* store.put(session, head, [
         {
           kind: indexKind,
-          replace: tail.isCleared,
-          drop: merged.flatMap(({ stored }) => keysOf(stored)),
-          rows: [partsRow([...others.map(({ stored }) => stored), part]), ...rows],
+          drop: [...merged.map(({ stored }) => stored), ...others].flatMap(keysOf),
+          rows: [partsRow({ gaps, parts: [...kept.map(({ stored }) => stored), part] }), ...rows],
         },
       ])
       return "written" as const
@@ -268,22 +282,24 @@ export const inStore = (
 
   const lookUpStored = (source: Source, lookup: Lookup): Effect.Effect<Postings<IndexError>, IndexError> =>
     Effect.gen(function* () {
-      const { session, clears } = source
+      const { session, gaps } = source
       const taken = recent.take(session)
       let tail = taken.index
       let writes = true
       for (let attempt = 0; attempt < mostAttempts;) {
         const head = yield* source.head
         if (head === null) return nothing
-        const parts = yield* load(session, lookup.terms)
-        if (parts === null) {
+        const loaded = yield* load(source, lookup.terms)
+        if (loaded === null) {
           attempt++
           yield* store.drop(indexKind, session)
           continue
         }
-        const start = startAfter(parts)
+        const { parts, others } = loaded
+        const start = startAfter(parts, gaps)
         const current: Tail =
-          tail !== null && isSame(tail.start, start) ? tail : new Tail(start, head.version)
+          tail?.fits(start, gaps) === true ? tail : new Tail(start, head.version, gaps)
+        current.gaps = gaps
         const end = yield* readOn(current, source, writes ? largestPart : Number.POSITIVE_INFINITY)
         tail = null
         if (end === "redacted" || end === "another log") {
@@ -297,18 +313,17 @@ export const inStore = (
         const isDue =
           end === "part" ||
           current.version - start.version >= eventsPerPart ||
-          (current.isCleared && parts.length > 0)
+          others.length > 0
         if (isDue && writes) {
           // What was written is read from the store. A tail that could not be written is still at hand.
-          const written = yield* tryToWrite(session, parts, current, head)
+          const written = yield* tryToWrite(session, loaded, current, head)
           if (written === "moved") attempt++
           writes = written === "written" || (written === "moved" && 2 * attempt < mostAttempts)
           if (written === "failed") tail = current
           continue
         }
         recent.keep(session, current, taken)
-        if (current.clears !== clears) return nothing
-        return lookUp(current.isCleared ? [current] : [...parts, current], lookup)
+        return lookUp([...parts, current], lookup)
       }
       return yield* new LogError({
         operation: "recall",

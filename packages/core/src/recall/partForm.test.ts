@@ -21,9 +21,8 @@ const part = fc
       }),
       { maxLength: 40 },
     ),
-    clears: fc.nat(),
   })
-  .map(({ from, messages, clears }): Part & { clears: number } => {
+  .map(({ from, messages }): Part => {
     const postings = new Map<string, Array<number>>()
     const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
     for (const [at, { behind, terms }] of messages.entries()) {
@@ -36,7 +35,7 @@ const part = fc
         else list.push(from + at, count)
       }
     }
-    return { from, versions, lengths, postings, clears }
+    return { from, versions, lengths, postings }
   })
 
 /** The bytes of a row, changed, in base 64 again. */
@@ -113,7 +112,6 @@ describe("the stored form of a part", () => {
       versions: [],
       lengths: [],
       postings: new Map(),
-      clears: 0,
     })
     const head = rows[0]!.data
     // The checksum of the place is what stands before the bytes; a change of one byte is put right with it.

@@ -2,7 +2,7 @@
  * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. Each piece has a checksum
  * with its place, so that a piece that is damaged, or stands somewhere else, is never taken for what it was.
  *
- * A head has the version of the terms, the clears, the index of the first message, and for each message how many versions
+ * A head has the version of the terms, the index of the first message, and for each message how many versions
  * it is behind the one before and how many terms it has. A bucket has terms in order, each with its postings: how many
  * messages each one is behind the one before, and the count. Numbers take seven bits in a byte, the lowest first.
  */
@@ -13,7 +13,7 @@ import type { Part } from "./SessionIndex.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
-const formVersion = 2
+const formVersion = 3
 
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
@@ -130,20 +130,18 @@ const placeOf = ({ session, version, batchId, buckets }: LocatedPart, piece: str
   crc32(`${session}\n${version}\n${batchId}\n${buckets}\n${piece}`)
 
 /** What the head of a part says. */
-export interface Head extends Pick<Part, "from" | "versions" | "lengths"> {
-  readonly clears: number
-}
+export type Head = Pick<Part, "from" | "versions" | "lengths">
 
 /** A part, and its rows. */
 export const encodePart = (
   { session, version, batchId }: Omit<LocatedPart, "buckets">,
-  { clears, from, versions, lengths, postings }: Part & Pick<Head, "clears">,
+  { from, versions, lengths, postings }: Part,
 ): { readonly part: StoredPart; readonly rows: ReadonlyArray<ProjectionRow> } => {
   const buckets = Math.ceil(postings.size / bucketSize)
   const part = { version, batchId, buckets }
   const at = { ...part, session }
   const head = new Writer()
-  for (const value of [formVersion, termsVersion, clears, from, versions.length]) head.number(value)
+  for (const value of [formVersion, termsVersion, from, versions.length]) head.number(value)
   for (const [position, version] of versions.entries()) {
     head.number(version - (versions[position - 1] ?? 0))
     head.number(lengths[position]! - (lengths[position - 1] ?? 0))
@@ -180,14 +178,14 @@ export const decodeHead = (session: string, part: StoredPart, head: string | und
   const reader = new Reader(bytesOf(head))
   if (!reader.isSound(placeOf({ ...part, session }, "head"))) return null
   if (reader.number() !== formVersion || reader.number() !== termsVersion) return null
-  const [clears, from, count] = [reader.number(), reader.number(), reader.number()]
+  const [from, count] = [reader.number(), reader.number()]
   const [versions, lengths]: [Array<number>, Array<number>] = [[], []]
   let [version, length] = [0, 0]
   for (let position = 0; position < count; position++) {
     versions.push((version += reader.number()))
     lengths.push((length += reader.number()))
   }
-  return { clears, from, versions, lengths }
+  return { from, versions, lengths }
 }
 
 /**

@@ -3,8 +3,10 @@ import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Message } from "../message/Message.js"
 import { hasPairing, type OpenCall, pairMessage } from "../message/pairs.js"
+import type { Source } from "./FullTextIndex.js"
 import * as Structure from "../message/Structure.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
+import { isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** How far around a message its group of tool calls is looked for, in events: mostly it is near. */
@@ -21,8 +23,17 @@ export interface LoggedMessage {
 /** Reads events of a session, each once. */
 export type Reader = (from: number, to: number) => Effect.Effect<ReadonlyArray<RecordedEvent>, SessionError>
 
-/** A reader for one search: the groups around what was found overlap. */
-export const readerOf = (sessions: Sessions, { session, version }: SessionState): Reader => {
+/** The session for its index. */
+export const sourceOf = (sessions: Sessions, { session, version, gaps }: SessionState): Source => ({
+  session,
+  version,
+  gaps,
+  head: sessions.head(session),
+  events: (range) => sessions.events(session, range),
+})
+
+/** A reader of the branch in force for one search: the groups around what was found overlap. */
+export const readerOf = (sessions: Sessions, { session, version, gaps }: SessionState): Reader => {
   const seen = new Map<number, RecordedEvent>()
   const between = (from: number, to: number) => {
     const last = Math.min(to, version)
@@ -39,7 +50,11 @@ export const readerOf = (sessions: Sessions, { session, version }: SessionState)
           Effect.sync(() => seen.set(recorded.version, recorded)),
         )
       }
-      return between(from, to).flatMap((at) => seen.get(at) ?? [])
+      return between(from, to).flatMap((at) => {
+        const recorded = seen.get(at)
+        if (recorded === undefined) return []
+        return recorded.event._tag === "MessageAppended" && !isOnBranch(gaps, at) ? [] : recorded
+      })
     })
 }
 
@@ -110,12 +125,9 @@ export const groupOf = (
 /** The group of a message among events around it; `null` if it may begin before them or end behind them. */
 const groupAmong = (
   recorded: ReadonlyArray<RecordedEvent>,
-  { index, version }: LoggedMessage,
+  { index }: LoggedMessage,
 ): ReadonlyArray<LoggedMessage> | null => {
-  const cleared = recorded.findLastIndex(
-    (one) => one.event._tag === "SessionCleared" && one.version < version,
-  )
-  const near = recorded.slice(cleared + 1).flatMap((one) => messageOf(one) ?? [])
+  const near = recorded.flatMap((one) => messageOf(one) ?? [])
   // A user message closes every call, so what came before it does not matter.
   const start = near.findLastIndex((one) => one.index <= index && one.message.role === "user")
   const from = start === -1 && near[0]?.index === 0 ? 0 : start

@@ -11,7 +11,7 @@ import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex, Source } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
-import { readAt, readerOf } from "./readLog.js"
+import { readAt, readerOf, sourceOf } from "./readLog.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
 import { partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
@@ -48,14 +48,6 @@ export interface Reading {
 
 /** What a search without anything to search for, or without room, finds. */
 export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
-
-/** The session for its index. */
-export const sourceOf = (sessions: Sessions, { session, clears }: SessionState): Source => ({
-  session,
-  clears,
-  head: sessions.head(session),
-  events: (range) => sessions.events(session, range),
-})
 
 /**
  * Searches a session.

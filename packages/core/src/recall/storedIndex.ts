@@ -6,6 +6,7 @@ import type { RecordedEvent } from "../event/EventCodec.js"
 import { batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "../log/EventLog.js"
 import type { Projection, RowProblem } from "../projection/Projection.js"
+import type { Gap } from "../session/branches.js"
 import { encodePart, headKey, isOfOtherRules, keysOf, type StoredPart } from "./partForm.js"
 import { beginning, SessionIndex } from "./SessionIndex.js"
 
@@ -20,30 +21,45 @@ const isPart = (value: unknown): value is StoredPart => {
   return Number.isSafeInteger(version) && typeof batchId === "string" && Number.isSafeInteger(buckets)
 }
 
-/** The parts that a row lists, in the order of the log; none if it lists none, or cannot be read. */
-export const partsIn = (row: ProjectionRow | undefined): ReadonlyArray<StoredPart> => {
+const isGap = (value: unknown): value is Gap => {
+  const { from, to } = (value ?? {}) as Partial<Record<keyof Gap, unknown>>
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to)
+}
+
+/** The parts of an index, in the order of the log, and the gaps of the branch that it is about. */
+export interface PartList {
+  readonly gaps: ReadonlyArray<Gap>
+  readonly parts: ReadonlyArray<StoredPart>
+}
+
+const noParts: PartList = { gaps: [], parts: [] }
+
+/** The list in a row; an empty one if there is none, or it cannot be read. */
+export const listIn = (row: ProjectionRow | undefined): PartList => {
   try {
-    const parts: unknown = row === undefined ? [] : JSON.parse(row.data)
-    return Array.isArray(parts) && parts.every(isPart) ? parts : []
+    const { gaps, parts } = (row === undefined ? {} : JSON.parse(row.data)) as Partial<PartList>
+    return Array.isArray(gaps) && gaps.every(isGap) && Array.isArray(parts) && parts.every(isPart)
+      ? { gaps, parts }
+      : noParts
   } catch {
-    return []
+    return noParts
   }
 }
 
-/** The row that lists parts. */
-export const partsRow = (parts: ReadonlyArray<StoredPart>): ProjectionRow => ({
+/** The row of a list. */
+export const partsRow = ({ gaps, parts }: PartList): ProjectionRow => ({
   key: partsKey,
-  data: JSON.stringify(parts),
+  data: JSON.stringify({ gaps, parts }),
 })
 
 /** The rows that the log has for the parts of an index with these ends; `null` for a part that the log does not have. */
 const expectedRows = (
   session: string,
   events: ReadonlyArray<RecordedEvent>,
-  parts: ReadonlyArray<StoredPart>,
+  { gaps, parts }: PartList,
 ): ReadonlyArray<ReadonlyArray<ProjectionRow> | null> => {
-  let index = new SessionIndex(beginning)
-  let next = 0
+  let index = new SessionIndex(beginning(gaps), gaps)
+  let next = index.version
   return parts.map((part) => {
     const end = events.findIndex(({ version }) => version === part.version)
     const last = events[end]
@@ -51,9 +67,9 @@ const expectedRows = (
     for (const recorded of events.slice(next, end + 1)) index.add(recorded)
     next = end + 1
     const { version, batchId } = part
-    const { clears, from, versions, lengths, postings } = index
-    const encoded = encodePart({ session, version, batchId }, { clears, from, versions, lengths, postings })
-    index = new SessionIndex({ version, lastId: last.id, clears, messages: from + lengths.length })
+    const { from, versions, lengths, postings } = index
+    const encoded = encodePart({ session, version, batchId }, { from, versions, lengths, postings })
+    index = new SessionIndex({ version, lastId: last.id, messages: from + lengths.length }, gaps)
     return encoded.part.buckets === part.buckets ? encoded.rows : null
   })
 }
@@ -65,10 +81,11 @@ const problemsOf = (
 ): ReadonlyArray<RowProblem> => {
   if (stored.length === 0) return []
   const byKey = new Map(stored.map(({ key, data }) => [key, data]))
-  const parts = partsIn(stored.find(({ key }) => key === partsKey))
+  const list = listIn(stored.find(({ key }) => key === partsKey))
+  const { parts } = list
   if (parts.some((part) => isOfOtherRules(session, part, byKey.get(headKey(part))))) return []
   const detail = "the part of the full-text index that ends here differs from the log"
-  const differing = expectedRows(session, events, parts).flatMap((rows, at): ReadonlyArray<RowProblem> =>
+  const differing = expectedRows(session, events, list).flatMap((rows, at): ReadonlyArray<RowProblem> =>
     rows !== null && rows.every(({ key, data }) => byKey.get(key) === data)
       ? []
       : [{ version: parts[at]?.version ?? 0, detail }],

@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import { after, breather } from "../shell/breathe.js"
 import type { EmbedderError, Service as Embedder } from "./Embedder.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
+import { gapsBefore, isCleared } from "../session/branches.js"
 import { embeddedText, piecesOf, spaceOf, type TextPiece } from "./pieces.js"
 import type { Change, Extent, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
@@ -15,7 +16,7 @@ export type Embed = (
 ) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 
 /** What a log has to take in of a session. */
-type Log = Pick<Source, "session" | "events">
+type Log = Pick<Source, "session" | "gaps" | "events">
 
 /** How often it begins again because another process changed the index, or because the index is of another log. */
 const mostAttempts = 8
@@ -44,7 +45,7 @@ const start = (space: string): Extent => ({ space, version: 0, event: "" })
 /** Reads the events behind a place, until there are enough messages to embed; `null` if the log is another one. */
 const readOn = (
   place: Extent,
-  { events }: Log,
+  { gaps, events }: Log,
   embedder: Pick<Embedder, "maxTexts" | "maxCharacters">,
 ): Effect.Effect<ReadTexts | null, IndexError> =>
   Effect.gen(function* () {
@@ -69,7 +70,7 @@ const readOn = (
           version = recorded.version
           event = recorded.id
           const what = recorded.event
-          if (what._tag === "SessionCleared") {
+          if (what._tag === "SessionCleared" && isCleared(gaps, version)) {
             anew = true
             texts.clear()
             count = 0
@@ -140,13 +141,15 @@ export const takeIn = (
  */
 export const forgetErased = (
   index: VectorIndex,
-  log: Log,
+  log: Omit<Log, "gaps">,
 ): Effect.Effect<void, IndexError | VectorIndexError> =>
   Effect.gen(function* () {
     const { session } = log
     const place = yield* index.place(session)
     if (place === null) return
-    const read = yield* readOn(place, log, { maxTexts: Number.POSITIVE_INFINITY })
+    // Of a clear that was taken back, the next search makes the vectors again.
+    const cleared = { ...log, gaps: gapsBefore(Number.MAX_SAFE_INTEGER) }
+    const read = yield* readOn(place, cleared, { maxTexts: Number.POSITIVE_INFINITY })
     if (read === null || read.anew) return yield* index.forget(session)
     yield* Effect.forEach(read.forget, (version) => index.forget(session, version), { discard: true })
   })

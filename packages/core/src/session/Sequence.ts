@@ -48,6 +48,11 @@ export class Sequence<A> implements Iterable<A> {
     return from === this.from ? this : Sequence.of(this.slice(from, this.to), from)
   }
 
+  /** The list without the elements from a position on. Takes constant time. */
+  dropFrom(position: number): Sequence<A> {
+    return new Sequence(this.shared, this.from, Math.max(Math.min(position, this.to), this.from))
+  }
+
   /** The elements in `[from, to)`, clamped to the existing positions. */
   slice(from: number = this.from, to: number = this.to): ReadonlyArray<A> {
     return this.shared.slice(Math.max(from - this.from, 0), Math.max(Math.min(to, this.to) - this.from, 0))

@@ -10,17 +10,22 @@ import type { Message } from "../message/Message.js"
 import type { Files, Segment } from "../summary/Summary.js"
 import * as Structure from "../message/Structure.js"
 import type { Wording } from "../summary/Wording.js"
+import { type Branch, firstBranch, type Gap, type LeftBranch } from "./branches.js"
 import { noPrefix, type PrefixState } from "./PrefixState.js"
 import { Sequence } from "./Sequence.js"
 
 /** A message in the state, with its position and its size. */
 export interface Entry {
   readonly index: number
+  /** The version of the event that appended it. */
+  readonly version: number
   readonly message: Message
   /** When it was appended, in milliseconds since the epoch. */
   readonly time: number
   /** The tokens of the message in a context, after pruning. */
   readonly tokens: number
+  /** The tokens of the message as it was appended, if it was pruned since. */
+  readonly appendedTokens?: number | undefined
   /** The tokens of all messages of the session up to this one, itself included. */
   readonly cumulativeTokens: number
   /** The index at which its group starts. */
@@ -86,8 +91,32 @@ export interface Failures {
   readonly retryMessages: number
 }
 
+/** What is counted message by message, up to some message of the conversation. */
+export interface MessageCounts {
+  /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
+  readonly startTime: number | null
+  readonly lastMessageTime: number | null
+  /** How many messages are from the assistant: each one stands for a call of a model. */
+  readonly modelCalls: number
+  /** The time of the newest message from the assistant, in milliseconds since the epoch; `null` if there is none. */
+  readonly lastModelCallTime: number | null
+  /** The open tool calls and the newest turn. */
+  readonly structure: Structure.Structure
+  /** Whether all messages so far are system messages. These leading system messages are pinned. */
+  readonly preamble: boolean
+  /** The tokens of all messages as they were appended, before any pruning. */
+  readonly appendedTokens: number
+  /** The message index of the newest message that is not from the assistant; -1 if there is none. */
+  readonly lastPromptIndex: number
+}
+
+/** The counts of the covered messages, and the version at which the last one of them was appended. */
+export interface CoveredCounts extends MessageCounts {
+  readonly version: number
+}
+
 /** The state of one session at one version. */
-export interface SessionState {
+export interface SessionState extends MessageCounts {
   readonly session: string
   /** The version of the last folded event. */
   readonly version: number
@@ -97,29 +126,16 @@ export interface SessionState {
   readonly coveredTo: number
   /** How many turns start in `[0, coveredTo)`. */
   readonly compressedThroughRound: number
-  /** The times of the first and of the last message, in milliseconds since the epoch; `null` without messages. */
-  readonly startTime: number | null
-  readonly lastMessageTime: number | null
-  /** How many messages are from the assistant: each one stands for a call of a model. */
-  readonly modelCalls: number
-  /** The time of the newest message from the assistant, in milliseconds since the epoch; `null` if there is none. */
-  readonly lastModelCallTime: number | null
   /** When the last compaction committed a summary, in milliseconds since the epoch; `null` if none did. */
   readonly lastCompactionTime: number | null
   /** The uncovered messages, `[coveredTo, total)`. */
   readonly uncovered: Sequence<Entry>
   /** The message indexes in `[coveredTo, total)` at which a turn starts. */
   readonly turnStarts: Sequence<number>
-  /** The open tool calls and the newest turn. */
-  readonly structure: Structure.Structure
-  /** Whether all messages so far are system messages. These leading system messages are pinned. */
-  readonly preamble: boolean
   /** The pinned messages among the covered ones. */
   readonly pinned: ReadonlyArray<Entry>
   /** The tokens of all messages in `[0, coveredTo)`. */
   readonly coveredTokens: number
-  /** The tokens of all messages as they were appended, before any pruning. */
-  readonly appendedTokens: number
   /** The active summary, if there is one. */
   readonly summary: Summary | null
   /** How many summaries have been superseded. */
@@ -132,8 +148,6 @@ export interface SessionState {
   readonly failures: Failures | null
   /** No automatic compaction runs before the session has this many messages: a compaction was taken back. */
   readonly pausedUntil: number
-  /** The message index of the newest message that is not from the assistant; -1 if there is none. */
-  readonly lastPromptIndex: number
   /**
    * How many messages the session had at the last commit. If the newest prompt is older than that, the usage reported
    * with its answer is the size of a context that no longer exists.
@@ -154,10 +168,33 @@ export interface SessionState {
   readonly facts: ReadonlyArray<KnownFact>
   /** What bound parts such as signed reasoning depend on: the last change of the prefix, and the newest append. */
   readonly prefix: PrefixState
+  /** The counts at the end of the covered messages: from there, the state of an earlier message can be computed again. */
+  readonly covered: CoveredCounts
+  /** The branch that the conversation is on. */
+  readonly branch: Branch
+  /** The branches that it has left, in the order in which it left them: the newest {@link mostBranches}. */
+  readonly branches: ReadonlyArray<LeftBranch>
+  /** Where the log has messages that are not on the branch, in the order of the log. */
+  readonly gaps: ReadonlyArray<Gap>
 }
+
+/** The most left branches in the state; older ones remain in the log only. */
+export const mostBranches = 1_000
 
 /** The most facts of one layer in the state; older ones remain in the log only. */
 export const mostFacts = 1_000
+
+/** The counts of no messages. */
+const noMessages: MessageCounts = {
+  startTime: null,
+  lastMessageTime: null,
+  modelCalls: 0,
+  lastModelCallTime: null,
+  structure: Structure.empty,
+  preamble: true,
+  appendedTokens: 0,
+  lastPromptIndex: -1,
+}
 
 /**
  * The state of a session without events.
@@ -170,25 +207,18 @@ export const empty = (session: string): SessionState => ({
   total: 0,
   coveredTo: 0,
   compressedThroughRound: 0,
-  startTime: null,
-  lastMessageTime: null,
-  modelCalls: 0,
-  lastModelCallTime: null,
+  ...noMessages,
   lastCompactionTime: null,
   uncovered: Sequence.of(),
   turnStarts: Sequence.of(),
-  structure: Structure.empty,
-  preamble: true,
   pinned: [],
   coveredTokens: 0,
-  appendedTokens: 0,
   summary: null,
   supersededCount: 0,
   damaged: [],
   running: null,
   failures: null,
   pausedUntil: 0,
-  lastPromptIndex: -1,
   totalAtCommit: 0,
   reported: null,
   learnedTo: 0,
@@ -196,6 +226,10 @@ export const empty = (session: string): SessionState => ({
   clears: 0,
   facts: [],
   prefix: noPrefix,
+  covered: { ...noMessages, version: 0 },
+  branch: firstBranch,
+  branches: [],
+  gaps: [],
 })
 
 /**

@@ -19,25 +19,40 @@ import type {
   ToolOutputsPruned,
 } from "../event/Event.js"
 import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
+import { gapsBefore } from "./branches.js"
+import { countEntries, countMessage } from "./counts.js"
 import { describedBy } from "./description.js"
 import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
+import { type States, switchBranch } from "./switchBranch.js"
 import { fits, noFiles } from "../summary/Summary.js"
 
 /** The versions of commits that later events invalidate. */
 export type Invalidated = ReadonlySet<number>
 
-const noneInvalidated: Invalidated = new Set()
+/**
+ * What is known besides the state and the event.
+ *
+ * - `invalidated`: the versions of commits to skip; a skipped commit only releases the lock
+ * - `states`: earlier states, which a switch to another branch goes back to
+ */
+export interface Known {
+  readonly invalidated?: Invalidated | undefined
+  readonly states?: States | undefined
+}
+
+const noStates: States = new Map()
 
 /**
  * Computes the state after one more event. It is a pure function and never throws.
  *
  * @param state the state before the event
  * @param recorded the event with version `state.version + 1`
- * @param invalidated the versions of commits to skip; a skipped commit only releases the lock
+ * @param known commits to skip, and earlier states to go back to; without it, a switch to another branch than to an earlier
+ *   place of the branch in force changes nothing
  *
  * @example
  * ```ts
@@ -50,11 +65,11 @@ const noneInvalidated: Invalidated = new Set()
 export const evolve = (
   state: SessionState,
   recorded: RecordedEvent,
-  invalidated: Invalidated = noneInvalidated,
+  { invalidated, states = noStates }: Known = {},
 ): SessionState => {
   const reduce =
-    isCommit(recorded) && invalidated.has(recorded.version) ? released : reducerOf(recorded.event)
-  const after = reduce(state, recorded)
+    isCommit(recorded) && invalidated?.has(recorded.version) === true ? released : reducerOf(recorded.event)
+  const after = reduce(state, recorded, states)
   // Complete already: nearly all events are messages, and a copy of the state is half the work.
   if (recorded.event._tag === "MessageAppended") return after
   return { ...after, version: recorded.version, prefix: prefixAfter(state, after, recorded) }
@@ -65,7 +80,8 @@ const isCommit = ({ event }: RecordedEvent): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
 /**
- * Computes the state after several events. A commit that a later one of them invalidates is skipped.
+ * Computes the state after several events. A commit that a later one of them invalidates is skipped. A switch to another branch
+ * can go back to the states between them.
  *
  * @param state the state before the events
  * @param events the next events, in order
@@ -80,24 +96,44 @@ const isCommit = ({ event }: RecordedEvent): boolean =>
  */
 export const fold = (state: SessionState, events: ReadonlyArray<RecordedEvent>): SessionState => {
   const invalidated = new Set<number>()
+  const returned = new Set<number>()
   for (const { event, version } of events) {
     if (event._tag === "SummaryInvalidated" && event.version < version) invalidated.add(event.version)
+    if (event._tag === "BranchSwitched") returned.add(event.version)
   }
+  const states = new Map<number, SessionState>()
   let current = state
-  for (const recorded of events) current = evolve(current, recorded, invalidated)
+  for (const recorded of events) {
+    if (returned.has(current.version)) states.set(current.version, current)
+    current = evolve(current, recorded, { invalidated, states })
+  }
   return current
 }
 
 /**
- * Whether an event changes something that is already in the state: it invalidates a commit, or erases a message. Then the
- * session must be folded from its first event, because the state no longer has the messages that the commit covered.
+ * Whether an event needs more than the state: it invalidates a commit, erases a message, or goes back to a state that is not
+ * known. Then the session must be folded from its first event, because the state no longer has the messages that were covered.
+ *
+ * @param states the earlier states that are known
  */
-export const requiresReplay = (state: SessionState, { event }: RecordedEvent): boolean =>
-  (event._tag === "MessageRedacted" || event._tag === "SummaryInvalidated") &&
-  event.version <= state.version &&
-  !(event._tag === "SummaryInvalidated" && state.damaged.some(({ version }) => version === event.version))
+export const requiresReplay = (
+  state: SessionState,
+  { event }: RecordedEvent,
+  states: States = noStates,
+): boolean => {
+  switch (event._tag) {
+    case "MessageRedacted":
+      return event.version <= state.version
+    case "SummaryInvalidated":
+      return event.version <= state.version && !state.damaged.some(({ version }) => version === event.version)
+    case "BranchSwitched":
+      return event.version < state.version && !states.has(event.version)
+    default:
+      return false
+  }
+}
 
-type Reducer = (state: SessionState, recorded: RecordedEvent) => SessionState
+type Reducer = (state: SessionState, recorded: RecordedEvent, states: States) => SessionState
 
 /** An invalidated commit only releases the lock. */
 const released: Reducer = (state, { event }) =>
@@ -156,9 +192,14 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       factRemoved(state, event),
   // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,
+  BranchSwitched:
+    (event): Reducer =>
+    (state, recorded, states) =>
+      switchBranch(state, event, recorded, states),
   SessionCleared:
     (): Reducer =>
-    ({ session, clears, description }) => ({ ...empty(session), clears: clears + 1, description }),
+    (state, { version }) =>
+      cleared(state, version),
   SessionDescribed:
     (event): Reducer =>
     (state) => ({ ...state, description: describedBy(state.description, event) }),
@@ -177,22 +218,20 @@ const messageAppended = (
   const { message, tokens, bound } = event
   const index = state.total
   const { structure, group, startsTurn } = Structure.addMessage(state.structure, index, message)
-  const preamble = state.preamble && message.role === "system"
+  const counts = countMessage(state, structure, { index, message, time: recorded.time, tokens })
   const unbound: Entry = {
     index,
+    version: recorded.version,
     message,
     time: recorded.time,
     tokens,
     cumulativeTokens: (state.uncovered.last?.cumulativeTokens ?? state.coveredTokens) + tokens,
     group,
-    pinned: preamble || message.pinned === true,
+    pinned: counts.preamble || message.pinned === true,
   }
   const entry = bound === undefined ? unbound : { ...unbound, bound }
-  const time = message.time ?? recorded.time
-  const isAnswer = message.role === "assistant"
-  const lastPromptIndex = isAnswer ? state.lastPromptIndex : index
   const { usage } = message
-  const current = usage?.input !== undefined && lastPromptIndex >= state.totalAtCommit
+  const current = usage?.input !== undefined && counts.lastPromptIndex >= state.totalAtCommit
   // Nearly all events are messages. To name each field, in the order of `empty`, takes a tenth of the time of a copy with some
   // fields replaced.
   return {
@@ -201,25 +240,25 @@ const messageAppended = (
     total: index + 1,
     coveredTo: state.coveredTo,
     compressedThroughRound: state.compressedThroughRound,
-    startTime: state.startTime ?? time,
-    lastMessageTime: time,
-    modelCalls: isAnswer ? state.modelCalls + 1 : state.modelCalls,
-    lastModelCallTime: isAnswer ? time : state.lastModelCallTime,
+    startTime: counts.startTime,
+    lastMessageTime: counts.lastMessageTime,
+    modelCalls: counts.modelCalls,
+    lastModelCallTime: counts.lastModelCallTime,
+    structure,
+    preamble: counts.preamble,
+    appendedTokens: counts.appendedTokens,
+    lastPromptIndex: counts.lastPromptIndex,
     lastCompactionTime: state.lastCompactionTime,
     uncovered: state.uncovered.append(entry),
     turnStarts: startsTurn ? state.turnStarts.append(index) : state.turnStarts,
-    structure,
-    preamble,
     pinned: state.pinned,
     coveredTokens: state.coveredTokens,
-    appendedTokens: state.appendedTokens + tokens,
     summary: state.summary,
     supersededCount: state.supersededCount,
     damaged: state.damaged,
     running: state.running,
     failures: state.failures,
     pausedUntil: state.pausedUntil,
-    lastPromptIndex,
     totalAtCommit: state.totalAtCommit,
     reported: current ? { index, tokens: (usage.input ?? 0) + usage.output } : state.reported,
     learnedTo: state.learnedTo,
@@ -227,6 +266,23 @@ const messageAppended = (
     clears: state.clears,
     facts: state.facts,
     prefix: prefixWithMessage({ prefix: state.prefix, structure, total: index + 1 }, event, recorded),
+    covered: state.covered,
+    branch: state.branch,
+    branches: state.branches,
+    gaps: state.gaps,
+  }
+}
+
+/** A cleared session is as an empty one, but for its owner and title. */
+const cleared = ({ session, clears, description }: SessionState, version: number): SessionState => {
+  const before = empty(session)
+  return {
+    ...before,
+    clears: clears + 1,
+    description,
+    covered: { ...before.covered, version },
+    branch: { ...before.branch, id: version },
+    gaps: gapsBefore(version),
   }
 }
 
@@ -284,6 +340,7 @@ const summaryCommitted = (
     failures: null,
     totalAtCommit: state.total,
     reported: null,
+    covered: countEntries(state.covered, covered),
   }
 }
 

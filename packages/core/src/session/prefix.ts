@@ -57,6 +57,8 @@ const changeOf = Match.typeTags<AnyEvent>()({
   FactsLearned: (): Change => never,
   FactRemoved: (): Change => never,
   MessageRedacted: (): Change => always,
+  // What was produced behind a message that stays was produced behind the messages before it: `switchBranch` keeps it.
+  BranchSwitched: (): Change => never,
   SessionCleared: (): Change => always,
   SessionDescribed: (): Change => never,
   DamagedSummary: (): Change => never,
@@ -125,7 +127,6 @@ export const prefixWithMessage = (
   const index = total - 1
   const batch = batchIdOf(recorded)
   const isNewest = prefix.batch === batch
-  const asks = message.role === "user" || message.role === "tool"
   return {
     changedAt: prefix.changedAt,
     validFrom: prefix.validFrom,
@@ -134,11 +135,29 @@ export const prefixWithMessage = (
     boundTo: bound?.head === undefined ? prefix.boundTo : total,
     batch: isNewest ? prefix.batch : batch,
     batchFrom: isNewest ? prefix.batchFrom : index,
-    inputFrom:
-      message.role === "assistant" || Structure.waitsFrom(structure) !== null
-        ? null
-        : (prefix.inputFrom ?? (asks ? index : null)),
+    inputFrom: inputFromWith(prefix.inputFrom, structure, { index, message }),
   }
+}
+
+/** `inputFrom` with one more message; the structure is the structure with it. */
+const inputFromWith = (
+  before: number | null,
+  structure: Structure.Structure,
+  { index, message: { role } }: Pick<Entry, "index" | "message">,
+): number | null => {
+  if (role === "assistant" || Structure.waitsFrom(structure) !== null) return null
+  return before ?? (role === "user" || role === "tool" ? index : null)
+}
+
+/** `inputFrom` of a state, as far as its uncovered messages tell. */
+export const inputFromOf = ({ covered, uncovered }: SessionState): number | null => {
+  let { structure } = covered
+  let inputFrom: number | null = null
+  for (const entry of uncovered) {
+    structure = Structure.addMessage(structure, entry.index, entry.message).structure
+    inputFrom = inputFromWith(inputFrom, structure, entry)
+  }
+  return inputFrom
 }
 
 /** What is known about the request that produced a batch of messages. */

@@ -54,7 +54,9 @@ export const prune = (uncovered: Sequence<Entry>, outputs: ReadonlyArray<PrunedO
       return {
         ...entry,
         message: found.reduce(withPruned, entry.message),
-        tokens: last?.tokens ?? entry.tokens,
+        ...(last === undefined
+          ? {}
+          : { tokens: last.tokens, appendedTokens: entry.appendedTokens ?? entry.tokens }),
         cumulativeTokens: entry.cumulativeTokens - saved,
       }
     }),

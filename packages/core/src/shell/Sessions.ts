@@ -24,6 +24,7 @@ import type { StateInLog } from "../projection/Snapshot.js"
 import { activeRow, type History, summaries } from "../projection/summaries.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
+import type { States } from "../session/switchBranch.js"
 import { makeListeners } from "./listeners.js"
 import { openSession, type SessionError } from "./openSession.js"
 import { mendSummaries } from "./projectionCheck.js"
@@ -40,6 +41,8 @@ export type { SessionError } from "./openSession.js"
 export interface Step<A> {
   readonly events: ReadonlyArray<Event>
   readonly answer: A
+  /** The earlier states that the events go back to, see `BranchSwitched`. */
+  readonly states?: States
 }
 
 /** The answer of a step, the state after it, and the versions of its events; `null` if it had none. */
@@ -93,10 +96,14 @@ export interface Sessions {
 const mostConflicts = 1_000
 
 /** New events with the states before and after each of them. */
-const stepsOf = (state: SessionState, recorded: ReadonlyArray<RecordedEvent>): ReadonlyArray<EventStep> => {
+const stepsOf = (
+  state: SessionState,
+  recorded: ReadonlyArray<RecordedEvent>,
+  states: States | undefined,
+): ReadonlyArray<EventStep> => {
   let before = state
   return recorded.map((one) => {
-    const after = evolve(before, one)
+    const after = evolve(before, one, { states })
     const step = { recorded: one, before, after, skipped: false }
     before = after
     return step
@@ -185,7 +192,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
   const append = (
     { state, batchId: lastBatchId }: StateInLog,
-    list: Array.NonEmptyReadonlyArray<Event>,
+    { list, states }: { readonly list: Array.NonEmptyReadonlyArray<Event>; readonly states: States | undefined },
     { time, ...batch }: Required<Pick<AppendOptions, "batchId" | "retried">> & { readonly time: number },
   ): Effect.Effect<Omit<Committed<unknown>, "answer"> | VersionConflict, SessionError> =>
     Effect.gen(function* () {
@@ -193,7 +200,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
       const { batchId } = batch
       const timed = Array.map(list, (event) => ({ time, event }))
       const recorded = recordedAfter(state, batchId, timed)
-      const steps = stepsOf(state, recorded)
+      const steps = stepsOf(state, recorded, states)
       const changes = invalidates(state, recorded)
         ? yield* changesAnew(state, recorded, steps)
         : changesOf(state, steps)
@@ -207,7 +214,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
         .pipe(Effect.catchTag("VersionConflict", (conflict) => Effect.succeed(conflict)))
       if ("_tag" in appended) return appended
       listeners.tell(session)
-      if (appended.duplicate || recorded.some((one) => requiresReplay(state, one))) {
+      if (appended.duplicate || recorded.some((one) => requiresReplay(state, one, states))) {
         const cached = cache.of(session)
         cached.newest = appended.duplicate ? cached.newest : null
         return { state: (yield* cache.refresh(session)).state, appended }
@@ -233,14 +240,14 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             isNewest = true
           }
           const time = yield* Clock.currentTimeMillis
-          const { events, answer } = step(before.state, time)
-          if (!Array.isNonEmptyReadonlyArray(events)) {
+          const { events: list, answer, states } = step(before.state, time)
+          if (!Array.isNonEmptyReadonlyArray(list)) {
             if (isNewest) return { answer, state: before.state, appended: null }
             // The log could not say that the cached state is old.
             before = null
             continue
           }
-          const done = yield* append(before, events, { ...batch, time })
+          const done = yield* append(before, { list, states }, { ...batch, time })
           if (!("_tag" in done)) return { answer, ...done }
           if (++conflicts > mostConflicts) {
             const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${done.message}`

@@ -1,6 +1,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { Fact, type FactsLearned } from "../event/Event.js"
 import type { SessionError, Sessions } from "./Sessions.js"
+import { isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
 import { turnsToLearn, type Service as MemoryLayers } from "../layers/MemoryLayers.js"
 import { describeFailure } from "../layers/describeFailure.js"
@@ -59,6 +60,7 @@ export const learnFacts = (
     const range = turnsToLearn(state)
     if (range === null) return true
     const messages = state.uncovered.slice(range.from, range.to).map(({ message }) => message)
+    const last = state.uncovered.at(range.to - 1)
     const facts = yield* Effect.suspend(() => layers.learn({ state, ...range, messages })).pipe(
       Effect.flatMap(checkFacts),
       Effect.timeout(timeout),
@@ -77,6 +79,8 @@ export const learnFacts = (
         const nothing = (why: "gone" | "overtaken" | "touched") => ({ events: [], answer: why })
         // The session was cleared, or deleted and started again: these turns are gone.
         if (now.clears !== state.clears || now.startTime !== state.startTime) return nothing("gone")
+        // The conversation goes on from an earlier place.
+        if (!isOnBranch(now.gaps, last?.version ?? 0)) return nothing("gone")
         if (now.version !== checked && !untouched(state, now, range)) return nothing("touched")
         if (now.learnedTo > state.learnedTo) return nothing("overtaken")
         return { events: [learned], answer: "learned" as const }

@@ -1,9 +1,9 @@
 /**
  * Reads the log: decodes its records, and folds the events from the first one.
  *
- * One pass is enough unless an event invalidates an earlier commit: the state no longer has the messages that the commit
- * covered. Then a second pass skips the commit. It ends at the same version as the first pass, which has found all
- * invalidations up to there. A third pass is never needed.
+ * One pass is enough unless an event invalidates an earlier commit, or goes back to a state from before messages were covered:
+ * the state no longer has those messages. Then a second pass skips the commit, and keeps the state. It ends at the same version
+ * as the first pass, which has found all such events up to there. A third pass is never needed.
  */
 import { Chunk, Effect, Either, Stream } from "effect"
 import { after, breather } from "./breathe.js"
@@ -18,8 +18,8 @@ import type {
 import { records } from "../log/pages.js"
 import { description } from "../projection/description.js"
 import type { Projection } from "../projection/Projection.js"
-import { type Commit, commitsAfter, type History, recordsOf, summaries } from "../projection/summaries.js"
-import { evolve, type Invalidated, requiresReplay } from "../session/evolve.js"
+import { commitsAfter, type History, noCommits, recordsOf, summaries } from "../projection/summaries.js"
+import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 
 /** Decodes the record that is expected at `version`. A missing event is an error, because its content is unknown. */
@@ -115,7 +115,13 @@ export interface Replayed<A> {
   readonly collected: A
 }
 
-const none: Invalidated = new Set()
+/** What a pass finds that the next one has to know: commits to skip, and the versions of states to keep. */
+interface Findings {
+  readonly invalidated: Set<number>
+  readonly returned: Set<number>
+}
+
+const noFindings = (): Findings => ({ invalidated: new Set(), returned: new Set() })
 
 /** Reads events from the first one, up to a version if it is given (included). */
 export type ReadTo<E, R = never> = (to?: number) => Stream.Stream<RecordedEvent, E, R>
@@ -127,29 +133,37 @@ export const replay = <A, E, R>(
   { start, step }: Collector<A>,
 ): Effect.Effect<Replayed<A>, E, R> => {
   const before = empty(session)
-  const pass = (skip: Invalidated, to?: number) =>
+  const pass = ({ invalidated, returned }: Findings, to?: number) =>
     Effect.suspend(() => {
-      const invalidated = new Set<number>()
+      const findings = noFindings()
       let again = false
+      const states = new Map<number, SessionState>()
       const first: Replayed<A> = { state: before, last: null, collected: start(before) }
       return Stream.runFold(read(to), first, ({ state, collected }, recorded): Replayed<A> => {
         const { event, version } = recorded
         if (event._tag === "SummaryInvalidated" && event.version < version) {
-          invalidated.add(event.version)
+          findings.invalidated.add(event.version)
           again ||= requiresReplay(state, recorded)
         }
-        const after = evolve(state, recorded, skip)
-        const skipped = skip.has(version)
+        // Mostly, a switch returns to a branch as it was when it was left, and a clear is taken back.
+        if (event._tag === "SessionCleared" || returned.has(state.version)) states.set(state.version, state)
+        if (event._tag === "BranchSwitched") {
+          states.set(state.version, state)
+          findings.returned.add(event.version)
+          again ||= requiresReplay(state, recorded, states)
+        }
+        const after = evolve(state, recorded, { invalidated, states })
+        const skipped = invalidated.has(version)
         return {
           state: after,
           last: recorded,
           collected: step(collected, { recorded, before: state, after, skipped }),
         }
-      }).pipe(Effect.map((replayed) => ({ replayed, invalidated, again })))
+      }).pipe(Effect.map((replayed) => ({ replayed, findings, again })))
     })
-  return Effect.flatMap(pass(none), ({ replayed, invalidated, again }) =>
+  return Effect.flatMap(pass(noFindings()), ({ replayed, findings, again }) =>
     again
-      ? Effect.map(pass(invalidated, replayed.state.version), (second) => second.replayed)
+      ? Effect.map(pass(findings, replayed.state.version), (second) => second.replayed)
       : Effect.succeed(replayed),
   )
 }
@@ -171,7 +185,7 @@ export const replay = <A, E, R>(
  */
 export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Effect<History, E, R> =>
   replay(session, read, {
-    start: (before) => ({ summaries: summaries.start(before), commits: [] as ReadonlyArray<Commit> }),
+    start: (before) => ({ summaries: summaries.start(before), commits: noCommits }),
     step: (collected, step) => ({
       summaries: summaries.step(collected.summaries, step),
       commits: commitsAfter(collected.commits, step),
@@ -180,7 +194,7 @@ export const historyOf = <E, R>(session: string, read: ReadTo<E, R>): Effect.Eff
     Effect.map(({ state: { version }, collected }) => ({
       version,
       summaries: recordsOf(collected.summaries),
-      commits: collected.commits,
+      commits: collected.commits.inForce,
     })),
   )
 

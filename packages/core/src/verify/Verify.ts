@@ -6,6 +6,7 @@
  */
 import { Clock, Effect, Either, Stream } from "effect"
 import type {
+  BranchSwitched,
   CompactionStarted,
   MessageAppended,
   SummaryCommitted,
@@ -108,6 +109,8 @@ interface Progress {
   readonly findings: Array<LogFinding>
   /** The versions of events that later ones declare invalid. Their findings are resolved. */
   readonly invalidated: Set<number>
+  /** The states before switches to another branch and before clears: mostly, a switch goes back to one of them. */
+  readonly states: Map<number, SessionState>
 }
 
 type Problem = readonly [rule: Rule, detail: string]
@@ -161,14 +164,16 @@ export const session = (
       unmarked: null,
       findings: [],
       invalidated: new Set(),
+      states: new Map(),
     }
     const end = yield* records(log, name).pipe(
       Stream.runFoldEffect(start, (progress, record) => {
         const decoded = decode(record)
-        const next = step(progress, record, decoded)
-        return Either.isRight(decoded) && requiresReplay(progress.state, decoded.right)
-          ? Effect.map(foldUpTo(log, name, record.version), (state) => ({ ...next, state }))
-          : Effect.succeed(next)
+        if (Either.isLeft(decoded) || !requiresReplay(progress.state, decoded.right, progress.states))
+          return Effect.succeed(step(progress, record, decoded))
+        return Effect.map(foldUpTo(log, name, record.version), (state) =>
+          step(progress, record, decoded, state),
+        )
       }),
     )
     const after = (yield* log.head(name))?.version ?? 0
@@ -289,10 +294,12 @@ const findings = (
 ): ReadonlyArray<Finding> =>
   problems.map(([rule, detail]) => ({ session: state.session, version, rule, detail }))
 
+/** The next record. `folded` is the state after it, if it does not follow from the state before it alone. */
 const step = (
   progress: Progress,
   record: LogRecord,
   decoded: Either.Either<RecordedEvent, DamagedEvent>,
+  folded: SessionState | null = null,
 ): Progress => {
   const sequence = sequenceProblems(progress, record)
   progress.batches.add(record.batchId)
@@ -325,7 +332,9 @@ const step = (
               state: withMissing(seen.state, event.index - seen.state.total, record),
             }
           : seen
-      const state = evolve(before.state, recorded)
+      if (event._tag === "BranchSwitched" || event._tag === "SessionCleared")
+        before.states.set(before.state.version, before.state)
+      const state = folded ?? evolve(before.state, recorded, { states: before.states })
       const checked = eventProblems(seen, recorded, state)
       report(checked.problems)
       return {
@@ -407,6 +416,11 @@ const eventProblems = (
         problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
         unmarked: null,
       }
+    case "BranchSwitched":
+      return {
+        problems: [...unmarkedProblem(before), ...switchProblems(before.state, after, event)],
+        unmarked: null,
+      }
     case "SessionCleared":
     case "SummaryInvalidated":
     case "CompactionFailed":
@@ -428,6 +442,16 @@ const unmarkedProblem = ({ unmarked }: Progress): ReadonlyArray<Problem> =>
 
 const messageProblems = ({ total }: SessionState, { index }: MessageAppended): ReadonlyArray<Problem> =>
   index === total ? none : [["contiguous", `message ${index} follows ${total} messages`]]
+
+/** A switch to a state that the log does not have, or that covers more than stays, changes nothing. */
+const switchProblems = (
+  before: SessionState,
+  after: SessionState,
+  { version, index }: BranchSwitched,
+): ReadonlyArray<Problem> =>
+  after.branch.id === before.branch.id
+    ? [["L3", `it goes back to message ${index} at event ${version}, which is not there, or covered then`]]
+    : none
 
 const cutsGroup = (state: SessionState, boundary: number): boolean =>
   boundaryBefore(state, boundary) !== boundary

@@ -121,6 +121,11 @@ export const byTag: {
     version: index,
     rewritten: fc.array(index, { maxLength: 2 }),
   }),
+  BranchSwitched: tagged("BranchSwitched", {
+    version: index,
+    index,
+    branch: fc.option(index, { nil: undefined }),
+  }),
   SessionCleared: tagged("SessionCleared", {}),
   SessionDescribed: tagged("SessionDescribed", {
     owner: fc.option(fc.option(text), { nil: undefined }),
@@ -143,6 +148,7 @@ export const event: fc.Arbitrary<Event.Event> = fc.oneof(
   { weight: 1, arbitrary: byTag.CompactionFailed },
   { weight: 1, arbitrary: byTag.CompactionRenewed },
   { weight: 1, arbitrary: byTag.CompactionReleased },
+  { weight: 1, arbitrary: byTag.BranchSwitched },
   { weight: 1, arbitrary: byTag.SessionCleared },
   { weight: 1, arbitrary: byTag.SessionDescribed },
 )

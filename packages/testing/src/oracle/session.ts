@@ -37,18 +37,26 @@ export interface NaiveSession {
   readonly problems: ReadonlyArray<Finding & { readonly version: number }>
 }
 
+/** The part of a session that a switch to another branch goes back to. */
+interface Conversation extends Pick<NaiveSession, "messages" | "active" | "dropped" | "pruned"> {
+  /** How many of the messages it had: the list goes on growing. */
+  readonly count: number
+}
+
 /** How far the summary reaches after these events: that of the last valid summary since the last clear. */
 const coverageAfter = (events: ReadonlyArray<EventCodec.RecordedEvent>): number => {
   const voids = new Set(
     events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.version : null)),
   )
-  const cleared = events.findLastIndex(({ event }) => event._tag === "SessionCleared")
-  const ends = events
-    .slice(cleared + 1)
-    .flatMap(({ event, version }) =>
-      event._tag === "SummaryCommitted" && !voids.has(version) ? [event.coveredTo] : [],
-    )
-  return ends.at(-1) ?? 0
+  const ends = [0]
+  for (const { event, version } of events) {
+    let end = ends.at(-1)!
+    if (event._tag === "SummaryCommitted" && !voids.has(version)) end = event.coveredTo
+    else if (event._tag === "SessionCleared") end = 0
+    else if (event._tag === "BranchSwitched") end = ends[event.version] ?? end
+    ends.push(end)
+  }
+  return ends.at(-1)!
 }
 
 /** Reads a session from its first event. An event that a later one declares invalid has no effect. */
@@ -60,12 +68,15 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
   let messages: Array<NaiveSession["messages"][number]> = []
   let active: NaiveSummary | null = null
   let running: Event.CompactionStarted | null = null
-  let dropped: Array<NaiveSession["dropped"][number]> = []
-  let pruned: Array<Event.PrunedOutput> = []
+  let dropped: NaiveSession["dropped"] = []
+  let pruned: NaiveSession["pruned"] = []
   /** The summary that was replaced, until an event marks it as superseded. */
   let unmarked: { readonly summary: string; readonly by: string } | null = null
 
+  /** The conversation at each version: what a switch goes back to. */
+  const past: Array<Conversation> = []
   for (const { event, version, time } of events) {
+    past.push({ messages, count: messages.length, active, dropped, pruned })
     const wrong = (law: string, detail: string) => problems.push({ version, law, detail })
     if (unmarked !== null && event._tag !== "SummarySuperseded") {
       wrong("L1", `summary ${unmarked.summary} is still active beside ${unmarked.by}`)
@@ -101,7 +112,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
           wrong("L7", `compaction ${event.compaction} prunes and is not running`)
           break
         }
-        if (!voids.has(version)) pruned.push(...event.outputs)
+        if (!voids.has(version)) pruned = [...pruned, ...event.outputs]
         if (running.from === running.to) running = null
         break
       case "SummaryCommitted": {
@@ -118,7 +129,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         if (event.coveredTo > planned) wrong("L3", `it covers ${event.coveredTo}, planned was ${planned}`)
         if (event.coveredTo > messages.length)
           wrong("L3", `it covers ${event.coveredTo} of ${messages.length}`)
-        if (segments.length === 0) dropped.push({ from: coveredTo, to: event.coveredTo })
+        if (segments.length === 0) dropped = [...dropped, { from: coveredTo, to: event.coveredTo }]
         if (active !== null) unmarked = { summary: active.id, by: event.summary }
         const before: ReadonlyArray<Summary.Segment> = active?.segments ?? []
         active = {
@@ -145,6 +156,21 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         }
         unmarked = null
         break
+      case "BranchSwitched": {
+        const before = past[event.version]
+        const covered: number = before?.active?.coveredTo ?? 0
+        if (before === undefined || event.index > before.count || covered > event.index) {
+          wrong("L3", `it goes back to message ${event.index} at event ${event.version}`)
+          break
+        }
+        const goesOn: boolean = event.version === version - 1 && (running?.to ?? 0) <= event.index
+        messages = before.messages.slice(0, event.index)
+        active = before.active
+        running = goesOn ? running : null
+        dropped = before.dropped
+        pruned = before.pruned.filter((cut) => cut.index < event.index)
+        break
+      }
       case "SessionCleared":
         messages = []
         active = null

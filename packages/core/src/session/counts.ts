@@ -1,0 +1,44 @@
+/** What is counted message by message. */
+import type { Message } from "../message/Message.js"
+import type { Structure } from "../message/Structure.js"
+import * as Structures from "../message/Structure.js"
+import type { CoveredCounts, Entry, MessageCounts } from "./SessionState.js"
+
+/** A message, when it was appended, and its tokens then. */
+interface Counted {
+  readonly index: number
+  readonly message: Message
+  readonly time: number
+  readonly tokens: number
+}
+
+/** The counts after one more message; `structure` is the structure with it. */
+export const countMessage = (
+  counts: MessageCounts,
+  structure: Structure,
+  { index, message, time: appendedAt, tokens }: Counted,
+): MessageCounts => {
+  const time = message.time ?? appendedAt
+  const isAnswer = message.role === "assistant"
+  return {
+    startTime: counts.startTime ?? time,
+    lastMessageTime: time,
+    modelCalls: isAnswer ? counts.modelCalls + 1 : counts.modelCalls,
+    lastModelCallTime: isAnswer ? time : counts.lastModelCallTime,
+    structure,
+    preamble: counts.preamble && message.role === "system",
+    appendedTokens: counts.appendedTokens + tokens,
+    lastPromptIndex: isAnswer ? counts.lastPromptIndex : index,
+  }
+}
+
+/** The counts after more entries, which follow the counted messages. */
+export const countEntries = (counts: CoveredCounts, entries: ReadonlyArray<Entry>): CoveredCounts => {
+  let next = counts
+  for (const entry of entries) {
+    const { structure } = Structures.addMessage(next.structure, entry.index, entry.message)
+    const tokens = entry.appendedTokens ?? entry.tokens
+    next = { ...countMessage(next, structure, { ...entry, tokens }), version: entry.version }
+  }
+  return next
+}

@@ -1,0 +1,105 @@
+/** Going on from an earlier place of the conversation. */
+import type { BranchSwitched } from "../event/Event.js"
+import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import { type Branch, gapsBehind, type LeftBranch } from "./branches.js"
+import { countEntries } from "./counts.js"
+import { inputFromOf } from "./prefix.js"
+import { mostBranches, type SessionState } from "./SessionState.js"
+
+/** States by their versions, which events go back to. */
+export type States = ReadonlyMap<number, SessionState>
+
+/** Whether a state has the first `index` messages, with a summary that covers nothing beyond them. */
+export const reaches = ({ coveredTo, total }: SessionState, index: number): boolean =>
+  coveredTo <= index && index <= total
+
+/** Up to where facts have been learned from the first `index` messages: not from a turn that is cut. */
+const learnedOf = ({ learnedTo, turnStarts, covered }: SessionState, index: number): number => {
+  if (learnedTo <= index) return learnedTo
+  const starts = turnStarts.slice().filter((start) => start <= index)
+  return starts.at(-1) ?? Math.min(covered.structure.turn?.from ?? index, index)
+}
+
+/** The state as if only its first `index` messages had been appended. It must reach them: see {@link reaches}. */
+const cutTo = (state: SessionState, index: number): SessionState => {
+  if (index === state.total) return state
+  const entries = state.uncovered.slice(state.coveredTo, index)
+  const { version: _version, ...counts } = countEntries(state.covered, entries)
+  const learnedTo = learnedOf(state, index)
+  return {
+    ...state,
+    ...counts,
+    total: index,
+    uncovered: state.uncovered.dropFrom(index),
+    turnStarts: state.turnStarts.dropFrom(state.turnStarts.firstWhere((start) => start >= index)),
+    running: state.running !== null && state.running.to <= index ? state.running : null,
+    failures: null,
+    pausedUntil: Math.max(state.pausedUntil - (state.total - index), 0),
+    totalAtCommit: Math.min(state.totalAtCommit, index),
+    reported: state.reported !== null && state.reported.index < index ? state.reported : null,
+    learnedTo,
+    facts: state.facts.filter(({ to }) => to <= index),
+  }
+}
+
+/** The version at which the last of the first `index` messages was appended. */
+const placeOf = ({ coveredTo, covered, uncovered }: SessionState, index: number): number =>
+  (index > coveredTo ? uncovered.at(index - 1)?.version : undefined) ?? covered.version
+
+/** The branches that are left once `left` is, without the branch that is taken up. A branch without messages is forgotten. */
+const leave = (
+  branches: ReadonlyArray<LeftBranch>,
+  left: LeftBranch,
+  taken: Branch,
+): ReadonlyArray<LeftBranch> => {
+  const others = branches.filter(({ id }) => id !== taken.id && id !== left.id)
+  return (left.total === 0 ? others : [...others, left]).slice(-mostBranches)
+}
+
+/**
+ * The state after a switch; the state itself if the event names a state that is not known, or that does not reach the place.
+ *
+ * @param states - the states that the event may go back to, besides the given one
+ */
+export const switchBranch = (
+  state: SessionState,
+  { version, index, branch }: BranchSwitched,
+  recorded: RecordedEvent,
+  states: States,
+): SessionState => {
+  const before = version === state.version ? state : states.get(version)
+  if (before === undefined || !reaches(before, index)) return state
+  const cut = cutTo(before, index)
+  const place = placeOf(before, index)
+  const left = { ...state.branch, version: state.version, total: state.total, time: recorded.time }
+  const next =
+    branch === before.branch.id
+      ? before.branch
+      : { id: recorded.version, parent: before.branch.id, from: index }
+  // A clear forgets the branches; to go back to before it brings them back.
+  const isSame = before.clears === state.clears
+  return {
+    ...cut,
+    clears: isSame ? state.clears : state.clears + 1,
+    description: state.description,
+    damaged: state.damaged,
+    supersededCount: state.supersededCount,
+    lastCompactionTime: state.lastCompactionTime,
+    running: before === state ? cut.running : null,
+    failures: null,
+    prefix: {
+      ...cut.prefix,
+      changedAt: recorded.version,
+      validFrom: Math.min(cut.prefix.validFrom, index),
+      swappedAt: recorded.version,
+      swappedTotal: index,
+      boundTo: Math.min(cut.prefix.boundTo, index),
+      batch: batchIdOf(recorded),
+      batchFrom: index,
+      inputFrom: inputFromOf(cut),
+    },
+    branch: next,
+    branches: leave(isSame ? state.branches : before.branches, left, next),
+    gaps: gapsBehind(before.gaps, place, recorded.version),
+  }
+}
