@@ -6,7 +6,7 @@ import { additions, plain } from "./policies.js"
 import { progress } from "./progress.js"
 import { prices } from "./strategies.js"
 
-/** By the first of the prices, an added token costs at most so many times what a token of plain input costs. */
+/** The bound: by the first prices, an added token costs at most this many times as much as a token of plain input. */
 const mostTimes = 1.4
 
 const sentBy = ({ replays }: PolicyReport): number =>
