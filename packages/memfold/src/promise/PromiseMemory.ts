@@ -347,15 +347,15 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   messages(session: string, options?: Memory.PageOptions): Promise<FormattedPage<Format>>
   /**
-   * Searches the messages since the last clear, covered ones included, without a model: those that fit the query best,
-   * with the messages around them, within a budget of tokens and in the order of the conversation. Groups of tool calls
-   * are returned whole, and of long messages the part that fits.
+   * Searches the messages since the last clear, covered messages included, without a model. Returns the best matches and
+   * the messages around them, within a budget of tokens and in the order of the conversation. Groups of tool calls are
+   * returned whole. Of a long message, the part that fits the query is returned.
    *
    * @param session - the id of the session; a session without events has no messages
    * @param query - a question, words, an identifier or a path, in any language
    * @param options - `tokens`: the most tokens of the result, 1,000 by default. `messages`: `"all"` (default), or
-   *   `"outside-context"` for those that the next context does not show word for word. `atVersion`: searches as it was
-   *   then. Also a `strategy` or `settings` for this call.
+   *   `"outside-context"` for messages that the next context does not show word for word. `atVersion`: searches the
+   *   session as it was at this version. Also a `strategy` or `settings` for this call.
    * @returns the messages with their index, time and role, and all of them as one `text` for a prompt
    * @throws InvalidInput: the session id, the query or an option is invalid
    * @throws LogError: the store failed
@@ -418,8 +418,8 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * tool results: append them.
    *
    * @param session - the id of the session
-   * @param options - `tokens`: the most tokens of a result, 1,000 by default. Also a `strategy` or `settings`: those that
-   *   the contexts of this session are rendered with
+   * @param options - `tokens`: the most tokens of a result, 1,000 by default. Also `strategy` or `settings`: pass the
+   *   values that you render the contexts of this session with
    * @returns the definitions, `answer` for the calls of a message, and `call` for one call. Both reject as `recall` does
    *
    * @example
