@@ -41,7 +41,7 @@ interface Step {
 
 /** A call of the model that was asked. */
 interface ModelCall {
-  /** Its messages without those of the system. */
+  /** The digest of the request's messages, without system messages. */
   readonly named: string
   readonly prefix: Session.Prefix
   isAnswered: boolean

@@ -23,7 +23,7 @@ const uriOf = (source: Codec.Fields): string | undefined => {
   return encoded === undefined ? undefined : textPrefix + encoded
 }
 
-/** The file of an `image` or `document` block; none for one that only its id names. */
+/** The file of an `image` or `document` block; `undefined` if the block only has the file's id. */
 export const toFile = (block: WireBlock): Message.File | undefined => {
   const { source, title } = block
   if (!Codec.isFields(source)) return undefined

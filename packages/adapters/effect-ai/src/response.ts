@@ -89,7 +89,7 @@ const withNames = (part: Message.Part, from: ConversationPart): Message.Part => 
 
 const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
 
-/** The tokens of the whole prompt. Anthropic counts those that were read from the cache or written to it apart. */
+/** The tokens of the whole prompt. Anthropic reports tokens read from the cache or written to it separately. */
 const inputOf = ({ usage, metadata }: Response.FinishPart): number | undefined => {
   const { anthropic } = metadata as { readonly anthropic?: { readonly usage?: unknown } }
   const own = Codec.isFields(anthropic?.usage) ? anthropic.usage : {}

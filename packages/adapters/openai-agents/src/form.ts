@@ -30,7 +30,7 @@ export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
   return isForm(form) ? form : undefined
 }
 
-/** A value as text, the same for every order of its fields. */
+/** A value as text that does not depend on the order of fields. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     Codec.isFields(one)

@@ -18,7 +18,7 @@ export const toSnake = (value: unknown): unknown => renamed(value, snake)
 /** The value with its fields, and those within them, named as the Agents SDK does. */
 export const toCamel = (value: unknown): unknown => renamed(value, camel)
 
-/** The fields but for some, and for those that are undefined. */
+/** The fields, without the named ones and without undefined ones. */
 export const without = (fields: Fields, ...names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => value !== undefined && !names.includes(name)),

@@ -120,7 +120,7 @@ describe("a run", () => {
     expect(server.refused).toEqual([])
   })
 
-  it("goes on after one that failed, and after one that was aborted", async () => {
+  it("goes on after a failed run, and after an aborted run", async () => {
     let fail = true
     await using server = await serving((asked) => {
       if (fail && asked.afterResult) return { text: "lost", cut: 1 }

@@ -66,7 +66,7 @@ const windowOf = (response: unknown): ReadonlyArray<unknown> | null => {
 const repeatedIn = (window: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrElse(decodeItems(window.filter((item) => !isCompaction(item))), () => [])
 
-/** The tokens of a window: those that were written, and the user messages that it repeats. */
+/** The tokens of a window: the output tokens of the response, and the user messages that the window repeats. */
 const tokensOf = (response: unknown, window: ReadonlyArray<unknown>): number => {
   const usage = Codec.isFields(response) ? response["usage"] : undefined
   const written = Codec.isFields(usage) ? usage["output_tokens"] : undefined
