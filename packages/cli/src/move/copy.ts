@@ -145,8 +145,8 @@ export const copySession = (
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     let written = 0
-    /** The version up to which the two are compared: that of the shorter one. */
     const target = sourceOf(to)
+    /** Compares both logs up to a version, or up to the end of the shorter log, and returns the last compared version. */
     const compared = (version: number) =>
       Effect.gen(function* () {
         const difference = yield* firstDifference(from, target, session, version)

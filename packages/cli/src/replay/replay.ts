@@ -121,7 +121,7 @@ export const replay = (
         Effect.provideService(Summarizer.Summarizer, counting),
       )
 
-      /** Counts a call of the model: the tokens of the context now, and those of all messages. */
+      /** The size of a call of the model: the tokens of the context now, and the tokens of all messages. */
       const callSize = Effect.gen(function* () {
         const { tokens } = yield* memory.context(session)
         const state = yield* memory.state(session)
