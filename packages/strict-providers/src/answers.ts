@@ -15,7 +15,7 @@ export interface AnsweredCall {
  * - `thinking`: what it thinks first. It travels signed; Chat Completions does not show it.
  * - `text`: what it says
  * - `calls`: the tools it calls, after the text
- * - `cut`: closes the connection after so many events of a stream, or before an answer that is not streamed
+ * - `cut`: closes the connection after this many events of a stream, or before an answer that is not streamed
  */
 export interface Answer {
   readonly thinking?: string

@@ -58,7 +58,7 @@ const sequences = { messages: messagesSequence, responses: responsesSequence }
 /**
  * Signs reasoning and checks it.
  *
- * @param secret whatever makes these signatures different from those of another account
+ * @param secret whatever makes these signatures different from the signatures of another account
  * @param api the API whose requests are signed: `messages` (Anthropic, the default) or `responses` (OpenAI)
  * @returns the signer
  *

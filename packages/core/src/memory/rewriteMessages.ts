@@ -17,8 +17,8 @@ import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { checkMessages, type InvalidInput } from "./input.js"
 
 /**
- * Returns the messages that a conversation is to have, from those that it has; `null` to leave it as it is. It may run
- * several times, so it must be a pure function.
+ * Gets the messages of a conversation and returns the messages that it is to have; `null` changes nothing. It may run several
+ * times, so it must be a pure function.
  */
 export type Rewrite = (messages: ReadonlyArray<Message>) => ReadonlyArray<Message> | null
 

@@ -1,4 +1,4 @@
-/** Chooses among ranked messages those that fit into a budget of tokens, word for word or as excerpts. */
+/** Chooses from ranked messages within a budget of tokens. Chosen messages are shown word for word or as excerpts. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { breather } from "../shell/breathe.js"
@@ -10,7 +10,7 @@ import { groupOf, inGroup, type LoggedMessage, readAt, type Reader } from "./rea
 import { hasRecall, mostSearched, readableText } from "./searchText.js"
 import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
-/** A message takes at most this part of the budget, or so many tokens if that is more; of a longer one, an excerpt is shown. */
+/** A message takes at most this part of the budget, or `leastShare` tokens if that is more. Longer messages become excerpts. */
 const largestShare = 1 / 4
 const leastShare = 60
 

@@ -120,7 +120,7 @@ class Reader {
     return text
   }
 
-  /** Passes by so many numbers. */
+  /** Skips `count` numbers. */
   skip(count: number): void {
     for (let left = count; left > 0 && this.hasMore; this.at++) if (this.bytes[this.at]! < 0x80) left--
   }

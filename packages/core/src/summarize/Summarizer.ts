@@ -62,9 +62,9 @@ export interface WholeContext {
 /**
  * What a model was sent in contexts up to the end of a request, with calls and results paired.
  *
- * - `pinned`: the pinned messages in front: the system prompt, and those that earlier summaries cover
+ * - `pinned`: the pinned messages in front: the system prompt, and pinned messages that earlier summaries cover
  * - `summary`: the summary so far as messages, with its {@link ProviderData} if it has any; empty if there is none
- * - `messages`: the new messages, those included that are marked as pinned
+ * - `messages`: the new messages, pinned messages included
  */
 export interface Conversation {
   readonly pinned: ReadonlyArray<Message>
