@@ -67,7 +67,7 @@ export const eventually = async <A>(what: string, look: () => Promise<A | undefi
  * Starts servers for the tests of a file, each on the first chosen port that it gets. To be called once, at its top.
  *
  * Any program can take a port after it was chosen. A server whose port (or bus port) is taken ends by itself, and another
- * port is tried; a server counts as started once the one that answers at the port says that it is the process started.
+ * port is tried. A server counts as started once the server at the port names the process id of the started process.
  */
 export const servers = (choosePort: () => Promise<number> = freePort) => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-redis-"))

@@ -39,7 +39,7 @@ export const ofTranscript = (name: string, messages: ReadonlyArray<Message.Messa
   ends: [],
 })
 
-/** The questions are asked at the end of each of so many days on which they talked, and at the end. */
+/** The questions are asked after every ten days with messages, and at the end. */
 const everyDays = 10
 
 /** After how many messages the questions of a conversation are asked. */
