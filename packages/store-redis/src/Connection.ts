@@ -260,7 +260,7 @@ const checkAlone = async (server: Redis, db: number): Promise<void> => {
   if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
 }
 
-/** Sleeps so many milliseconds, and keeps no process from its end meanwhile. */
+/** Sleeps a number of milliseconds. The timer does not keep the process alive. */
 export const sleptUnheld = (millis: number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + millis))
 

@@ -16,7 +16,7 @@ const sessions = Array.from({ length: 20 }, (_, index) => index)
 /** How many appends each process makes to each session. */
 const appends = 4
 const kills = 10
-/** So many of the killed are not started again. */
+/** How many killed processes are not started again. */
 const gone = 2
 
 interface Acknowledged {

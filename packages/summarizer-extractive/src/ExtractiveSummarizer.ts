@@ -115,7 +115,7 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
     piece: memoized((piece: Piece) => estimate(piece.text)),
     label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
-  /** The digest of at most so many tokens, with what the list adds to it. */
+  /** The digest of the chosen sentences, at most `room` tokens. */
   const written = (room: number): string => {
     const chosen = select(candidates, costs, room * surplus)
     const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)

@@ -74,7 +74,7 @@ const chunks = (text: string, limit: number): ReadonlyArray<string> => {
   return [...cut, rest]
 }
 
-/** A sentence as found, or a part of one that is too long. */
+/** A sentence as found, or a part of a sentence that is too long. */
 export interface Sentence {
   readonly text: string
   /** Whether white space stood before it; in some scripts, none does. */

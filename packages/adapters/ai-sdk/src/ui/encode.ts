@@ -104,7 +104,7 @@ const approvalFields = (approval: Approval | undefined): Codec.Fields => {
 
 const finals = new Set(Object.keys(resultField).concat("output-denied"))
 
-/** The calls of a group with their results. Calls that had a result on the page get theirs first, because ids can repeat. */
+/** The calls of a group with their results. Ids can repeat, so calls that had a result on the page are matched first. */
 const pairs = (
   messages: ReadonlyArray<Message.Message>,
 ): ReadonlyMap<Message.ToolCall, Message.ToolResult> => {
