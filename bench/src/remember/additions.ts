@@ -16,7 +16,7 @@ const sentBy = ({ replays }: PolicyReport): number =>
 interface Added {
   readonly name: string
   readonly kind: "layers" | "recall"
-  /** The tokens of all calls with what was added, as a multiple of those without. */
+  /** The tokens of all calls with additions, as a multiple of the tokens without additions. */
   readonly tokens: number
   /** The cost, in the same way, by the first of the prices. */
   readonly cost: number

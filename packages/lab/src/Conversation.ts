@@ -22,7 +22,7 @@ export interface Conversation {
  * A transcript as a conversation without questions.
  *
  * @param name - Its name in reports.
- * @param messages - The messages; those with a time say how fast the conversation went.
+ * @param messages - The messages; their times, where given, say how fast the conversation went.
  *
  * @example
  * ```ts

@@ -124,7 +124,7 @@ export class AiSdkSession {
       } else if (!known.has(page.id)) {
         await this.store(decoded([page]), key("message", page))
       } else if (page.role === "user") {
-        // An edited message has the id of the one before; the same message again has the same key.
+        // An edited message keeps its id. Storing an unchanged message again gives the same key, so it is stored once.
         await this.store(decoded([page]), key("message", page))
       }
     }

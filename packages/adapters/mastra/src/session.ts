@@ -103,7 +103,7 @@ const newAnswers = (answer: Messages, { calls, results }: Turn): Messages => {
   })
 }
 
-/** The steps in front of the first one whose calls have no results yet. */
+/** The steps in front of the first step that has a call without a result. */
 const finished = (answer: Messages): Messages => {
   const done = new Set(idsOf(answer.flatMap(Message.results)))
   const open = answer.findIndex((message) => Message.calls(message).some(({ id }) => !done.has(id)))

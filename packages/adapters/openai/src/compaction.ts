@@ -30,7 +30,7 @@ export interface CompactionClient {
  *   model. Its fallbacks are used too
  * - `request`: further fields of the request, such as `prompt_cache_key` or `service_tier`
  * - `name`: recorded with every summary; "openai", the model and the name of `text` by default
- * - `maxInputTokens`: the most tokens of conversation in one call; that of `text` by default
+ * - `maxInputTokens`: the most tokens of conversation in one call; the limit of `text` by default
  */
 export interface CompactionOptions {
   readonly client: CompactionClient

@@ -9,7 +9,7 @@ import { readSound } from "./sound.js"
 import { type Source, sourceOf } from "./Source.js"
 
 /**
- * The session in the target store differs from the one in the source.
+ * The session in the target store differs from the session in the source store.
  *
  * - `version`: the first event that differs
  * - `how`: `redacted` if only the source was redacted, `redacted-there` if only the target was, `differs` for everything

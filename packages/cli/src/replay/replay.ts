@@ -80,7 +80,7 @@ const keysOf = ({ source, messages }: ReplayOptions): ReadonlyArray<string> => {
 }
 
 /**
- * The position of the last message that the session has already. Those before it are there as well, with everything that
+ * The position of the last message that the session has already. Earlier messages are there as well, with everything that
  * they caused, because a replay finishes one message before the next. A replay that has ended is found at the end of the
  * log, and not read through again.
  */

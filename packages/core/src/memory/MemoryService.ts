@@ -99,8 +99,8 @@ export interface Service {
     options?: OwnerRecallOptions,
   ) => Effect.Effect<OwnedRecalled, MemoryError>
   /**
-   * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like that of any
-   * other tool. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has
+   * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like any other
+   * tool result. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has
    * at most `tokens` (1,000 by default). Wrong arguments of the model are answered by an error as the result.
    */
   readonly answerToolCall: (

@@ -64,7 +64,7 @@ export interface Change {
   readonly anew: boolean
   /** The versions of messages whose vectors are dropped: they were redacted. */
   readonly forget: ReadonlyArray<number>
-  /** The messages to keep. Those with the same version are replaced. */
+  /** The messages to keep. An entry replaces the kept entry of its version. */
   readonly entries: ReadonlyArray<Entry>
 }
 

@@ -20,7 +20,7 @@ const largestGroup = 1 / 2
 /** With less than this left, the search ends: no message fits. */
 export const fewestTokens = 12
 
-/** How many candidates are read at a time, and how many at most: those after them are hardly better than chance. */
+/** How many candidates are read at a time, and how many at most: later candidates are hardly better than chance. */
 const batch = 24
 const mostCandidates = 480
 
@@ -46,7 +46,7 @@ interface ChosenMessage {
   readonly one: RecalledMessage
 }
 
-/** What was chosen, in the order of the conversations, the one whose first message is the oldest first. */
+/** The chosen messages, in the order of their conversations. The conversation with the oldest first message comes first. */
 const inOrder = (
   units: ReadonlyArray<ReadonlyArray<ChosenMessage>>,
 ): ReadonlyArray<readonly [number, ReadonlyArray<RecalledMessage>]> => {

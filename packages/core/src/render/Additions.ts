@@ -23,8 +23,8 @@ export interface Additions {
   /** In front of the summary. They must stay the same until the next compaction (law L13). */
   readonly front: ReadonlyArray<Addition>
   /**
-   * Among the uncovered messages, ascending by index. Those before the newest user message are behind everything that stays;
-   * the others must stay the same until the next compaction (law L13).
+   * Among the uncovered messages, ascending by index. Additions before the newest user message are behind everything that
+   * stays; all other additions must not change until the next compaction (law L13).
    */
   readonly among: ReadonlyArray<AdditionsBefore>
 }

@@ -16,7 +16,7 @@ export interface Candidate {
   /** Which of the sessions it is in: the position of its answer. */
   readonly source: number
   readonly index: number
-  /** Its own score, and what those around it give it. */
+  /** Its own score, and the shares that it gets from its neighbours' scores. */
   readonly score: number
   /** The weight of the query's terms that occur in it or in the two messages before and after it, from 0 to 1. */
   readonly covered: number

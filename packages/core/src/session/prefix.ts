@@ -116,7 +116,7 @@ export const prefixAfter = (
   return { ...prefix, changedAt: version, validFrom: after.total, boundTo: 0 }
 }
 
-/** The prefix after a message; structure and total are those with it, and the prefix that before it. */
+/** The prefix after a message. `prefix` is the prefix before the message; `structure` and `total` include the message. */
 export const prefixWithMessage = (
   { prefix, structure, total }: Pick<SessionState, "prefix" | "structure" | "total">,
   { message, bound }: Extract<AnyEvent, { readonly _tag: "MessageAppended" }>,

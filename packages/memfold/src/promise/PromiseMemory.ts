@@ -681,7 +681,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   fork(session: string, to: string, options?: Memory.AtVersionOptions): Promise<number>
   /**
-   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it. Those
+   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it. These
    * summaries become invalid and their messages uncovered, until the next compaction. Backups of the store, and forks of
    * the session, still have the text.
    *
