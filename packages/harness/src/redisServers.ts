@@ -333,7 +333,7 @@ export const moveSlot = async (
     if (failure === undefined) await moved(key).catch((error: unknown) => (failure = { error }))
   }
   await released?.(() => assign(from, "NODE", target))
-  // The new owner first: until it knows, it sends those who ask back to the old one.
+  // The new owner first: until it knows, it redirects clients back to the old owner.
   for (const node of [to, from, ...others.filter((other) => other !== to)]) await assign(node, "NODE", target)
   await eventually("all know whose the slot is", async () => {
     const known = await Promise.all(three.nodes.map((node) => masterBy(three, node, slot)))

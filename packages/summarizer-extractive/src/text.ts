@@ -79,7 +79,7 @@ export interface Sentence {
   readonly text: string
   /** Whether white space stood before it; in some scripts, none does. */
   readonly spaced: boolean
-  /** Whether it goes on in the next one, or began in the one before. */
+  /** Whether the sentence goes on in the next piece, or began in the previous piece. */
   readonly goesOn: boolean
   readonly began: boolean
 }

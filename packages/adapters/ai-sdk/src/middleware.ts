@@ -168,7 +168,7 @@ class Middleware {
 /**
  * The middleware of a session. What is new in a call:
  *
- * - all of its messages, if none of them is an answer or the session is empty
+ * - all messages of the call, if none of them is an answer or the session is empty
  * - what follows its last answer otherwise
  * - in the next step of a tool loop, the answer with the calls and their results: as one append
  * - nothing, if it is a call that failed, tried again

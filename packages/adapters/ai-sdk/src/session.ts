@@ -157,8 +157,8 @@ export class AiSdkSession {
    * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
    * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
    *
-   * Messages of a page are stored once, however often they are sent: give the one new message, or all that the page has. In a
-   * message of the assistant, results of tools that run on the page and approvals are new.
+   * Messages of a page are stored once, however often they are sent: give the new message, or all messages of the page. Of a
+   * message of the assistant, approvals and results of tools that run on the page are new.
    *
    * @param given a text, a message, or a list
    * @param options a name for this append

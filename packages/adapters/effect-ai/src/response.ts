@@ -37,7 +37,7 @@ type ConversationPart = Extract<
 const isTold = ({ type }: Response.AnyPart): boolean =>
   type === "text" || type === "reasoning" || type === "file" || type === "tool-call" || type === "tool-result"
 
-/** The name that a prompt has for a tool: providers know their own tools by `providerName`, and those they run by `name`. */
+/** The name of a tool in a prompt: `providerName` for tools that the provider defines, `name` for tools that it runs. */
 const promptName = ({
   name,
   providerName,

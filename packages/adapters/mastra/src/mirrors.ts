@@ -1,6 +1,6 @@
 /**
- * Fields of Mastra's messages that say the parts again, for older versions. They are derived where they follow from the parts:
- * so a redaction of a part is one of the field, too.
+ * Fields of Mastra's messages that repeat the parts, for older versions. A field that follows from the parts is not stored
+ * but derived, so a redaction of a part redacts the field, too.
  */
 import { type Fields, isFields, isSame } from "@memfold/codec"
 

@@ -206,7 +206,7 @@ export interface Service {
   readonly delete: (session: string) => Effect.Effect<boolean, MemoryError | VectorIndexError>
   /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
-  /** The sessions of an owner, the one with the newest activity first, page by page. */
+  /** The sessions of an owner, newest activity first, page by page. */
   readonly sessionsOf: (owner: string, page?: SessionPageOptions) => Effect.Effect<SessionPage, MemoryError>
 }
 

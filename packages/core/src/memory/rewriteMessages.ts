@@ -59,7 +59,7 @@ const inCommon = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Messag
   return end === -1 ? wanted.length : end
 }
 
-/** The events that make a conversation of messages. Without the last ones of the state's own, it starts over. */
+/** The events that make the conversation equal to a list of messages. If the list drops or changes a message, it starts over. */
 const eventsOf = (
   { counter, strategy }: { readonly counter: TokenCounter; readonly strategy: Strategy },
   state: SessionState,

@@ -12,7 +12,7 @@ import type { NearMessage } from "../search/rank.js"
 import { forgetErased, takeIn, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
-/** How many pieces of a session are looked at: those behind them are hardly nearer than others. */
+/** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200
 
 /** The similarity from which a message is found, unless the embedder says otherwise. */

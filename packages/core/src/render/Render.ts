@@ -261,7 +261,7 @@ const withAdditions = (
  *
  * @param state - The state of a session.
  * @param style - How it is rendered: the most uncovered messages, and what happens to bound reasoning. A group is shown
- *   whole or not at all: the one at the edge, and the newest one, are shown.
+ *   whole or not at all: the group at the edge and the newest group are shown.
  * @param additions - Facts from memory layers, and recalled messages.
  *
  * @example

@@ -3,7 +3,7 @@ import { isBound } from "../message/Message.js"
 import { boundPartsValid } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
-/** The range of messages with bound parts that are left out, and the kinds of those parts. */
+/** The range of messages with bound parts that are left out, and the kinds of these parts. */
 export interface LeftOut {
   readonly section: "left-out"
   readonly from: number

@@ -166,7 +166,7 @@ export interface Service {
 export class Summarizer extends Context.Tag("@memfold/core/Summarizer")<Summarizer, Service>() {}
 
 /**
- * Makes a chain of summarizers: each one is called when the one before it has failed, for any reason. Finished parts of
+ * Makes a chain of summarizers: a summarizer is called when the summarizer before it has failed, for any reason. Finished parts of
  * a long input are kept, and each summarizer gets input that fits its own window.
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * What was recalled for the questions of a session, kept from one context to the next: the older ones are asked again for
- * each context, and nearly always find the same.
+ * What was recalled for the questions of a session, kept from one context to the next: each context asks the older questions
+ * again, and nearly always finds the same facts.
  */
 import type { MemoryLayers, Session } from "@memfold/core"
 import { origin } from "../identity.js"

@@ -130,8 +130,8 @@ export interface CreateOptions<
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
    * Writes the summaries: `"extractive"` (default; picks sentences, needs no model and no network), `"echo"` (writes only
-   * the range, for tests), a function that asks a model, or a service. In a list, each one is the fallback of the one
-   * before it.
+   * the range, for tests), a function that asks a model, or a service. In a list, each summarizer is the fallback of the
+   * summarizer before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /** What recall searches with; words alone by default. */
@@ -390,7 +390,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *   searched, such as the session that is going on
    * @returns the messages with their session, index, time and role: the messages of a session together, in order. All of them
    *   are one `text` for a prompt, with a line above the messages of each session. `unreadable` names the sessions that
-   *   could not be searched, because a stored event of theirs is damaged
+   *   could not be searched, because one of their stored events is damaged
    * @throws InvalidInput: the owner, the query or an option is invalid
    * @throws LogError: the store failed
    * @throws Closed: the memory was closed
@@ -823,7 +823,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   sessions(): AsyncIterable<EventLog.SessionInfo>
   /**
-   * The sessions of an owner, the one with the newest activity first, page by page: for the list in a chat application.
+   * The sessions of an owner, newest activity first, page by page: for the list in a chat application.
    * The owner and the title of a session are set with `append`, or with `describe`.
    *
    * @param owner - the owner, an id of the application
