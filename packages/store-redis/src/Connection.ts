@@ -242,7 +242,7 @@ const running = (ask: Connection["ask"]): Pick<Connection, "run" | "runAndWait">
             const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
             const error = ran?.[0] ?? waited?.[0]
             if (!error) return [ran?.[1], Number(waited?.[1])] as const
-            // The client follows a redirection only for single commands; one of those makes it look for the session.
+            // The client follows a redirection only for single commands; a single command makes it find the session.
             if (to instanceof Cluster && !isNoScript(error))
               await to.exists(all[0] ?? "").catch(() => undefined)
             throw error

@@ -57,7 +57,7 @@ const work = async (file: string) => {
     (one, other) => one - other,
   )
 
-  /** Kills one of those at work when it is time to. */
+  /** Kills one of the working processes when it is time to. */
   const perhapsKill = () => {
     const moment = moments[killed]
     if (moment === undefined || total < moment) return

@@ -69,8 +69,8 @@ const drawn = (seed: number) => {
 }
 
 /**
- * Answers drawn from a seed: the same seed gives the same answers. Half of them think; as long as the request has tools,
- * two in three call one tool or two at a time, and a third of those after a result again.
+ * Answers drawn from a seed: the same seed gives the same answers. Half of the answers think. If the request has tools, two
+ * in three answers call one or two tools; after a result, only one in three.
  *
  * @param seed any integer
  *

@@ -454,7 +454,7 @@ describe("a history transaction", () => {
     expect(await session.history()).toEqual([...talk, user("three")])
   })
 
-  it("of two at once is applied to one of them, and the other one is told", async () => {
+  it("of two at once, one is applied and the other one fails", async () => {
     await using memory = plain()
     const sessions = [new MemfoldSession(memory, "chat"), new MemfoldSession(memory, "chat")]
     await sessions[0]!.addItems([...talk, user("three")])

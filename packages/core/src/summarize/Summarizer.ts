@@ -152,8 +152,8 @@ export interface Service {
 }
 
 /**
- * The summarizer of a memory. `@memfold/summarizer-extractive` has one without a model, and `@memfold/summarizer-ai` one
- * that asks a model.
+ * The summarizer of a memory. The summarizer of `@memfold/summarizer-extractive` needs no model; the summarizer of
+ * `@memfold/summarizer-ai` asks a model.
  *
  * @example
  * ```ts
