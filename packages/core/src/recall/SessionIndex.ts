@@ -21,7 +21,7 @@ export interface Part {
   readonly postings: ReadonlyMap<string, ReadonlyArray<number>>
 }
 
-/** Where an index starts: behind an event, and behind so many messages of the branch. */
+/** Where an index starts: behind an event, with the number of messages of the branch before it. */
 export interface Start {
   readonly version: number
   /** The id of the event; `null` at the beginning of a conversation. */

@@ -43,7 +43,7 @@ interface Conversation extends Pick<NaiveSession, "messages" | "active" | "dropp
   readonly count: number
 }
 
-/** How far the summary reaches after these events: that of the last valid summary since the last clear. */
+/** How far the summary reaches after these events: the coverage of the last valid summary of the conversation. */
 const coverageAfter = (events: ReadonlyArray<EventCodec.RecordedEvent>): number => {
   const voids = new Set(
     events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.version : null)),
@@ -163,7 +163,8 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
           wrong("L3", `it goes back to message ${event.index} at event ${event.version}`)
           break
         }
-        const goesOn: boolean = event.version === version - 1 && (running?.to ?? 0) <= event.index
+        const runsTo: number = running === null ? 0 : (running as Event.CompactionStarted).to
+        const goesOn = event.version === version - 1 && runsTo <= event.index
         messages = before.messages.slice(0, event.index)
         active = before.active
         running = goesOn ? running : null
@@ -218,7 +219,7 @@ export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet
   return shown
 }
 
-/** An output after a pruning: its two ends with the note between them; one that is short enough stays whole. */
+/** An output after a pruning: its two ends with the note between them. A short output stays whole. */
 const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
   output !== "" && head + tail >= output.length
     ? output
@@ -293,7 +294,7 @@ export const stateFinding = (read: NaiveSession, state: Session.SessionState): F
     const parts = partsAfterPruning(read, index)
     const same = message.parts === parts || canonical(message.parts) === canonical(parts)
     if (!same || message.role !== messages[index]!.message.role) {
-      return { law: "L4", detail: `message ${index} of ${session} is not the one that was appended` }
+      return { law: "L4", detail: `message ${index} of ${session} is not the appended message` }
     }
   }
   return null
