@@ -141,7 +141,7 @@ export const describeAppend = ({ answer, appended, state }: Committed<Range>): A
 }
 
 /** Where a batch is in the log; `null` if it is not. The log is read from its end. */
-const batchOf = (
+export const batchOf = (
   sessions: Sessions,
   session: string,
   batchId: string,
@@ -157,7 +157,7 @@ const batchOf = (
   )
 
 /** The messages that a batch appended, with their indexes; `null` if the batch is not in the log. */
-const appendedBy = (
+export const appendedBy = (
   sessions: Sessions,
   session: string,
   batchId: string,

@@ -1,0 +1,62 @@
+/** Going on from an earlier place: the events of an edit, and of a return to another branch. */
+import type { BranchSwitched, Event } from "../event/Event.js"
+import { recordedAfter } from "../event/EventCodec.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { evolve } from "../session/evolve.js"
+import type { Origin } from "../session/prefix.js"
+import type { SessionState } from "../session/SessionState.js"
+import { reaches, type States } from "../session/switchBranch.js"
+import { type CountedMessage, messageEvents } from "./append.js"
+
+/** A switch to a branch, and the states that it goes back to. */
+export interface Switch {
+  readonly event: BranchSwitched
+  readonly states: States
+}
+
+/**
+ * The switch to the first `index` messages of the conversation.
+ *
+ * @param before - a state that has these messages, with a summary that covers nothing beyond them
+ * @returns `null` if the state does not: another one has to be found in the log
+ */
+export const switchTo = (before: SessionState, index: number): Switch | null =>
+  reaches(before, index)
+    ? {
+        event: { _tag: "BranchSwitched", version: before.version, index },
+        states: new Map([[before.version, before]]),
+      }
+    : null
+
+/** The switch back to a branch, from the state at which it was left. */
+export const switchBack = (left: SessionState): Switch => ({
+  event: { _tag: "BranchSwitched", version: left.version, index: left.total, branch: left.branch.id },
+  states: new Map([[left.version, left]]),
+})
+
+/** The state after a switch, as the messages behind it are appended to. */
+const after = (state: SessionState, { event, states }: Switch, time: number): SessionState => {
+  const [recorded] = recordedAfter(state, "", [{ time, event }])
+  return recorded === undefined ? state : evolve(state, recorded, { states })
+}
+
+/** The events of a switch, if there is one, and of the messages behind it. */
+export const edited = (
+  state: SessionState,
+  goBack: Switch | null,
+  {
+    messages,
+    strategy,
+    origin,
+    time,
+  }: {
+    readonly messages: ReadonlyArray<CountedMessage>
+    readonly strategy: Strategy
+    readonly origin?: (before: SessionState) => Origin
+    readonly time: number
+  },
+): ReadonlyArray<Event> => {
+  const before = goBack === null ? state : after(state, goBack, time)
+  const appended = messageEvents(strategy, before, messages, () => origin?.(before) ?? {})
+  return goBack === null ? appended : [goBack.event, ...appended]
+}

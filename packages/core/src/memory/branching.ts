@@ -1,0 +1,312 @@
+/** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
+import { type MessageName, UnknownMessage } from "../history/redact.js"
+import { revert, type UnknownSummary } from "../history/revert.js"
+import type { Message } from "../message/Message.js"
+import type { Strategy } from "../policy/Strategy.js"
+import { headOf } from "../render/Render.js"
+import { isOnBranch } from "../session/branches.js"
+import type { Prefix } from "../session/prefix.js"
+import { questionIndex } from "../session/question.js"
+import type { SessionState } from "../session/SessionState.js"
+import type { Committed, SessionError } from "../shell/Sessions.js"
+import { stateReaching } from "../shell/stateReaching.js"
+import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
+import type { InvalidInput } from "./input.js"
+import type { MemoryParts } from "./MemoryParts.js"
+import { readMessages } from "./readMessages.js"
+
+/** A branch of a conversation. */
+export interface BranchInfo {
+  /** Its id, for `checkout`; 0 for the branch that a conversation begins with. */
+  readonly id: number
+  /** The id of the branch that it left; `null` for the first one. */
+  readonly parent: number | null
+  /** The message index at which it left its parent. */
+  readonly from: number
+  /** How many messages it has, from the first message of the conversation on. */
+  readonly total: number
+  /** When the conversation left it, in milliseconds since the epoch; `null` for the branch in force. */
+  readonly leftAt: number | null
+}
+
+/** What became of an edit. */
+export interface Edited {
+  /** The new messages have the indexes `[from, to)`. */
+  readonly from: number
+  readonly to: number
+  /** The version of the session. */
+  readonly version: number
+  /** The id of the branch in force. */
+  readonly branch: number
+  /** The id of the branch that was left, to which `checkout` returns; `null` if nothing was left. */
+  readonly left: number | null
+  /** Whether the idempotency key had been used before for the same edit; nothing was written then. */
+  readonly duplicate: boolean
+}
+
+/** What `undo` has taken back. */
+export interface Undone {
+  /**
+   * - `compaction`: the newest summary is taken back
+   * - `branch`: the conversation is on the branch again that an edit, a regeneration, a checkout or an undo has left
+   * - `clear`: the messages before a clear are back
+   * - `null`: there was nothing to take back
+   */
+  readonly undone: "compaction" | "branch" | "clear" | null
+  /** The version of the session. */
+  readonly version: number
+}
+
+/** The session has no branch with this id to return to. */
+export class UnknownBranch extends Schema.TaggedError<UnknownBranch>()("UnknownBranch", {
+  session: Schema.String,
+  branch: Schema.Number,
+}) {
+  /** The session and the branch, in words. */
+  override get message(): string {
+    return `Session "${this.session}" has left no branch ${this.branch}; list them with branches`
+  }
+}
+
+/** An edit, as its caller asks for it. */
+export interface EditRequest {
+  readonly strategy: Strategy
+  readonly messages: ReadonlyArray<Message>
+  readonly idempotencyKey?: string | undefined
+  readonly prefix?: Prefix | undefined
+}
+
+type EditError = SessionError | InvalidInput | UnknownMessage | IdempotencyKeyReused
+type Parts = Pick<MemoryParts, "sessions" | "counter" | "layers" | "styleOf">
+
+/** All branches of a session: the branch in force, and then the branches that were left, newest first. */
+export const branchesOf = ({ branch, total, branches }: SessionState): ReadonlyArray<BranchInfo> => [
+  { ...branch, total, leftAt: null },
+  ...branches.toReversed().map(({ version: _version, time, ...left }) => ({ ...left, leftAt: time })),
+]
+
+/** The index of a message of the branch in force. */
+const indexOf = (
+  { sessions }: Parts,
+  { session, total, uncovered, gaps, version: newest }: SessionState,
+  name: MessageName,
+): Effect.Effect<number, SessionError | UnknownMessage> =>
+  Effect.gen(function* () {
+    if (typeof name === "number") {
+      if (name < total) return name
+      return yield* new UnknownMessage({ session, index: name, total })
+    }
+    const { version } = name
+    const entry = uncovered.slice().findLast((one) => one.version === version)
+    if (entry !== undefined) return entry.index
+    const unknown = new UnknownMessage({ session, version, total })
+    if (version < 1 || version > newest || !isOnBranch(gaps, version)) return yield* unknown
+    const recorded = yield* Stream.runHead(
+      sessions.events(session, { fromVersion: version, toVersion: version }),
+    )
+    const event = Option.getOrUndefined(recorded)?.event
+    return event?._tag === "MessageAppended" ? event.index : yield* unknown
+  })
+
+/** The index of the first message behind the newest user message before an index. */
+const answerBefore = (
+  { sessions }: Parts,
+  state: SessionState,
+  index: number,
+): Effect.Effect<number, SessionError | InvalidInput> =>
+  Effect.gen(function* () {
+    const question = questionIndex(state, Math.min(index, state.uncovered.to))
+    if (question !== null && index >= state.coveredTo) return question + 1
+    for (let before: string | null = null; ;) {
+      const page: Effect.Effect.Success<ReturnType<typeof readMessages>> = yield* readMessages(
+        sessions,
+        state.session,
+        before === null ? {} : { before },
+      )
+      const at = page.messages.findLastIndex(
+        ({ role }, position) => role === "user" && page.from + position < index,
+      )
+      if (at !== -1) return page.from + at + 1
+      if (page.before === null) return 0
+      before = page.before
+    }
+  })
+
+/** Where an edit goes on, in a state. */
+type Place = (state: SessionState) => Effect.Effect<number, EditError>
+
+/** Where a message stands. */
+export const atMessage =
+  (parts: Parts, name: MessageName): Place =>
+  (state) =>
+    indexOf(parts, state, name)
+
+/** Where the answer begins that a message is part of; without a name, where the newest answer begins. */
+export const atAnswer =
+  (parts: Parts, name: MessageName | undefined): Place =>
+  (state) =>
+    name === undefined
+      ? answerBefore(parts, state, state.total)
+      : Effect.flatMap(indexOf(parts, state, name), (index) => answerBefore(parts, state, index + 1))
+
+/** The switch to the first `index` messages; `null` if the session has no others. */
+const findSwitch = (
+  { sessions }: Parts,
+  state: SessionState,
+  index: number,
+): Effect.Effect<Switch | null, SessionError | UnknownMessage> =>
+  Effect.gen(function* () {
+    if (index === state.total) return null
+    const near = switchTo(state, index)
+    if (near !== null) return near
+    const { session, total } = state
+    const before = yield* stateReaching(state, index, (to) => sessions.events(session, { toVersion: to }))
+    const far = before === null ? null : switchTo(before, index)
+    return far ?? (yield* new UnknownMessage({ session, index, total }))
+  })
+
+/** The result of an edit that was written before; `null` if the key is new. */
+const writtenBefore = (
+  { sessions }: Parts,
+  session: string,
+  { messages, idempotencyKey }: EditRequest,
+): Effect.Effect<Edited | null, SessionError | IdempotencyKeyReused> =>
+  Effect.gen(function* () {
+    const batch = idempotencyKey === undefined ? null : yield* batchOf(sessions, session, idempotencyKey)
+    if (batch === null || idempotencyKey === undefined) return null
+    const appended = yield* appendedBy(sessions, session, idempotencyKey, batch)
+    if (appended === null) return null
+    if (!isStored(messages, appended)) return yield* new IdempotencyKeyReused({ session })
+    const before = yield* sessions.stateAt(session, batch.fromVersion - 1)
+    const after = yield* sessions.stateAt(session, batch.version)
+    return describe(before, after, messages.length, true)
+  })
+
+const describe = (
+  before: SessionState,
+  { total, branch, version }: SessionState,
+  count: number,
+  duplicate: boolean,
+): Edited => ({
+  from: total - count,
+  to: total,
+  version,
+  branch: branch.id,
+  left: branch.id === before.branch.id ? null : before.branch.id,
+  duplicate,
+})
+
+/**
+ * Goes on from an earlier place with other messages, in one batch at the version of the state that the place was found in: if
+ * another writer was first, the place is looked for again. What was said behind the place stays in the log, as a branch.
+ */
+export const edit = (
+  parts: Parts,
+  session: string,
+  place: Place,
+  request: EditRequest,
+): Effect.Effect<{ readonly edited: Edited; readonly state: SessionState }, EditError> =>
+  Effect.gen(function* () {
+    const { sessions, counter, layers, styleOf } = parts
+    const { messages, strategy, idempotencyKey, prefix } = request
+    const added = messages.map((message) => counted(counter, message))
+    const before = yield* writtenBefore(parts, session, request)
+    if (before !== null) return { edited: before, state: yield* sessions.load(session) }
+    for (;;) {
+      const state = yield* sessions.load(session)
+      const index = yield* place(state)
+      const goBack = yield* findSwitch(parts, state, index)
+      if (goBack === null && added.length === 0)
+        return { edited: describe(state, state, 0, false), state }
+      const done: Committed<boolean> = yield* sessions.transact(
+        session,
+        (now, time) => {
+          if (now.version !== state.version) return { events: [], answer: false }
+          const origin = (from: SessionState) => ({
+            prefix,
+            head: layers === null ? headOf(from, styleOf(strategy, from, time)) : undefined,
+          })
+          return {
+            events: edited(now, goBack, { messages: added, strategy, origin, time }),
+            answer: true,
+            ...(goBack === null ? {} : { states: goBack.states }),
+          }
+        },
+        idempotencyKey,
+      )
+      if (!done.answer) continue
+      if (done.appended?.duplicate === true) {
+        const first = yield* writtenBefore(parts, session, request)
+        if (first !== null) return { edited: first, state: done.state }
+      }
+      return { edited: describe(state, done.state, added.length, false), state: done.state }
+    }
+  })
+
+/** Switches to what is found in a state, at the version of that state. */
+const returnTo = <E>(
+  { sessions }: Pick<MemoryParts, "sessions">,
+  session: string,
+  find: (state: SessionState) => Effect.Effect<SessionState, E | SessionError>,
+): Effect.Effect<{ readonly before: SessionState; readonly after: SessionState }, SessionError | E> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const before = yield* sessions.load(session)
+      const { event, states } = switchBack(yield* find(before))
+      const done = yield* sessions.transact(session, (now) =>
+        now.version === before.version
+          ? { events: [event], answer: true, states }
+          : { events: [], answer: false },
+      )
+      if (done.answer) return { before, after: done.state }
+    }
+  })
+
+/** Returns to a branch that was left. */
+export const checkout = (
+  parts: Pick<MemoryParts, "sessions">,
+  session: string,
+  branch: number,
+): Effect.Effect<{ readonly edited: Edited; readonly state: SessionState }, SessionError | UnknownBranch> =>
+  Effect.gen(function* () {
+    const { sessions } = parts
+    const state = yield* sessions.load(session)
+    if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
+    const stateLeft = ({ branches }: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
+      const left = branches.find(({ id }) => id === branch)
+      return left === undefined
+        ? new UnknownBranch({ session, branch })
+        : sessions.stateAt(session, left.version)
+    }
+    const { before, after } = yield* returnTo<UnknownBranch>(parts, session, stateLeft)
+    return { edited: describe(before, after, 0, false), state: after }
+  })
+
+/** Takes back the newest compaction, switch or clear that is in force. */
+export const undo = (
+  parts: Pick<MemoryParts, "sessions">,
+  session: string,
+  pauseFor: number,
+): Effect.Effect<{ readonly undone: Undone; readonly state: SessionState }, SessionError | UnknownSummary> =>
+  Effect.gen(function* () {
+    const { sessions } = parts
+    const state = yield* sessions.load(session)
+    // Every switch and every clear leaves a gap that ends with it.
+    const last = state.gaps.at(-1)?.to ?? 0
+    if (state.summary !== null && state.summary.version > last) {
+      const { summaries, commits } = yield* sessions.history(session)
+      const own = commits.filter(({ summary }) => summary !== null)
+      const toSummary = own.at(-2)?.summary ?? null
+      if (summaries.length > 0) yield* revert(sessions, session, { toSummary, pauseFor, reason: "undone" })
+      const now = yield* sessions.load(session)
+      return { undone: { undone: "compaction", version: now.version }, state: now }
+    }
+    if (last === 0) return { undone: { undone: null, version: state.version }, state }
+    const { before, after } = yield* returnTo(parts, session, ({ gaps }) =>
+      sessions.stateAt(session, (gaps.at(-1)?.to ?? 1) - 1),
+    )
+    const undone = after.clears === before.clears ? "branch" : "clear"
+    return { undone: { undone, version: after.version }, state: after }
+  })
