@@ -5,7 +5,7 @@
 import {
   Keep,
   type Message,
-  Recall,
+  Search,
   Strategy,
   type Summarizer,
   SummaryMode,
@@ -61,7 +61,7 @@ const sentencesOf = (text: string): ReadonlyArray<string> =>
 
 /** The sentences with the most weight for their size, in the order in which they were said. */
 const byWeight = (sentences: ReadonlyArray<string>, tokens: number): string => {
-  const terms = sentences.map((sentence) => new Set(Recall.termsOf(sentence)))
+  const terms = sentences.map((sentence) => new Set(Search.termsOf(sentence)))
   const inSentences = new Map<string, number>()
   for (const one of terms) for (const term of one) inSentences.set(term, (inSentences.get(term) ?? 0) + 1)
   const weighed = sentences.map((sentence, at) => {

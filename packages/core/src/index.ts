@@ -42,6 +42,7 @@ export * as FullTextIndex from "./recall/FullTextIndex.js"
 export * as Embedder from "./recall/Embedder.js"
 export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
+export * as Search from "./Search.js"
 
 export type { CompactionOutcome } from "./shell/CompactionOutcome.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"

@@ -7,8 +7,6 @@ import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
 import type { TermPostings } from "../search/postings.js"
 
-export type { Posting } from "../search/postings.js"
-
 /** The terms to look up. */
 export interface Lookup {
   readonly terms: ReadonlyArray<string>

@@ -43,7 +43,7 @@ const keptQuestions = 1_000
 /** A session to look for near messages in, and what its full-text index answered. */
 export interface Target {
   readonly source: Source
-  readonly postings: Pick<Postings<SessionError>, "messages" | "versions">
+  readonly postings: Pick<Postings<SessionError>, "lengths" | "versions">
 }
 
 /** Finds messages by meaning. */
@@ -233,7 +233,7 @@ export const make = ({
 
     const nearIn = (vector: Float32Array, { source, postings }: Target) =>
       Effect.gen(function* () {
-        const { messages: before } = postings
+        const before = postings.lengths.length
         yield* forgetErased(index, source)
         if (before === 0) return []
         const needed = (yield* postings.versions([before - 1])).get(before - 1) ?? Number.POSITIVE_INFINITY

@@ -1,6 +1,7 @@
 /** Chooses among ranked messages those that fit into a budget of tokens, word for word or as excerpts. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"
@@ -75,6 +76,7 @@ export const choose = (
   SessionError
 > =>
   Effect.gen(function* () {
+    const breathe = breather(1)
     const chosen = searched.map(() => new Set<number>())
     /** What was taken together, the best first. */
     const units: Array<ReadonlyArray<ChosenMessage>> = []
@@ -105,6 +107,7 @@ export const choose = (
 
     for (let at = 0; at < Math.min(candidates.length, mostCandidates); at += batch) {
       if (left < fewestTokens) break
+      yield* breathe() ?? Effect.void
       const asked = candidates.slice(at, at + batch)
       const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
       for (const source of new Set(asked.map(({ source }) => source))) {

@@ -1,5 +1,6 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Effect } from "effect"
+import { after, breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
@@ -85,7 +86,10 @@ const search = (
           }),
         ),
       )
-    const all = yield* Effect.forEach(names, lookUp, { concurrency: atOnce })
+    const breathe = breather(atOnce)
+    const all = yield* Effect.forEach(names, (name) => after(breathe(), lookUp(name)), {
+      concurrency: atOnce,
+    })
     const known = all.filter((one) => one !== null)
     const searched = known.map((one) => one.searched)
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))

@@ -38,6 +38,29 @@ describe("rank", () => {
   })
 })
 
+describe("rank with bounds", () => {
+  it("goes by the rarest 32 terms of a query", () => {
+    // The term "t1" is in one text, "t2" in two, and so on; each text has the terms from its number on.
+    const all = Array.from({ length: 60 }, (_, at) => `t${at + 1}`)
+    const texts = all.map((_, text) => all.slice(text))
+    const rarest = all.slice(0, 32)
+    expect(rank(all.toReversed(), [postingsOf(texts)])).toEqual(
+      rank(rarest.toReversed(), [postingsOf(texts)]),
+    )
+    expect(rank(all, [postingsOf(texts)])).not.toEqual(rank(all.slice(28), [postingsOf(texts)]))
+  })
+
+  it("has the 10,000 best candidates of many, and of equals those of the first session and the newest", () => {
+    const sessions = [0, 1].map(() => postingsOf(Array.from({ length: 8_000 }, () => ["alpha"])))
+    const ranked = rank(["alpha"], sessions)
+    expect(ranked).toHaveLength(10_000)
+    // Two messages at each end of a session have fewer neighbours, and are not among the best.
+    const places = (source: number) => ranked.filter((one) => one.source === source).map(({ index }) => index)
+    expect(places(0)).toEqual(Array.from({ length: 7_996 }, (_, at) => 7_997 - at))
+    expect(places(1)).toEqual(Array.from({ length: 2_004 }, (_, at) => 7_997 - at))
+  })
+})
+
 describe("a ranking by words and one by meaning", () => {
   const byWords = [4, 7, 1].map((index) => ({ source: 0, index, score: 9 - index, covered: 0.5 }))
   const near = [[7, 8].map((index) => ({ index, similarity: 1 - index / 100, offset: 0 }))]

@@ -70,6 +70,18 @@ describe("search terms", () => {
     expect(finds("ภาษาไทย", "ฉันพูดภาษาไทย")).toBe(true)
     expect(queryTermsOf("我们的订单是什么？")).toEqual(["订单"])
     expect(queryTermsOf("茶")).toEqual(["茶"])
+    expect(queryTermsOf("我的猫")).toEqual(["猫"])
+    expect(queryTermsOf("好的，谢谢")).toEqual([])
+  })
+
+  it("of a long query are the terms of its start and its end, and so many at most", () => {
+    const words = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
+    const terms = queryTermsOf(words.join(" "))
+    expect(terms).toHaveLength(64)
+    expect(terms).toEqual(expect.arrayContaining(["x0", "x19999"]))
+    expect(queryTermsOf(words.slice(0, 20).join(" "))).toEqual([
+      ...new Set(words.slice(0, 20).flatMap((word) => termsOf(word))),
+    ])
   })
 
   it("do not choke on what has none", () => {
