@@ -437,7 +437,7 @@ describe("vectors of what was erased", () => {
           "2: the vectors of the message are missing",
         ])
         yield* vectors.write("s", { ...change, place: { ...place, event: "another" } })
-        expect(yield* problems).toEqual(["4: the vectors are those of another log"])
+        expect(yield* problems).toEqual(["4: the vectors belong to another log"])
         const { mended, left } = yield* Repair.repair(log, "s", { vectorIndex: vectors })
         expect(mended).toEqual(["dropped the vectors; the next search makes them again"])
         expect(left).toEqual([])

@@ -13,7 +13,7 @@ import type { NearMessage } from "../search/rank.js"
 import { forgetErased, takeIn, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
-/** How many pieces of a session are looked at: those behind them are hardly nearer than others. */
+/** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200
 
 /** The similarity from which a message is found, unless the embedder says otherwise. */
@@ -211,7 +211,7 @@ export const make = ({
       Effect.flatMap(Deferred.make<void, TakeInError>(), (done) => {
         const { session } = source
         const other = underWay.get(session)
-        // What that one reads may be older than what this search is for.
+        // The other search may read an older version than this search needs.
         if (other !== undefined)
           return Effect.zipRight(
             Effect.exit(Deferred.await(other)),

@@ -20,7 +20,7 @@ type Log = Pick<Source, "session" | "events">
 /** How often it begins again because another process changed the index, or because the index is of another log. */
 const mostAttempts = 8
 
-/** At least so many pieces are embedded and written at a time, if there are as many. */
+/** Pieces are embedded and written in batches of this many, or of the embedder's `maxTexts` if that is more. */
 const leastPieces = 64
 
 /** A message that is to be embedded. */

@@ -29,7 +29,7 @@ export interface Report {
   readonly violation: Violation | null
 }
 
-/** So many steps are no run any more. */
+/** A run with more steps counts as endless. */
 const mostSteps = 20_000
 
 const hour = 3_600_000
@@ -137,7 +137,7 @@ class Run {
     return slots.flatMap((engine, at) => (engine !== null && owners.has(engine.process) ? [at] : []))
   }
 
-  /** Something goes wrong with an engine: with any one at once, or with one that compacts, as soon as there is one. */
+  /** Something goes wrong with an engine: with any engine at once, or with a compacting engine, as soon as there is one. */
   private strike(how: (at: number) => void): void {
     if (this.draw.chance(0.5)) how(this.draw.below(this.slots.length))
     else this.lurking = how

@@ -10,7 +10,7 @@ import { Violation } from "./violation.js"
 /** When every run begins, in milliseconds since the epoch. */
 const startOfTime = 1_700_000_000_000
 
-/** So many steps without time moving on are no work any more. */
+/** More steps at one moment, without time moving on, count as an endless loop. */
 const mostStepsInPlace = 20_000
 
 /**
@@ -55,7 +55,7 @@ export class Process {
     private readonly world: World,
     /** How far its clock is ahead, in milliseconds. */
     public skew: number,
-    /** Its fibers make way for each other after at most so many operations. */
+    /** Its fibers yield to each other after at most this many operations. */
     private readonly operations: number,
   ) {}
 
@@ -130,7 +130,7 @@ export class World {
     return process
   }
 
-  /** Has something happen after so many milliseconds. */
+  /** Schedules something after a number of milliseconds. */
   later(
     process: Process | null,
     delay: number,

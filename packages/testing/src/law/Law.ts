@@ -65,7 +65,7 @@ const sorted = (_key: string, value: unknown): unknown =>
       ? `${value}n`
       : value
 
-/** A value as text, the same for equal values in any order of their fields; `undefined` fields are left out. */
+/** A value as text. Values that differ only in the order of fields have equal texts; `undefined` fields are left out. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? String(value)
 
 const shortened = (text: string): string =>

@@ -87,8 +87,8 @@ const detailOf = (error: unknown): string =>
 const mostHanging = 3
 
 /**
- * A property whose runs have a time limit in milliseconds. A run that exceeds it has failed; one that
- * hangs is left behind.
+ * A property whose runs have a time limit in milliseconds. A run that exceeds the limit fails, and is not
+ * waited for.
  */
 const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
   let hanging = 0

@@ -16,7 +16,7 @@ type Step =
   | { readonly act: "search" | "clear" | "delete" | "delete elsewhere"; readonly session: string }
   | { readonly act: "fork"; readonly session: string; readonly to: string }
 
-/** Words with another one that means the same, and that searches use instead. */
+/** Words and their synonyms. Messages have the word, and searches the synonym. */
 const synonyms = [
   ["car", "vehicle"],
   ["doctor", "physician"],
@@ -84,7 +84,7 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     explanation:
       "Sessions are appended to, searched, cleared, forked, and redacted and deleted, also where the vectors are not at hand.\n" +
       "After a redaction, the message has no vectors. In the end, a memory that has searched all\n" +
-      "along finds what one with a new vector index finds, the vectors are those of the log, no redacted message has any,\n" +
+      "along finds what a memory with a new vector index finds, the vectors belong to the log, no redacted message has any,\n" +
       "everything that means what is asked for is found, and nothing of another session or owner.",
     numRuns,
     arbitrary: fc.record({
@@ -160,7 +160,7 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             same(found, anew, () => `an index made anew finds something else in ${name}`)
             same(ofOwner, ofOwnerAnew, () => `an index made anew finds something else for ${owner}`)
             const findings = await world.run(Verify.session(world.log, name, { vectorIndex: vectors }))
-            same(findings, [], () => `the vectors of ${name} are not those of its log`)
+            same(findings, [], () => `the vectors of ${name} do not belong to its log`)
             const texts = book.get(name) ?? []
             for (const { index, text } of found.messages)
               same(text, texts[index] ?? "[redacted]", () => `message ${index} of ${name}`)
