@@ -228,6 +228,8 @@ class Run {
     for (const subscriber of clients.subscribers) subscriber.caughtUp()
     clients.unsubscribe()
     this.drain()
+    for (const engine of slots)
+      must(!(engine?.closing ?? false), "liveness", () => `the shutdown of ${engine?.name} never ends`)
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
     // Every lease of a dead process and every back-off is over; or a live engine has to wait for it.
@@ -238,10 +240,13 @@ class Run {
     this.goOn()
     this.settle()
     for (const engine of this.engines) {
+      let hasEnded = false
       engine.close(() => {
+        hasEnded = true
         this.unlocked(engine)
       })
       this.drain()
+      must(hasEnded, "liveness", () => `the shutdown of ${engine.name} never ends`)
       must(!world.busy(engine.process), "liveness", () => `${engine.name} was shut down and goes on`)
       world.kill(engine.process)
     }

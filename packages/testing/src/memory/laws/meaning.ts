@@ -9,6 +9,13 @@ import type { MemoryKit } from "../input.js"
 import { messageOf } from "../words.js"
 import { inWorld } from "../world.js"
 
+/** What happens to a session. */
+type Step =
+  | { readonly act: "append"; readonly session: string; readonly messages: ReadonlyArray<Message.Message> }
+  | { readonly act: "redact" | "redact elsewhere"; readonly session: string; readonly which: number }
+  | { readonly act: "search" | "clear" | "delete" | "delete elsewhere"; readonly session: string }
+  | { readonly act: "fork"; readonly session: string; readonly to: string }
+
 /** Words and their synonyms. Messages have the word, and searches the synonym. */
 const synonyms = [
   ["car", "vehicle"],
@@ -23,7 +30,7 @@ const said = messageOf(["car", "doctor", "buy", "alpha", secret], 2)
 
 const session = fc.constantFrom(...names)
 
-const step = fc.oneof(
+const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -51,6 +58,25 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constant("fork" as const), session, to: session }) },
 )
 
+const append = (...texts: ReadonlyArray<string>): Step => ({
+  act: "append",
+  session: "a",
+  messages: texts.map((text) => Message.user(text)),
+})
+
+/** Steps that once broke the law. */
+const examples: ReadonlyArray<ReadonlyArray<Step>> = [
+  // The vectors are those of a deleted log, in which other versions appended the messages.
+  [
+    append("buy"),
+    append("car"),
+    { act: "search", session: "a" },
+    { act: "delete elsewhere", session: "a" },
+    append("alpha", secret),
+    { act: "redact", session: "a", which: 1 },
+  ],
+]
+
 export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L15",
@@ -66,6 +92,11 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       steps: fc.array(step, { minLength: 3, maxLength: 30, size: "max" }),
       query: fc.constantFrom("vehicle", "physician purchase", "alpha vehicle"),
     }),
+    examples: examples.map((steps) => ({
+      strategy: fc.sample(strategies, { numRuns: 1, seed: 1 })[0]!,
+      steps: [...steps],
+      query: "vehicle",
+    })),
     describe: ({ strategy, steps, query }) =>
       `${strategy.name}; "${query}"\n${steps.map((one) => JSON.stringify(one)).join("\n")}`,
     holds: ({ strategy, steps, query }) =>
