@@ -12,6 +12,7 @@ import { revert } from "./history/revert.js"
 import type { EventLog } from "./log/EventLog.js"
 import { sessions as allSessions } from "./log/pages.js"
 import { appendMessages, checkAppend, describeAppend } from "./memory/appendMessages.js"
+import { atAnswer, atMessage, branchesOf, checkout, edit, undo } from "./memory/branching.js"
 import { compact } from "./memory/compact.js"
 import { contextOf } from "./memory/context.js"
 import { clearSession, deleteSession, redactMessage } from "./memory/erase.js"
@@ -19,6 +20,7 @@ import {
   checkCount,
   checkDescription,
   checkIdempotencyKey,
+  checkMessageName,
   checkRange,
   checkSession,
   checkSubscription,
@@ -49,6 +51,8 @@ import type { Summarizer } from "./summarize/Summarizer.js"
 export * from "./memory/MemoryService.js"
 export { InvalidInput } from "./memory/input.js"
 export type { SessionPage, SessionPageOptions } from "./memory/ownedSessions.js"
+export { UnknownBranch } from "./memory/branching.js"
+export type { BranchInfo, Edited, Undone } from "./memory/branching.js"
 export type { MessagePage, PageOptions } from "./memory/readMessages.js"
 export type { Rewrite, Rewritten } from "./memory/rewriteMessages.js"
 export { type AnyMemory, type Neutral, neutralOf } from "./memory/Neutral.js"
@@ -118,6 +122,43 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
           yield* checkAfterwards(state, strategy)
           return rewritten
         }).pipe(underWay.finished, span("memfold.rewrite", { session })),
+      edit: (session, from, given, request = {}) =>
+        Effect.gen(function* () {
+          const messages = yield* checkAppend(session, given, request)
+          yield* checkMessageName(session, from)
+          const strategy = yield* strategyOf(session, request)
+          const done = yield* edit(parts, session, atMessage(parts, from), { ...request, messages, strategy })
+          yield* checkAfterwards(done.state, strategy)
+          return done.edited
+        }).pipe(underWay.finished, span("memfold.edit", { session })),
+      regenerate: (session, { from, ...request } = {}) =>
+        Effect.gen(function* () {
+          const messages = yield* checkAppend(session, [], request)
+          if (from !== undefined) yield* checkMessageName(session, from)
+          const strategy = yield* strategyOf(session, request)
+          const done = yield* edit(parts, session, atAnswer(parts, from), { ...request, messages, strategy })
+          yield* checkAfterwards(done.state, strategy)
+          return done.edited
+        }).pipe(underWay.finished, span("memfold.regenerate", { session })),
+      branches: (session) => Effect.map(load(session), branchesOf),
+      checkout: (session, branch, request) =>
+        Effect.gen(function* () {
+          yield* load(session)
+          yield* checkCount(session, "branch", branch)
+          const strategy = yield* strategyOf(session, request)
+          const done = yield* checkout(parts, session, branch)
+          yield* checkAfterwards(done.state, strategy)
+          return done.edited
+        }).pipe(underWay.finished, span("memfold.checkout", { session })),
+      undo: (session, { pauseFor = 20, ...request } = {}) =>
+        Effect.gen(function* () {
+          yield* load(session)
+          yield* checkCount(session, "pauseFor", pauseFor)
+          const strategy = yield* strategyOf(session, request)
+          const done = yield* undo(parts, session, pauseFor)
+          yield* checkAfterwards(done.state, strategy)
+          return done.undone
+        }).pipe(underWay.finished, span("memfold.undo", { session })),
       describe: (session, change) =>
         Effect.gen(function* () {
           yield* checkSession(session)

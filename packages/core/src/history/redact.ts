@@ -27,9 +27,8 @@ import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
 import { retryTransient } from "../shell/retry.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
-import { projectionsOf, replay } from "../shell/replay.js"
+import { gapsOf, projectionsOf } from "../shell/replay.js"
 import { isOnBranch } from "../session/branches.js"
-import type { SessionState } from "../session/SessionState.js"
 import type { Segment } from "../summary/Summary.js"
 
 /** The text in place of an erased one. */
@@ -189,18 +188,15 @@ const changesFor = (
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
     const last = events.at(-1)
-    // By the position of an event: what was not on the branch that was in force with it.
-    const { state, collected: gaps } = yield* replay(session, () => breathing(events), {
-      start: (): Array<SessionState["gaps"]> => [],
-      step: (collected, { after }) => {
-        collected.push(after.gaps)
-        return collected
-      },
-    })
-    const { total } = state
+    const gaps = yield* gapsOf(session, events)
+    const inForce = gaps.at(-1) ?? []
+    const onBranch = events.filter(
+      ({ event, version }) => event._tag === "MessageAppended" && isOnBranch(inForce, version),
+    )
+    const total = onBranch.length
     const asked =
       typeof name === "number"
-        ? events.find((recorded) => indexOf(recorded) === name && isOnBranch(state.gaps, recorded.version))
+        ? onBranch[name]
         : events.find(({ version }) => version === name.version)
     const index = indexOf(asked)
     const place = {

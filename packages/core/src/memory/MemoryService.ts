@@ -16,6 +16,7 @@ import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
 import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
+import type { BranchInfo, Edited, Undone, UnknownBranch } from "./branching.js"
 import type {
   AppendedMessages,
   AtVersionOptions,
@@ -185,10 +186,10 @@ export interface Service {
   readonly describe: (session: string, change: DescriptionChange) => Effect.Effect<void, MemoryError>
   /**
    * Replaces the messages of the conversation, all or nothing: for libraries that take messages back or replace them. The
-   * function gets the messages since the last clear and returns the new list, or `null` to change nothing. It must be pure,
-   * because it runs again if another writer was first. The log keeps the old messages. If the new list only adds messages
-   * at the end, these are appended. Otherwise the session starts over with the whole list in one batch: the cost grows with
-   * the conversation, summaries are written again when they are due, and signed reasoning is left out from then on.
+   * function gets the messages of the branch in force and returns the new list, or `null` to change nothing. It must be pure,
+   * because it runs again if another writer was first. If the new list only adds messages at the end, these are appended.
+   * Otherwise it is an `edit` behind the messages that both lists begin with. It reads the whole log: where the place is known,
+   * `edit` costs less.
    *
    * With an `idempotencyKey`, a retry is applied once; for another rewrite, it fails with `IdempotencyKeyReused`.
    */
@@ -197,6 +198,52 @@ export interface Service {
     rewrite: Rewrite,
     options?: StrategyOptions & { readonly idempotencyKey?: string },
   ) => Effect.Effect<Rewritten, MemoryError | IdempotencyKeyReused>
+  /**
+   * Goes on from an earlier place with other messages: the messages before `from` stay, and `messages` come behind them, in one
+   * batch. `from` is the index of a message, or the version of the event that appended it. What was said behind the place stays
+   * in the log as a branch, to which `checkout` returns. The summary in force is the newest one that covers nothing beyond the
+   * place. Without messages, the conversation is only cut.
+   *
+   * With an `idempotencyKey`, a retry is applied once; for another edit, it fails with `IdempotencyKeyReused`. It fails with
+   * `UnknownMessage` if the branch in force has no such message.
+   */
+  readonly edit: (
+    session: string,
+    from: MessageName,
+    messages: Message | ReadonlyArray<Message>,
+    options?: StrategyOptions & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
+  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused>
+  /**
+   * Goes back to before an answer, so that the next context asks for another one: the newest answer, or the answer that the
+   * message `from` is part of. An answer is everything behind a user message. The old answer stays in the log, on a branch.
+   */
+  readonly regenerate: (
+    session: string,
+    options?: StrategyOptions & { readonly from?: MessageName; readonly idempotencyKey?: string },
+  ) => Effect.Effect<Edited, MemoryError | UnknownMessage | IdempotencyKeyReused>
+  /**
+   * The branches of a session: the branch in force, and then up to 1,000 branches that edits, regenerations and checkouts have
+   * left since the last clear, newest first.
+   */
+  readonly branches: (session: string) => Effect.Effect<ReadonlyArray<BranchInfo>, MemoryError>
+  /**
+   * Returns to a branch that was left: its messages and its summary are in force again. Fails with `UnknownBranch` if there is
+   * none with this id.
+   */
+  readonly checkout: (
+    session: string,
+    branch: number,
+    options?: StrategyOptions,
+  ) => Effect.Effect<Edited, MemoryError | UnknownBranch>
+  /**
+   * Takes back the newest compaction, edit, regeneration, checkout or clear, and says which. Undoing the undo of an edit or a
+   * checkout does it again. After a compaction was taken back, automatic compaction is paused until `pauseFor` more messages
+   * have come (20 by default).
+   */
+  readonly undo: (
+    session: string,
+    options?: StrategyOptions & { readonly pauseFor?: number },
+  ) => Effect.Effect<Undone, MemoryError | UnknownSummary>
   /** Starts the session over, without messages. The log keeps the earlier events, and the session its owner and title. */
   readonly clear: (session: string) => Effect.Effect<void, MemoryError>
   /**

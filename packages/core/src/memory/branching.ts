@@ -95,7 +95,7 @@ const indexOf = (
 ): Effect.Effect<number, SessionError | UnknownMessage> =>
   Effect.gen(function* () {
     if (typeof name === "number") {
-      if (name < total) return name
+      if (Number.isInteger(name) && name >= 0 && name < total) return name
       return yield* new UnknownMessage({ session, index: name, total })
     }
     const { version } = name

@@ -45,7 +45,7 @@ describe("a rewrite", () => {
         const events = Array.from(
           yield* Stream.runCollect(memory.events("s", { fromVersion: before.version + 1 })),
         )
-        expect(events[0]?.event._tag).toBe("SessionCleared")
+        expect(events[0]?.event._tag).toBe("BranchSwitched")
         const found = yield* memory.recall("s", "a7")
         expect(found.text).not.toContain("a7")
         expect(yield* Verify.session(yield* EventLog.EventLog, "s")).toEqual([])

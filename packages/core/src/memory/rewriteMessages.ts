@@ -1,18 +1,21 @@
 /**
- * Rewriting a conversation, for libraries that take messages back or replace them. The log keeps what was said: a rewrite
- * starts the session over with the messages that it is to have, in one batch.
+ * Rewriting a conversation, for libraries that take messages back or replace them. The conversation goes on from the last
+ * message that it keeps, in one batch; what was said behind it stays in the log, as a branch.
  */
 import { Effect, Stream } from "effect"
-import type { MessageAppended } from "../event/Event.js"
+import { edited, type Switch, switchTo } from "../engine/goBack.js"
+import type { Event } from "../event/Event.js"
 import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
 import type { Message } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
-import { messageEvents } from "../engine/append.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { retryTransient } from "../shell/retry.js"
-import type { SessionError, Sessions } from "../shell/Sessions.js"
-import { empty, type SessionState } from "../session/SessionState.js"
+import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
+import { type Gap, isOnBranch } from "../session/branches.js"
+import type { SessionState } from "../session/SessionState.js"
+import { gapsOf } from "../shell/replay.js"
+import { stateReaching } from "../shell/stateReaching.js"
 import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { checkMessages, type InvalidInput } from "./input.js"
 
@@ -40,15 +43,19 @@ export interface RewriteRequest {
   readonly idempotencyKey: string | undefined
 }
 
-/** The messages since the last clear before a version. */
-const conversationBefore = (
-  events: ReadonlyArray<RecordedEvent>,
-  version: number,
-): ReadonlyArray<Message> => {
-  const before = events.slice(0, version - 1)
-  const start = before.findLastIndex(({ event }) => event._tag === "SessionCleared") + 1
-  return before.slice(start).flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
+/** The log of a session, and what was not on the branch that was in force with each event. */
+interface ReadLog {
+  readonly events: ReadonlyArray<RecordedEvent>
+  readonly gaps: ReadonlyArray<ReadonlyArray<Gap>>
 }
+
+/** The messages of the conversation at a version. */
+const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArray<Message> =>
+  events
+    .slice(0, version)
+    .flatMap(({ event, version: at }) =>
+      event._tag === "MessageAppended" && isOnBranch(gaps[version - 1] ?? [], at) ? [event.message] : [],
+    )
 
 const same = (one: Message | undefined, other: Message | undefined): boolean =>
   one !== undefined && other !== undefined && isStored([one], [{ message: other }])
@@ -59,27 +66,30 @@ const inCommon = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Messag
   return end === -1 ? wanted.length : end
 }
 
-/** The events that make the conversation equal to a list of messages. If the list drops or changes a message, it starts over. */
-const eventsOf = (
-  { counter, strategy }: { readonly counter: TokenCounter; readonly strategy: Strategy },
+/** The switch to the first `index` messages, from the events of the session. */
+const switchAmong = (
   state: SessionState,
-  wanted: ReadonlyArray<Message>,
-  kept: number,
-) => {
-  const appends = kept === state.total
-  const messages = wanted.slice(appends ? kept : 0).map((message) => counted(counter, message))
-  const before = appends ? state : empty(state.session)
-  // What a repeated message was produced behind may have been a summary that is gone.
-  const added = messageEvents(strategy, before, messages).map(({ bound, ...event }): MessageAppended =>
-    bound === undefined ? event : { ...event, bound: { tokens: bound.tokens } },
+  index: number,
+  events: ReadonlyArray<RecordedEvent>,
+): Effect.Effect<Switch | null> => {
+  const near = switchTo(state, index)
+  if (near !== null) return Effect.succeed(near)
+  const read = (to: number) => Stream.fromIterable(events.slice(0, to))
+  return Effect.map(stateReaching(state, index, read), (before) =>
+    before === null ? null : switchTo(before, index),
   )
-  return appends ? added : [{ _tag: "SessionCleared" } as const, ...added]
 }
+
+/** Nobody says what a rewritten message was produced behind. */
+const withoutHead = (event: Event): Event =>
+  event._tag === "MessageAppended" && event.bound !== undefined
+    ? { ...event, bound: { tokens: event.bound.tokens } }
+    : event
 
 /**
  * Rewrites a conversation, in one batch, at the version that was read: if another writer was first, `rewrite` runs on what is
- * there then. It reads the whole log. If messages only come at the end, they are appended; otherwise the session starts over
- * with all of its messages, and what summaries covered is compacted again.
+ * there then. It reads the whole log. If messages only come at the end, they are appended; otherwise the conversation goes on
+ * behind the messages that stay, with the newest summary that covers nothing else.
  */
 export const rewriteMessages = (
   { sessions, counter }: { readonly sessions: Sessions; readonly counter: TokenCounter },
@@ -101,33 +111,41 @@ export const rewriteMessages = (
     let tried = false
     for (;;) {
       const events = Array.from(yield* Stream.runCollect(sessions.events(session)))
+      const log = { events, gaps: yield* gapsOf(session, events) }
       const state = yield* sessions.load(session)
       const own = events.filter((recorded) => batchIdOf(recorded) === batchId)
       const [first] = own
       const last = own.at(-1)
       if (first !== undefined && last !== undefined) {
-        const before = conversationBefore(events, first.version)
-        const after = conversationBefore(events, last.version + 1)
+        const before = conversationAt(log, first.version - 1)
+        const after = conversationAt(log, last.version)
         const wanted = yield* wantedFrom(before)
         const stored = after.map((message) => ({ message }))
         if (wanted === null || !isStored(wanted, stored)) return yield* new IdempotencyKeyReused({ session })
         const kept = inCommon(wanted, before)
         return { rewritten: { applied: true, duplicate: !tried, kept, total: after.length }, state }
       }
-      const messages = conversationBefore(events, events.length + 1)
+      const messages = conversationAt(log, events.length)
       const wanted = yield* wantedFrom(messages)
       if (wanted === null) {
         const total = messages.length
         return { rewritten: { applied: false, duplicate: false, kept: total, total }, state }
       }
       const kept = inCommon(wanted, messages)
+      if (state.version !== events.length) continue
+      const goBack = kept === state.total ? null : yield* switchAmong(state, kept, events)
+      const added = wanted.slice(kept).map((message) => counted(counter, message))
       tried = true
-      const done = yield* retryTransient(
+      const done: Committed<boolean> = yield* retryTransient(
         sessions.transact(
           session,
-          (now) =>
+          (now, time) =>
             now.version === events.length
-              ? { events: eventsOf({ counter, strategy }, now, wanted, kept), answer: true }
+              ? {
+                  events: edited(now, goBack, { messages: added, strategy, time }).map(withoutHead),
+                  answer: true,
+                  ...(goBack === null ? {} : { states: goBack.states }),
+                }
               : { events: [], answer: false },
           batchId,
         ),

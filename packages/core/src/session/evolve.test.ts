@@ -96,6 +96,7 @@ describe("MessageAppended", () => {
     expect(state.uncovered.slice()).toEqual([
       {
         index: 0,
+        version: 1,
         message: messages[0],
         time: 1_700_000_000_000,
         tokens: 10,
@@ -105,6 +106,7 @@ describe("MessageAppended", () => {
       },
       {
         index: 1,
+        version: 2,
         message: messages[1],
         time: 1_700_000_000_001,
         tokens: 10,
@@ -114,6 +116,7 @@ describe("MessageAppended", () => {
       },
       {
         index: 2,
+        version: 3,
         message: messages[2],
         time: 1_700_000_000_002,
         tokens: 10,
@@ -581,6 +584,17 @@ describe("CompactionReleased", () => {
 })
 
 describe("SessionCleared", () => {
+  /** The conversation begins behind the clear: no message before it is on the branch. */
+  const clearedAt = (version: number): Session.SessionState => {
+    const begun = empty("s")
+    return {
+      ...begun,
+      covered: { ...begun.covered, version },
+      branch: { ...begun.branch, id: version },
+      gaps: [{ from: 1, to: version }],
+    }
+  }
+
   it("starts over, whatever was, and keeps the owner and the title", () => {
     fc.assert(
       fc.property(disorder, (events) => {
@@ -593,7 +607,8 @@ describe("SessionCleared", () => {
           event: { _tag: "SessionCleared" },
         })
         const clears = events.filter(({ event }) => event._tag === "SessionCleared").length + 1
-        expect(said(cleared)).toEqual(said({ ...empty("s"), clears, description: before.description }))
+        const begun = clearedAt(events.length + 1)
+        expect(said(cleared)).toEqual(said({ ...begun, clears, description: before.description }))
         expect(cleared.version).toBe(events.length + 1)
       }),
     )
@@ -601,7 +616,7 @@ describe("SessionCleared", () => {
 
   it("makes the result of a compaction that ran before it stale", () => {
     const cleared = [...appended(chat(6)), started(4), { _tag: "SessionCleared" as const }]
-    expect(said(after(...cleared, committed(4)))).toEqual(said({ ...empty("s"), clears: 1 }))
+    expect(said(after(...cleared, committed(4)))).toEqual(said({ ...clearedAt(8), clears: 1 }))
     expect(said(after(...cleared, ...appended(chat(6)), committed(4)))).toEqual(
       said(after(...cleared, ...appended(chat(6)))),
     )

@@ -20,6 +20,7 @@ import { description } from "../projection/description.js"
 import type { Projection } from "../projection/Projection.js"
 import { commitsAfter, type History, noCommits, recordsOf, summaries } from "../projection/summaries.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
+import type { Gap } from "../session/branches.js"
 import { empty, type SessionState } from "../session/SessionState.js"
 
 /** Decodes the record that is expected at `version`. A missing event is an error, because its content is unknown. */
@@ -167,6 +168,22 @@ export const replay = <A, E, R>(
       : Effect.succeed(replayed),
   )
 }
+
+/** What was not on the branch that was in force with each event, by the position of the event. */
+export const gapsOf = (
+  session: string,
+  events: ReadonlyArray<RecordedEvent>,
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Gap>>> =>
+  Effect.map(
+    replay(session, () => Stream.fromIterable(events), {
+      start: (): Array<ReadonlyArray<Gap>> => [],
+      step: (collected, { after }) => {
+        collected.push(after.gaps)
+        return collected
+      },
+    }),
+    ({ collected }) => collected,
+  )
 
 /**
  * Computes the history of a session from its events.
