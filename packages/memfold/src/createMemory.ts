@@ -159,6 +159,21 @@ export const createMemory = <
       run((memory) => memory.rewrite(session, rewriteIn(rewrite, listCodec), requested(given)), {
         finishes: true,
       }),
+    edit: (session, from, messages, given) =>
+      run(
+        (memory) =>
+          Either.match(codec.decode(Array.isArray(messages) ? messages : [messages]), {
+            onLeft: Effect.fail,
+            onRight: (decoded) => memory.edit(session, from, decoded, requested(given)),
+          }),
+        { finishes: true },
+      ),
+    regenerate: (session, given) =>
+      run((memory) => memory.regenerate(session, requested(given)), { finishes: true }),
+    branches: (session) => run((memory) => memory.branches(session)),
+    checkout: (session, branch, given) =>
+      run((memory) => memory.checkout(session, branch, requested(given)), { finishes: true }),
+    undo: (session, given) => run((memory) => memory.undo(session, requested(given)), { finishes: true }),
     clear: (session) => run((memory) => memory.clear(session)),
     delete: (session) => run((memory) => memory.delete(session)),
     sessions: () => iterate((memory) => memory.sessions),
@@ -169,6 +184,11 @@ export const createMemory = <
       messages: (session, page) => run((memory) => memory.messages(session, page)),
       rewrite: (session, rewrite, given) =>
         run((memory) => memory.rewrite(session, rewrite, given), { finishes: true }),
+      edit: (session, from, messages, given) =>
+        run((memory) => memory.edit(session, from, messages, given), { finishes: true }),
+      regenerate: (session, given) => run((memory) => memory.regenerate(session, given), { finishes: true }),
+      branches: (session) => run((memory) => memory.branches(session)),
+      checkout: (session, branch) => run((memory) => memory.checkout(session, branch), { finishes: true }),
       clear: (session) => run((memory) => memory.clear(session)),
     },
     sessionsOf: (owner, page) => run((memory) => memory.sessionsOf(owner, page)),

@@ -1,5 +1,5 @@
 /** Processes that are killed while they fork a session, and while they change what was said: all of it is there, or nothing. */
-import { EventCodec, EventLog } from "@memfold/core"
+import { EventCodec, EventLog, Message, Session } from "@memfold/core"
 import { start } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { random } from "@memfold/harness/random"
@@ -12,15 +12,11 @@ import { bundled, findings, folder, integrity, recordsOf, textsOf, versionOf, wi
 const script = bundled("forks")
 const kills = often(12, 100)
 
-/** The texts that a session has since it was cleared last. */
+/** The texts of the branch in force. Nothing is compacted. */
 const textsNow = (log: EventLog.Service, session: string) =>
-  Effect.gen(function* () {
-    const records = yield* recordsOf(log, session)
-    const cleared = records.findLastIndex(({ type }) => type === "SessionCleared")
-    const all = yield* textsOf(log, session)
-    const before = records.slice(0, cleared + 1).filter(({ type }) => type === "MessageAppended").length
-    return all.slice(before)
-  })
+  Effect.map(Session.make(log).load(session), ({ uncovered }) =>
+    uncovered.slice().map(({ message }) => Message.text(message)),
+  )
 
 it(`${kills} kills during forks and edits leave whole copies, and one whole conversation (L14)`, async () => {
   const file = join(folder(), "chats.db")

@@ -195,9 +195,7 @@ const changesFor = (
     )
     const total = onBranch.length
     const asked =
-      typeof name === "number"
-        ? onBranch[name]
-        : events.find(({ version }) => version === name.version)
+      typeof name === "number" ? onBranch[name] : events.find(({ version }) => version === name.version)
     const index = indexOf(asked)
     const place = {
       version: last?.version ?? 0,

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import type { BudgetOutcome } from "../shell/waitForBudget.js"
 import type { Message } from "../message/Message.js"
 import type { Context } from "../render/Render.js"
+import type { MessageName } from "../history/redact.js"
 import type { Prefix } from "../session/prefix.js"
+import type { BranchInfo, Edited } from "./branching.js"
 import type { AppendedMessages, Service } from "./MemoryService.js"
 import type { MessagePage, PageOptions } from "./readMessages.js"
 import type { Rewrite, Rewritten } from "./rewriteMessages.js"
@@ -29,6 +31,22 @@ export interface Neutral {
     rewrite: Rewrite,
     options?: { readonly idempotencyKey?: string },
   ): Promise<Rewritten>
+  /** Goes on from an earlier place with other messages, as `edit` of {@link Service} does. */
+  edit(
+    session: string,
+    from: MessageName,
+    messages: Message | ReadonlyArray<Message>,
+    options?: { readonly idempotencyKey?: string; readonly prefix?: Prefix },
+  ): Promise<Edited>
+  /** Goes back to before an answer, as `regenerate` of {@link Service} does. */
+  regenerate(
+    session: string,
+    options?: { readonly from?: MessageName; readonly idempotencyKey?: string },
+  ): Promise<Edited>
+  /** The branch in force, and the branches that were left, newest first. */
+  branches(session: string): Promise<ReadonlyArray<BranchInfo>>
+  /** Returns to a branch that was left. */
+  checkout(session: string, branch: number): Promise<Edited>
   /** Starts the session over, without messages. The log keeps the earlier ones. */
   clear(session: string): Promise<void>
 }
@@ -54,6 +72,11 @@ export const neutralOf = (memory: AnyMemory): Neutral => {
     context: (session) => Effect.runPromise(memory.context(session)),
     messages: (session, options) => Effect.runPromise(memory.messages(session, options)),
     rewrite: (session, rewrite, options) => Effect.runPromise(memory.rewrite(session, rewrite, options)),
+    edit: (session, from, messages, options) =>
+      Effect.runPromise(memory.edit(session, from, messages, options)),
+    regenerate: (session, options) => Effect.runPromise(memory.regenerate(session, options)),
+    branches: (session) => Effect.runPromise(memory.branches(session)),
+    checkout: (session, branch) => Effect.runPromise(memory.checkout(session, branch)),
     clear: (session) => Effect.runPromise(memory.clear(session)),
   }
 }

@@ -108,9 +108,12 @@ describe("an edit", () => {
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("s", said(4))
-      yield* Effect.all([memory.edit("s", 2, Message.user("one")), memory.edit("s", 2, Message.user("two"))], {
-        concurrency: 2,
-      })
+      yield* Effect.all(
+        [memory.edit("s", 2, Message.user("one")), memory.edit("s", 2, Message.user("two"))],
+        {
+          concurrency: 2,
+        },
+      )
       expect(yield* contextOf()).toEqual([...texts(said(2)), "two"])
       const branches = yield* memory.branches("s")
       expect(branches).toHaveLength(3)
@@ -212,16 +215,29 @@ type Step =
   | { readonly do: "redact"; readonly at: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 4 }) }),
+  },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant("edit" as const), at: fc.nat({ max: 12 }), count: fc.nat({ max: 3 }) }),
+    arbitrary: fc.record({
+      do: fc.constant("edit" as const),
+      at: fc.nat({ max: 12 }),
+      count: fc.nat({ max: 3 }),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("checkout" as const), which: fc.nat({ max: 3 }) }) },
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom("compact" as const, "compact" as const, "clear" as const, "undo" as const, "regenerate" as const),
+      do: fc.constantFrom(
+        "compact" as const,
+        "compact" as const,
+        "clear" as const,
+        "undo" as const,
+        "regenerate" as const,
+      ),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("redact" as const), at: fc.nat({ max: 12 }) }) },
@@ -234,103 +250,107 @@ interface Page {
 }
 
 describe("branches", () => {
-  it("show what a list for each branch shows, whatever is edited, undone, compacted and redacted", () =>
-    fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), (steps) =>
-        Effect.runPromise(
-          Effect.provide(
-            Effect.gen(function* () {
-              const memory = yield* Memory.Memory
-              const page: Page = { shown: [], branches: new Map() }
-              /** The pages before switches and clears, to be undone. */
-              const undone: Array<{ readonly version: number; readonly shown: ReadonlyArray<string> }> = []
-              let count = 0
-              const messages = (n: number) =>
-                Array.from({ length: n }, (_, at) =>
-                  at % 2 === 0 ? Message.user(`word${count + at}`) : Message.assistant(`word${count + at}`),
-                )
-              for (const one of steps) {
-                const state = yield* memory.state("s")
-                const { id } = state.branch
-                if (one.do === "append") {
-                  const added = messages(one.count)
-                  count += one.count
-                  yield* memory.append("s", added)
-                  page.shown = [...page.shown, ...texts(added)]
-                } else if (one.do === "edit") {
-                  if (one.at >= page.shown.length) continue
-                  const added = messages(one.count)
-                  count += one.count
-                  page.branches.set(id, page.shown)
-                  const edited = yield* memory.edit("s", one.at, added)
-                  expect(edited.left).toBe(id)
-                  undone.push({ version: state.version + 1, shown: page.shown })
-                  page.shown = [...page.shown.slice(0, one.at), ...texts(added)]
-                } else if (one.do === "regenerate") {
-                  page.branches.set(id, page.shown)
-                  const edited = yield* memory.regenerate("s")
-                  if (edited.left !== null) undone.push({ version: state.version + 1, shown: page.shown })
-                  page.shown = page.shown.slice(0, edited.to)
-                } else if (one.do === "checkout") {
-                  const left = (yield* memory.branches("s"))[one.which]
-                  if (left === undefined || left.leftAt === null) continue
-                  page.branches.set(id, page.shown)
-                  yield* memory.checkout("s", left.id)
-                  undone.push({ version: state.version + 1, shown: page.shown })
-                  page.shown = page.branches.get(left.id)!
-                } else if (one.do === "compact") {
-                  yield* memory.compact("s")
-                } else if (one.do === "clear") {
-                  page.branches.set(id, page.shown)
-                  yield* memory.clear("s")
-                  if (page.shown.length > 0) undone.push({ version: state.version + 1, shown: page.shown })
-                  page.shown = []
-                } else if (one.do === "redact") {
-                  if (one.at >= page.shown.length) continue
-                  const text = page.shown[one.at]!
-                  yield* memory.redact("s", one.at)
-                  const without = (list: ReadonlyArray<string>) =>
-                    list.map((other) => (other === text ? "[redacted]" : other))
-                  page.shown = without(page.shown)
-                  for (const [branch, list] of page.branches) page.branches.set(branch, without(list))
-                  for (const [at, { version, shown }] of undone.entries())
-                    undone[at] = { version, shown: without(shown) }
-                } else if (one.do === "undo") {
-                  const { undone: what } = yield* memory.undo("s")
-                  if (what === "branch" || what === "clear") {
-                    const last = state.gaps.at(-1)?.to
+  it(
+    "show what a list for each branch shows, whatever is edited, undone, compacted and redacted",
+    () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), (steps) =>
+          Effect.runPromise(
+            Effect.provide(
+              Effect.gen(function* () {
+                const memory = yield* Memory.Memory
+                const page: Page = { shown: [], branches: new Map() }
+                /** The pages before switches and clears, to be undone. */
+                const undone: Array<{ readonly version: number; readonly shown: ReadonlyArray<string> }> = []
+                let count = 0
+                const messages = (n: number) =>
+                  Array.from({ length: n }, (_, at) =>
+                    at % 2 === 0 ? Message.user(`word${count + at}`) : Message.assistant(`word${count + at}`),
+                  )
+                for (const one of steps) {
+                  const state = yield* memory.state("s")
+                  const { id } = state.branch
+                  if (one.do === "append") {
+                    const added = messages(one.count)
+                    count += one.count
+                    yield* memory.append("s", added)
+                    page.shown = [...page.shown, ...texts(added)]
+                  } else if (one.do === "edit") {
+                    if (one.at >= page.shown.length) continue
+                    const added = messages(one.count)
+                    count += one.count
                     page.branches.set(id, page.shown)
-                    const before = undone.find(({ version }) => version === last)!.shown
+                    const edited = yield* memory.edit("s", one.at, added)
+                    expect(edited.left).toBe(id)
                     undone.push({ version: state.version + 1, shown: page.shown })
-                    page.shown = before
+                    page.shown = [...page.shown.slice(0, one.at), ...texts(added)]
+                  } else if (one.do === "regenerate") {
+                    page.branches.set(id, page.shown)
+                    const edited = yield* memory.regenerate("s")
+                    if (edited.left !== null) undone.push({ version: state.version + 1, shown: page.shown })
+                    page.shown = page.shown.slice(0, edited.to)
+                  } else if (one.do === "checkout") {
+                    const left = (yield* memory.branches("s"))[one.which]
+                    if (left === undefined || left.leftAt === null) continue
+                    page.branches.set(id, page.shown)
+                    yield* memory.checkout("s", left.id)
+                    undone.push({ version: state.version + 1, shown: page.shown })
+                    page.shown = page.branches.get(left.id)!
+                  } else if (one.do === "compact") {
+                    yield* memory.compact("s")
+                  } else if (one.do === "clear") {
+                    page.branches.set(id, page.shown)
+                    yield* memory.clear("s")
+                    if (page.shown.length > 0) undone.push({ version: state.version + 1, shown: page.shown })
+                    page.shown = []
+                  } else if (one.do === "redact") {
+                    if (one.at >= page.shown.length) continue
+                    const text = page.shown[one.at]!
+                    yield* memory.redact("s", one.at)
+                    const without = (list: ReadonlyArray<string>) =>
+                      list.map((other) => (other === text ? "[redacted]" : other))
+                    page.shown = without(page.shown)
+                    for (const [branch, list] of page.branches) page.branches.set(branch, without(list))
+                    for (const [at, { version, shown }] of undone.entries())
+                      undone[at] = { version, shown: without(shown) }
+                  } else if (one.do === "undo") {
+                    const { undone: what } = yield* memory.undo("s")
+                    if (what === "branch" || what === "clear") {
+                      const last = state.gaps.at(-1)?.to
+                      page.branches.set(id, page.shown)
+                      const before = undone.find(({ version }) => version === last)!.shown
+                      undone.push({ version: state.version + 1, shown: page.shown })
+                      page.shown = before
+                    }
                   }
-                }
-                expect(yield* messagesOf()).toEqual(page.shown)
-                // Everything is shown, or covered.
-                const { coveredTo, total, summary } = yield* memory.state("s")
-                expect(total).toBe(page.shown.length)
-                const context = yield* contextOf()
-                expect(context.slice(summary === null ? 0 : 1)).toEqual(page.shown.slice(coveredTo))
-                if (summary !== null) expect(context[0]).toContain(`${coveredTo})`)
-                for (const [index, word] of page.shown.entries()) {
-                  if (word === "[redacted]") continue
-                  const found = yield* memory.recall("s", word, { tokens: 10_000 })
-                  expect(found.messages.map((message) => message.index)).toContain(index)
-                }
-                for (const list of page.branches.values()) {
-                  for (const word of list) {
-                    if (page.shown.includes(word) || word === "[redacted]") continue
+                  expect(yield* messagesOf()).toEqual(page.shown)
+                  // Everything is shown, or covered.
+                  const { coveredTo, total, summary } = yield* memory.state("s")
+                  expect(total).toBe(page.shown.length)
+                  const context = yield* contextOf()
+                  expect(context.slice(summary === null ? 0 : 1)).toEqual(page.shown.slice(coveredTo))
+                  if (summary !== null) expect(context[0]).toContain(`${coveredTo})`)
+                  for (const [index, word] of page.shown.entries()) {
+                    if (word === "[redacted]") continue
                     const found = yield* memory.recall("s", word, { tokens: 10_000 })
-                    expect(found.messages.map(({ text }) => text)).not.toContain(word)
+                    expect(found.messages.map((message) => message.index)).toContain(index)
                   }
+                  for (const list of page.branches.values()) {
+                    for (const word of list) {
+                      if (page.shown.includes(word) || word === "[redacted]") continue
+                      const found = yield* memory.recall("s", word, { tokens: 10_000 })
+                      expect(found.messages.map(({ text }) => text)).not.toContain(word)
+                    }
+                  }
+                  yield* sound()
                 }
-                yield* sound()
-              }
-            }),
-            withMemory(manual),
+              }),
+              withMemory(manual),
+            ),
           ),
         ),
+        { numRuns: often(60, 1_000) },
       ),
-      { numRuns: often(60, 1_000) },
-    ), 120_000)
+    120_000,
+  )
 })

@@ -218,8 +218,7 @@ export const edit = (
       const state = yield* sessions.load(session)
       const index = yield* place(state)
       const goBack = yield* findSwitch(parts, state, index)
-      if (goBack === null && added.length === 0)
-        return { edited: describe(state, state, 0, false), state }
+      if (goBack === null && added.length === 0) return { edited: describe(state, state, 0, false), state }
       const done: Committed<boolean> = yield* sessions.transact(
         session,
         (now, time) => {
@@ -274,7 +273,9 @@ export const checkout = (
     const { sessions } = parts
     const state = yield* sessions.load(session)
     if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
-    const stateLeft = ({ branches }: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
+    const stateLeft = ({
+      branches,
+    }: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
       const left = branches.find(({ id }) => id === branch)
       return left === undefined
         ? new UnknownBranch({ session, branch })

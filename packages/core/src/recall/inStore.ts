@@ -252,10 +252,7 @@ export const inStore = (
       const batchId = batchIdOf({ id: lastId ?? "", version })
       yield* breathe() ?? Effect.void
       const { from, versions, lengths, postings } = index
-      const { part, rows } = encodePart(
-        { session, version, batchId },
-        { from, versions, lengths, postings },
-      )
+      const { part, rows } = encodePart({ session, version, batchId }, { from, versions, lengths, postings })
       yield* breathe() ?? Effect.void
       yield* store.put(session, head, [
         {
@@ -297,8 +294,7 @@ export const inStore = (
         }
         const { parts, others } = loaded
         const start = startAfter(parts, gaps)
-        const current: Tail =
-          tail?.fits(start, gaps) === true ? tail : new Tail(start, head.version, gaps)
+        const current: Tail = tail?.fits(start, gaps) === true ? tail : new Tail(start, head.version, gaps)
         current.gaps = gaps
         const end = yield* readOn(current, source, writes ? largestPart : Number.POSITIVE_INFINITY)
         tail = null
@@ -310,10 +306,7 @@ export const inStore = (
         }
         // A part of a tail that was begun earlier may have been redacted since: the redaction stands behind it.
         if (end === "part" && current.readAt !== head.version) continue
-        const isDue =
-          end === "part" ||
-          current.version - start.version >= eventsPerPart ||
-          others.length > 0
+        const isDue = end === "part" || current.version - start.version >= eventsPerPart || others.length > 0
         if (isDue && writes) {
           // What was written is read from the store. A tail that could not be written is still at hand.
           const written = yield* tryToWrite(session, loaded, current, head)

@@ -606,7 +606,7 @@ describe("SessionCleared", () => {
           time: 0,
           event: { _tag: "SessionCleared" },
         })
-        const clears = events.filter(({ event }) => event._tag === "SessionCleared").length + 1
+        const clears = before.clears + 1
         const begun = clearedAt(events.length + 1)
         expect(said(cleared)).toEqual(said({ ...begun, clears, description: before.description }))
         expect(cleared.version).toBe(events.length + 1)

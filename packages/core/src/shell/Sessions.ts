@@ -192,7 +192,10 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
   const append = (
     { state, batchId: lastBatchId }: StateInLog,
-    { list, states }: { readonly list: Array.NonEmptyReadonlyArray<Event>; readonly states: States | undefined },
+    {
+      list,
+      states,
+    }: { readonly list: Array.NonEmptyReadonlyArray<Event>; readonly states: States | undefined },
     { time, ...batch }: Required<Pick<AppendOptions, "batchId" | "retried">> & { readonly time: number },
   ): Effect.Effect<Omit<Committed<unknown>, "answer"> | VersionConflict, SessionError> =>
     Effect.gen(function* () {

@@ -22,10 +22,14 @@ export const stateReaching = <E>(
     replay(session, (to = newest) => read(to), {
       start: () => ({ place: null as number | null, found: null as SessionState | null }),
       step: ({ place, found }, { recorded: { event, version }, after }) => {
-        const isPlace = event._tag === "MessageAppended" && event.index === index - 1 && isOnBranch(gaps, version)
+        const isPlace =
+          event._tag === "MessageAppended" && event.index === index - 1 && isOnBranch(gaps, version)
         const at = isPlace ? version : place
         const hasPlace = index === 0 || (at !== null && isOnBranch(after.gaps, at))
-        return { place: at, found: hasPlace && after.clears === clears && reaches(after, index) ? after : found }
+        return {
+          place: at,
+          found: hasPlace && after.clears === clears && reaches(after, index) ? after : found,
+        }
       },
     }),
     ({ collected }) => collected.found,

@@ -236,19 +236,19 @@ const projectionFindings = (
 const vectorFindings = (
   log: EventLog,
   index: VectorIndex,
-  { state: { session }, version: end }: Progress,
+  { state, version: end }: Progress,
 ): Effect.Effect<ReadonlyArray<Finding>, LogError> =>
-  differingVectors(log, index, session).pipe(
+  differingVectors(log, index, state).pipe(
     Effect.map((differing) =>
       differing.map(({ version, problem }): Finding => ({
-        session,
+        session: state.session,
         version,
         rule: "vectors",
         detail: `${problem}; a repair drops the vectors of the session, and the next search makes them again`,
       })),
     ),
     Effect.catchTag("VectorIndexError", ({ message }) =>
-      Effect.succeed([{ session, version: end, rule: "vectors" as const, detail: message }]),
+      Effect.succeed([{ session: state.session, version: end, rule: "vectors" as const, detail: message }]),
     ),
   )
 

@@ -4,6 +4,8 @@ import { decode } from "../event/EventCodec.js"
 import type { LogError, Service as EventLog } from "../log/EventLog.js"
 import { records } from "../log/pages.js"
 import { embeddedText } from "../recall/pieces.js"
+import { isCleared as isInForce } from "../session/branches.js"
+import type { SessionState } from "../session/SessionState.js"
 import type { EntryPlace, Service as VectorIndex, VectorIndexError } from "../recall/VectorIndex.js"
 
 /** What is wrong with the vectors of a message, or with the vectors of the whole session. */
@@ -19,7 +21,7 @@ export interface DifferingVectors {
 export const differingVectors = (
   log: EventLog,
   index: VectorIndex,
-  session: string,
+  { session, gaps }: Pick<SessionState, "session" | "gaps">,
 ): Effect.Effect<ReadonlyArray<DifferingVectors>, LogError | VectorIndexError> =>
   Effect.gen(function* () {
     const kept = yield* index.load(session)
@@ -35,7 +37,7 @@ export const differingVectors = (
         const { event, version, id } = decoded.right
         if (version === place.version) isSame = id === place.event
         if (event._tag === "MessageRedacted") erased.add(event.version)
-        else if (event._tag === "SessionCleared") {
+        else if (event._tag === "SessionCleared" && isInForce(gaps, version)) {
           isCleared = version > place.version
           expected.clear()
         } else if (event._tag === "MessageAppended" && version <= place.version) {

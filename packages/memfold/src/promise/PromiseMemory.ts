@@ -732,13 +732,12 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
   describe(session: string, change: Session.DescriptionChange): Promise<void>
   /**
    * Changes what the conversation consists of, all or nothing: takes messages back, or replaces them. The log keeps what was
-   * said before. Messages at the end only are appended. Otherwise the session starts over with all its messages in one batch:
-   * it costs as much as the conversation is long, summaries are written again when they are due, and signed reasoning is left
-   * out from then on.
+   * said before. Messages at the end only are appended. Otherwise the conversation goes on behind the messages that stay, as with
+   * `edit`. It reads the whole log: where you know the place, `edit` costs less.
    *
    * @param session - the id of the session
-   * @param rewrite - a function without effects, because it runs again if another writer was first. It gets the messages since
-   *   the last clear in the format of the memory, and returns the messages that there are to be, or `null` to change
+   * @param rewrite - a function without effects, because it runs again if another writer was first. It gets the messages of
+   *   the branch in force in the format of the memory, and returns the messages that there are to be, or `null` to change
    *   nothing. Return what stays as it was given
    * @param options - `idempotencyKey`: with this key, a retry is applied once. Also a `strategy` or `settings` for this call
    * @returns whether it was applied, whether it was a duplicate, how many messages stayed, and how many there are
@@ -767,6 +766,143 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
     ) => ReadonlyArray<Formats[Format]["given"]> | null,
     options?: RequestOptions & { readonly idempotencyKey?: string },
   ): Promise<Memory.Rewritten>
+  /**
+   * Goes on from an earlier place with other messages: for a page whose user edits a message. The messages before `from` stay, and
+   * `messages` come behind them. What was said behind the place stays in the log as a branch, to which `checkout` returns. The
+   * newest summary that covers nothing beyond the place is in force; none is written again.
+   *
+   * @param session - the id of the session
+   * @param from - the first message to replace: its index (see `messages`), or `{ version }` of the event that appended it
+   * @param messages - one message or a list, in the format of the memory. Without any, the conversation is only cut
+   * @param options - `idempotencyKey`: with this key, a retry is applied once. `prefix`: as for `append`. Also a `strategy` or
+   *   `settings` for this call
+   * @returns the message indexes `[from, to)` of the new messages, the version of the session, the branch in force, the branch that
+   *   was left, and whether it was a duplicate
+   * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was changed
+   * @throws InvalidInput: the session id, the key or a message is invalid; nothing was changed
+   * @throws UnknownMessage: the branch in force has no such message; nothing was changed
+   * @throws IdempotencyKeyReused: the key was used before for another edit; nothing was changed
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.append("chat-1", { role: "user", content: "Where is my order?" })
+   * const { left } = await memory.edit("chat-1", 0, { role: "user", content: "Where is my invoice?" })
+   * // The first question again.
+   * if (left !== null) await memory.checkout("chat-1", left)
+   * await memory.close()
+   * ```
+   */
+  edit(
+    session: string,
+    from: MessageName,
+    messages: Formats[Format]["given"] | ReadonlyArray<Formats[Format]["given"]>,
+    options?: RequestOptions & { readonly idempotencyKey?: string; readonly prefix?: Session.Prefix },
+  ): Promise<Memory.Edited>
+  /**
+   * Goes back to before an answer, so that the next context asks for another one. An answer is everything behind a user message,
+   * tool calls included. The old answer stays in the log, on a branch.
+   *
+   * @param session - the id of the session
+   * @param options - `from`: a message of the answer, by its index or `{ version }`; the newest answer by default.
+   *   `idempotencyKey`: with this key, a retry is applied once. Also a `strategy` or `settings` for this call
+   * @returns as `edit`; `left` is `null` if the conversation ends with a user message already
+   * @throws InvalidInput: the session id or the key is invalid; nothing was changed
+   * @throws UnknownMessage: the branch in force has no such message; nothing was changed
+   * @throws IdempotencyKeyReused: the key was used before for something else; nothing was changed
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.regenerate("chat-1")
+   * const { messages } = await memory.context("chat-1") // ends with the question
+   * await memory.close()
+   * ```
+   */
+  regenerate(
+    session: string,
+    options?: RequestOptions & { readonly from?: MessageName; readonly idempotencyKey?: string },
+  ): Promise<Memory.Edited>
+  /**
+   * The branches of a session: the branch in force, and then up to 1,000 branches that the conversation has left since the last
+   * clear, newest first.
+   *
+   * @param session - the id of the session
+   * @throws InvalidInput: the session id is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * for (const { id, from, total, leftAt } of await memory.branches("chat-1"))
+   *   console.log(id, `messages ${from} to ${total}`, leftAt === null ? "in force" : new Date(leftAt))
+   * await memory.close()
+   * ```
+   */
+  branches(session: string): Promise<ReadonlyArray<Memory.BranchInfo>>
+  /**
+   * Returns to a branch that was left: its messages and its summary are in force again.
+   *
+   * @param session - the id of the session
+   * @param branch - the id of the branch, as `branches` lists it
+   * @param options - a `strategy` or `settings` for this call
+   * @returns as `edit`, without new messages
+   * @throws InvalidInput: the session id or the id of the branch is invalid
+   * @throws UnknownBranch: the session has left no such branch
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * const [, newest] = await memory.branches("chat-1")
+   * if (newest !== undefined) await memory.checkout("chat-1", newest.id)
+   * await memory.close()
+   * ```
+   */
+  checkout(session: string, branch: number, options?: RequestOptions): Promise<Memory.Edited>
+  /**
+   * Takes back the newest compaction, edit, regeneration, checkout or clear. Undoing the undo of an edit or a checkout does it
+   * again.
+   *
+   * @param session - the id of the session
+   * @param options - `pauseFor`: after a compaction was taken back, the number of messages without automatic compaction, 20 by
+   *   default. Also a `strategy` or `settings` for this call
+   * @returns what was taken back, `null` if there was nothing; and the version of the session
+   * @throws InvalidInput: the session id or `pauseFor` is invalid
+   * @throws LogError: the store failed
+   * @throws DamagedEvent: a stored event of the session cannot be read
+   * @throws Closed: the memory was closed
+   *
+   * @example
+   * ```ts
+   * import { createMemory } from "memfold"
+   *
+   * const memory = createMemory({ store: "sqlite:chats.db" })
+   * await memory.clear("chat-1")
+   * const { undone } = await memory.undo("chat-1")
+   * console.log(undone) // clear
+   * await memory.close()
+   * ```
+   */
+  undo(session: string, options?: RequestOptions & { readonly pauseFor?: number }): Promise<Memory.Undone>
   /**
    * Starts the session over, without messages. Message indexes start again from 0. The log keeps the earlier events.
    *
