@@ -32,6 +32,10 @@ export type InvalidInput = Memory.InvalidInput
 export const InvalidOption = Memory.InvalidOption
 export type InvalidOption = Memory.InvalidOption
 
+/** The session has left no branch with this id. */
+export const UnknownBranch = Memory.UnknownBranch
+export type UnknownBranch = Memory.UnknownBranch
+
 /** A memory layer failed. */
 export const LayersError = MemoryLayers.LayersError
 export type LayersError = MemoryLayers.LayersError

@@ -24,6 +24,12 @@ export type {
 
 /** The messages that were appended. */
 export type AppendedMessages = Memory.AppendedMessages
+/** A branch of a conversation. */
+export type BranchInfo = Memory.BranchInfo
+/** What became of an edit, a regeneration or a checkout. */
+export type Edited = Memory.Edited
+/** What `undo` has taken back. */
+export type Undone = Memory.Undone
 /** An event of a session. */
 export type SessionEvent = Event.Event
 /** An event as it is stored: with its version, id and time. */

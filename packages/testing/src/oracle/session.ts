@@ -68,15 +68,15 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
   let messages: Array<NaiveSession["messages"][number]> = []
   let active: NaiveSummary | null = null
   let running: Event.CompactionStarted | null = null
-  let dropped: NaiveSession["dropped"] = []
-  let pruned: NaiveSession["pruned"] = []
+  let dropped: Array<NaiveSession["dropped"][number]> = []
+  let pruned: Array<Event.PrunedOutput> = []
   /** The summary that was replaced, until an event marks it as superseded. */
   let unmarked: { readonly summary: string; readonly by: string } | null = null
 
   /** The conversation at each version: what a switch goes back to. */
   const past: Array<Conversation> = []
   for (const { event, version, time } of events) {
-    past.push({ messages, count: messages.length, active, dropped, pruned })
+    past.push({ messages, count: messages.length, active, dropped: [...dropped], pruned: [...pruned] })
     const wrong = (law: string, detail: string) => problems.push({ version, law, detail })
     if (unmarked !== null && event._tag !== "SummarySuperseded") {
       wrong("L1", `summary ${unmarked.summary} is still active beside ${unmarked.by}`)
@@ -112,7 +112,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
           wrong("L7", `compaction ${event.compaction} prunes and is not running`)
           break
         }
-        if (!voids.has(version)) pruned = [...pruned, ...event.outputs]
+        if (!voids.has(version)) pruned.push(...event.outputs)
         if (running.from === running.to) running = null
         break
       case "SummaryCommitted": {
@@ -129,7 +129,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         if (event.coveredTo > planned) wrong("L3", `it covers ${event.coveredTo}, planned was ${planned}`)
         if (event.coveredTo > messages.length)
           wrong("L3", `it covers ${event.coveredTo} of ${messages.length}`)
-        if (segments.length === 0) dropped = [...dropped, { from: coveredTo, to: event.coveredTo }]
+        if (segments.length === 0) dropped.push({ from: coveredTo, to: event.coveredTo })
         if (active !== null) unmarked = { summary: active.id, by: event.summary }
         const before: ReadonlyArray<Summary.Segment> = active?.segments ?? []
         active = {
@@ -168,7 +168,7 @@ export const readSession = (events: ReadonlyArray<EventCodec.RecordedEvent>): Na
         messages = before.messages.slice(0, event.index)
         active = before.active
         running = goesOn ? running : null
-        dropped = before.dropped
+        dropped = [...before.dropped]
         pruned = before.pruned.filter((cut) => cut.index < event.index)
         break
       }
