@@ -98,6 +98,7 @@ export const Stored = Schema.Struct({
   ),
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
+  invalidatedAt: Count,
   running: Schema.NullOr(
     Schema.Struct({
       compaction: Schema.String,
@@ -237,7 +238,7 @@ export const snapshot: Projection<StateInLog> = {
 }
 
 /** The version of the state in a row, as far as the row says so. */
-const versionOf = ({ data }: ProjectionRow): number | undefined => {
+export const versionOf = ({ data }: ProjectionRow): number | undefined => {
   const version = /"version":(\d+)/.exec(data)?.[1]
   return version === undefined ? undefined : Number(version)
 }

@@ -6,6 +6,7 @@ import { Effect, Either, Option } from "effect"
 import { batchIdOf, DamagedEvent, decode } from "../event/EventCodec.js"
 import { foldRecords } from "../log/pages.js"
 import type { LogError, LogPosition, LogRecord, Service as EventLog } from "../log/EventLog.js"
+import { earlierSnapshots, newestOf } from "../projection/earlierSnapshots.js"
 import { snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
 import { empty, type SessionState } from "../session/SessionState.js"
@@ -88,6 +89,13 @@ const loadSnapshot = (log: EventLog, session: string): Effect.Effect<Option.Opti
     ),
   )
 
+/** The newest of the earlier snapshots up to a version; `null` if there is none, or the store fails. */
+const loadEarlier = (log: EventLog, session: string, to: number): Effect.Effect<StateInLog | null> =>
+  retryTransient(log.projections.get(session, earlierSnapshots.kind)).pipe(
+    Effect.map((rows) => newestOf(session, rows, ({ version }) => version <= to)),
+    Effect.orElseSucceed(() => null),
+  )
+
 /**
  * Folds the log from its first event. The log is read in pages: a redaction that comes in between may have rewritten events
  * that were read already. So it is read again if it has a redaction that was not there when the read began.
@@ -114,10 +122,11 @@ const readState = (
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
     const stored = Option.getOrNull(yield* loadSnapshot(log, session))
-    const isUsable = stored !== null && (to === undefined || stored.state.version <= to)
-    if (isUsable) {
-      const read = yield* readOn(log, stored, { toVersion: to, isSnapshot: true })
-      if (read !== null) return { read, snapshotVersion: stored.state.version }
+    const isUsable = stored === null || to === undefined || stored.state.version <= to
+    const from = isUsable || to === undefined ? stored : yield* loadEarlier(log, session, to)
+    if (from !== null) {
+      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true })
+      if (read !== null) return { read, snapshotVersion: from.state.version }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
