@@ -1,0 +1,87 @@
+/** The runs of sessions, without what they are for: each run here is a line of a list, and ends when the test says so. */
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, FiberSet } from "effect"
+import { type RunEnd, Runs } from "./Runs.js"
+
+/** Lets all other fibers go on as far as they get. */
+const otherFibers = Effect.yieldNow().pipe(Effect.repeatN(50))
+
+const runsOf = (atOnce: number) =>
+  Effect.gen(function* () {
+    const begun: Array<string> = []
+    const ends = new Map<string, Deferred.Deferred<RunEnd>>()
+    const fibers = yield* FiberSet.make<void>()
+    const runs = new Runs<number>(
+      (session, take) =>
+        Effect.gen(function* () {
+          begun.push(`${session}${take()}`)
+          const end = yield* Deferred.make<RunEnd>()
+          ends.set(session, end)
+          return yield* Deferred.await(end)
+        }),
+      atOnce,
+      fibers,
+    )
+    const end = (session: string, how: RunEnd = "done") =>
+      Effect.zipRight(Deferred.succeed(ends.get(session)!, how), otherFibers)
+    const ask = (session: string, request: number) =>
+      Effect.zipRight(runs.checkNow(session, request), otherFibers)
+    return { runs, begun, ask, end }
+  })
+
+describe("runs", () => {
+  it.scoped("are so many at once, and the others in the order in which they came", () =>
+    Effect.gen(function* () {
+      const { begun, ask, end } = yield* runsOf(2)
+      for (const session of ["a", "b", "c", "d"]) yield* ask(session, 1)
+      expect(begun).toEqual(["a1", "b1"])
+      yield* end("b")
+      yield* end("c")
+      expect(begun).toEqual(["a1", "b1", "c1", "d1"])
+    }),
+  )
+
+  it.scoped("of one session are one at a time: what is asked meanwhile is one more, behind the others", () =>
+    Effect.gen(function* () {
+      const { begun, ask, end } = yield* runsOf(1)
+      yield* ask("a", 1)
+      yield* ask("b", 1)
+      yield* ask("a", 2)
+      yield* ask("a", 3)
+      yield* end("a")
+      yield* end("b")
+      yield* end("a")
+      expect(begun).toEqual(["a1", "b1", "a3"])
+    }),
+  )
+
+  it.scoped("go on as long as there is more to do, and tell how the last one ended", () =>
+    Effect.gen(function* () {
+      const { runs, begun, ask, end } = yield* runsOf(1)
+      yield* ask("a", 1)
+      yield* end("a", "more")
+      const idle = yield* Effect.fork(runs.whenIdle("a"))
+      yield* otherFibers
+      yield* end("a", "failed")
+      expect(begun).toEqual(["a1", "a1"])
+      expect(yield* idle.await.pipe(Effect.flatten)).toBe(false)
+      expect(yield* runs.whenIdle("a")).toBe(true)
+    }),
+  )
+
+  it.scoped("do not start once they are closed, and nobody waits for those in the line", () =>
+    Effect.gen(function* () {
+      const { runs, begun, ask, end } = yield* runsOf(1)
+      yield* ask("a", 1)
+      yield* ask("b", 1)
+      yield* ask("a", 2)
+      const idle = yield* Effect.fork(runs.whenIdle("b"))
+      yield* otherFibers
+      yield* runs.close(true)
+      expect(yield* idle.await.pipe(Effect.flatten)).toBe(false)
+      yield* end("a")
+      yield* ask("c", 1)
+      expect(begun).toEqual(["a1"])
+    }),
+  )
+})
