@@ -1,6 +1,6 @@
 /** The runs of sessions, without what they are for: each run here is a line of a list, and ends when the test says so. */
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, FiberSet } from "effect"
+import { Deferred, Effect, Exit, FiberSet, Option } from "effect"
 import { type RunEnd, Runs } from "./Runs.js"
 
 /** Lets all other fibers go on as far as they get. */
@@ -64,7 +64,7 @@ describe("runs", () => {
       yield* otherFibers
       yield* end("a", "failed")
       expect(begun).toEqual(["a1", "a1"])
-      expect(yield* idle.await.pipe(Effect.flatten)).toBe(false)
+      expect(yield* idle.poll).toEqual(Option.some(Exit.succeed(false)))
       expect(yield* runs.whenIdle("a")).toBe(true)
     }),
   )
@@ -78,10 +78,14 @@ describe("runs", () => {
       const idle = yield* Effect.fork(runs.whenIdle("b"))
       yield* otherFibers
       yield* runs.close(true)
-      expect(yield* idle.await.pipe(Effect.flatten)).toBe(false)
+      yield* otherFibers
+      expect(yield* idle.poll).toEqual(Option.some(Exit.succeed(false)))
       yield* end("a")
       yield* ask("c", 1)
       expect(begun).toEqual(["a1"])
+      const never = yield* Effect.fork(runs.whenIdle("c"))
+      yield* otherFibers
+      expect(yield* never.poll).toEqual(Option.some(Exit.succeed(true)))
     }),
   )
 })

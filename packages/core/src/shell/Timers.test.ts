@@ -46,7 +46,7 @@ describe("timers", () => {
       timers.delete("a")
       yield* TestClock.adjust(150)
       yield* timers.close
-      yield* timers.set("c", 300, 1)
+      yield* timers.set("c", 175, 1)
       yield* TestClock.adjust(1_000)
       expect(due).toEqual([])
     }),
