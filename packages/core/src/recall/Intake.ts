@@ -34,7 +34,7 @@ export class Intake {
     return Effect.flatMap(Deferred.make<void, TakeInError>(), (done) => {
       const { session } = source
       const other = this.underWay.get(session)
-      // What that one reads may be older than what this search is for.
+      // The other search may read an older version than this search needs.
       if (other !== undefined)
         return Effect.zipRight(
           Effect.exit(Deferred.await(other)),

@@ -14,7 +14,7 @@ import type { NearMessage } from "../search/rank.js"
 import { forgetErased, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
-/** How many pieces of a session are looked at: those behind them are hardly nearer than others. */
+/** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200
 
 /** The similarity from which a message is found, unless the embedder says otherwise. */
@@ -50,8 +50,16 @@ export interface Meaning {
     targets: ReadonlyArray<Target>,
     question?: string,
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<NearMessage>>>
-  /** Forgets a redacted message by its version, or a deleted session (law L15). */
-  readonly forget: (session: string, version?: number) => Effect.Effect<void, VectorIndexError>
+  /**
+   * Forgets a redacted message by its version, and everything else that the log of the session does not have any more
+   * (law L15): the vectors may be those of an earlier log, in which the versions named other messages.
+   */
+  readonly forgetMessage: (
+    session: string,
+    version: number,
+  ) => Effect.Effect<void, SessionError | VectorIndexError>
+  /** Forgets a session: it was deleted or cleared. */
+  readonly forgetSession: (session: string) => Effect.Effect<void, VectorIndexError>
   /** Forgets what was redacted, cleared or deleted while nobody could tell the index, in the sessions that it has. */
   readonly forgetErased: Effect.Effect<void>
 }
@@ -156,16 +164,27 @@ const makeNear = (parts: Parts, embedding: Embedding): Meaning["near"] => {
     })
 }
 
-/** Forgets what was erased in all sessions that an index has. */
-const forgetErasedIn = (index: VectorIndex, sessions: MeaningOptions["sessions"]): Effect.Effect<void> =>
-  index.sessions.pipe(
-    Stream.runForEach((session) =>
-      forgetErased(index, { session, events: (range) => sessions.events(session, range) }).pipe(
-        unlessFailed((why) => warn(left, session, why)),
+/** Makes what forgets vectors, with an embedder or without one. */
+const makeForgetting = (
+  index: VectorIndex | null,
+  sessions: MeaningOptions["sessions"],
+): Pick<Meaning, "forgetMessage" | "forgetSession" | "forgetErased"> => {
+  if (index === null)
+    return { forgetMessage: () => Effect.void, forgetSession: () => Effect.void, forgetErased: Effect.void }
+  const forgetErasedOf = (session: string) =>
+    forgetErased(index, { session, events: (range) => sessions.events(session, range) })
+  return {
+    forgetMessage: (session, version) =>
+      Effect.zipRight(index.forget(session, version), forgetErasedOf(session)),
+    forgetSession: (session) => index.forget(session),
+    forgetErased: index.sessions.pipe(
+      Stream.runForEach((session) =>
+        forgetErasedOf(session).pipe(unlessFailed((why) => warn(left, session, why))),
       ),
+      unlessFailed((why) => warn(left, "", why)),
     ),
-    unlessFailed((why) => warn(left, "", why)),
-  )
+  }
+}
 
 /** Makes what finds messages by meaning. What is embedded in the background ends with the scope. */
 export const make = ({
@@ -174,15 +193,12 @@ export const make = ({
   index,
 }: MeaningOptions): Effect.Effect<Meaning, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
-    const forgets: Pick<Meaning, "forget" | "forgetErased"> = {
-      forget: (session, version) => index?.forget(session, version) ?? Effect.void,
-      forgetErased: index === null ? Effect.void : forgetErasedIn(index, sessions),
-    }
+    const forgetting = makeForgetting(index, sessions)
     if (embedder === null || index === null)
-      return { isOn: false, near: () => Effect.succeed([]), ...forgets }
+      return { isOn: false, near: () => Effect.succeed([]), ...forgetting }
     const embedding = makeEmbedding(embedder)
     const intake = new Intake(index, embedder, embedding, scope)
-    return { isOn: true, near: makeNear({ embedder, index, intake }, embedding), ...forgets }
+    return { isOn: true, near: makeNear({ embedder, index, intake }, embedding), ...forgetting }
   })
 
 const inWords = "words alone decided a search"

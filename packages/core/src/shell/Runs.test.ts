@@ -1,4 +1,4 @@
-/** The runs of sessions, without what they are for: each run here is a line of a list, and ends when the test says so. */
+/** The runs of sessions, without their purpose: the work notes that it has begun, and ends when the test says so. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, FiberSet, Option } from "effect"
 import { type RunEnd, Runs } from "./Runs.js"
@@ -30,7 +30,7 @@ const runsOf = (atOnce: number) =>
   })
 
 describe("runs", () => {
-  it.scoped("are so many at once, and the others in the order in which they came", () =>
+  it.scoped("are limited in number: the others wait in the order in which they came", () =>
     Effect.gen(function* () {
       const { begun, ask, end } = yield* runsOf(2)
       for (const session of ["a", "b", "c", "d"]) yield* ask(session, 1)
@@ -41,18 +41,20 @@ describe("runs", () => {
     }),
   )
 
-  it.scoped("of one session are one at a time: what is asked meanwhile is one more, behind the others", () =>
-    Effect.gen(function* () {
-      const { begun, ask, end } = yield* runsOf(1)
-      yield* ask("a", 1)
-      yield* ask("b", 1)
-      yield* ask("a", 2)
-      yield* ask("a", 3)
-      yield* end("a")
-      yield* end("b")
-      yield* end("a")
-      expect(begun).toEqual(["a1", "b1", "a3"])
-    }),
+  it.scoped(
+    "of one session are one at a time: requests that come meanwhile make one more, behind the other sessions",
+    () =>
+      Effect.gen(function* () {
+        const { begun, ask, end } = yield* runsOf(1)
+        yield* ask("a", 1)
+        yield* ask("b", 1)
+        yield* ask("a", 2)
+        yield* ask("a", 3)
+        yield* end("a")
+        yield* end("b")
+        yield* end("a")
+        expect(begun).toEqual(["a1", "b1", "a3"])
+      }),
   )
 
   it.scoped("go on as long as there is more to do, and tell how the last one ended", () =>
@@ -69,7 +71,7 @@ describe("runs", () => {
     }),
   )
 
-  it.scoped("do not start once they are closed, and nobody waits for those in the line", () =>
+  it.scoped("do not start after they are closed, and nobody waits for runs in the queue", () =>
     Effect.gen(function* () {
       const { runs, begun, ask, end } = yield* runsOf(1)
       yield* ask("a", 1)

@@ -1,9 +1,9 @@
 /**
- * The runs of the work of sessions: what is at work, and the line of what waits. A session has at most one run. A session that
- * is asked for while its work runs is worked for once more when the run ends (law L11).
+ * The runs of the work of sessions: what is at work, and the queue of what waits. A session has at most one run. A session that
+ * is to be checked while its work runs is checked again when the run ends (law L11).
  *
- * Only so many sessions are at work at once. The others wait in the order in which they came, and a session whose work
- * has to run once more goes to the end of the line: one busy session does not keep the others waiting.
+ * A limited number of sessions is at work at once. The others wait in the order in which they came. A session whose work has
+ * to run once more goes to the end of the queue, so one busy session does not keep the others waiting.
  */
 import { Deferred, Effect, Exit, FiberId, FiberSet, Option, Runtime, type Tracer } from "effect"
 import { isLive } from "./clock.js"
@@ -28,7 +28,7 @@ interface Run<Request> {
   readonly ended: Deferred.Deferred<boolean>
   /** The span of the request that asked for it first. */
   readonly span: Tracer.AnySpan | undefined
-  /** The timer of a run that is not in the line yet; `null` for any other. */
+  /** The timer of a run that is not in the queue yet; `null` for any other. */
   timer: ReturnType<typeof setTimeout> | null
 }
 
@@ -44,7 +44,7 @@ declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
 
 /** The runs of all sessions. */
 export class Runs<Request> {
-  /** All runs, those that wait included. */
+  /** The runs of all sessions, also of waiting sessions. */
   private readonly runs = new Map<string, Run<Request>>()
   private readonly waiting: Array<Run<Request>> = []
   private atWork = 0
@@ -60,7 +60,7 @@ export class Runs<Request> {
     private readonly fibers: FiberSet.FiberSet<void>,
   ) {}
 
-  /** Puts a session into the line, and returns at once. If its work runs already, it runs once more, with the newest request. */
+  /** Puts a session into the queue, and returns at once. If its work runs already, it runs once more, with the newest request. */
   checkNow(session: string, request: Request): Effect.Effect<void> {
     return this.withRun(session, request, {
       isNew: (run) => this.enqueue(run),
@@ -68,7 +68,7 @@ export class Runs<Request> {
     })
   }
 
-  /** Puts a session into the line a moment later, unless {@link checkNow} comes before. In virtual time, at once. */
+  /** Puts a session into the queue a moment later, unless {@link checkNow} comes before. In virtual time, at once. */
   checkSoon(session: string, request: Request): Effect.Effect<void> {
     return Effect.clockWith((clock) =>
       isLive(clock)
@@ -89,9 +89,9 @@ export class Runs<Request> {
   }
 
   /**
-   * Starts no work any more: runs in the line end.
+   * Starts no work any more: runs in the queue end.
    *
-   * @param startsSoon whether runs that wait for their moment start before, as far as there is room for them
+   * @param startsSoon whether the runs that wait for their moment start before, up to the limit; otherwise they end, too
    */
   close(startsSoon: boolean): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -139,7 +139,7 @@ export class Runs<Request> {
     }).pipe(Effect.uninterruptible)
   }
 
-  /** Puts a run into the line. */
+  /** Puts a run into the queue. */
   private enqueue(run: Run<Request>): Effect.Effect<void> {
     return Effect.suspend(() => {
       stopTimer(run)

@@ -32,7 +32,7 @@ export interface Scheduler<Request> {
 }
 
 /**
- * Makes a scheduler of `work`. Its fibers live in the scope. When that closes, timers stop, work that waits in the line does
+ * Makes a scheduler of `work`. Its fibers live in the scope. When that closes, timers stop, work that waits in the queue does
  * not start, and other work has the time of `finish` to end; then it is interrupted.
  *
  * @param options `atOnce`: the most sessions that are at work at the same time

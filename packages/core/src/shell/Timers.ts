@@ -27,7 +27,7 @@ export const makeTimers = <Value>(
     let asleepUntil = Number.POSITIVE_INFINITY
     let isClosed = false
 
-    /** Sleeps until the earliest timer is due, does what is to be done for those that are, and so on until none is left. */
+    /** Sleeps until the earliest timer is due, does the work of all due timers, and repeats until no timer is left. */
     const sleep: Effect.Effect<void> = Effect.suspend(() => {
       const { next } = timers
       asleepUntil = next ?? Number.POSITIVE_INFINITY
