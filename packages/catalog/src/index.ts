@@ -13,6 +13,7 @@ export {
   type SystemMessages,
   type UnsupportedSection,
   wrongCacheControl,
+  wrongExtraFields,
 } from "./formats.js"
 export { byName, UnknownName } from "./names.js"
 export {

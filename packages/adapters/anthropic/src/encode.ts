@@ -4,19 +4,20 @@ import { type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, partFormOf, type Form } from "./form.js"
 import { toInput } from "./input.js"
+import { requestBlock, requestMessage } from "./request.js"
 import { placeSummaries } from "./summaries.js"
 import type { AnthropicConversation } from "./wire.js"
 
 /**
  * Options of {@link encodeMessages}.
  *
- * - `extraFields`: whether unknown fields that a message had when it was decoded are sent back (`"send"`, the
- *   default) or left out (`"omit"`). Fields that only a response has are never sent.
- * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: blank texts, empty lists,
- *   unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
+ * - `extraFields`: names of fields beyond those of the API that the server takes; they are sent back wherever a message or a
+ *   block came with them. None by default. Fields that only a response has are never sent
+ * - `exact`: `true` writes decoded messages exactly as they came, with what the API refuses: unknown fields, blank texts, empty
+ *   lists, unsigned thinking, ids of any form. The default, `false`, writes what the API accepts
  */
 export interface EncodeOptions extends Codec.SummaryOptions {
-  readonly extraFields?: "send" | "omit"
+  readonly extraFields?: ReadonlyArray<string>
   readonly exact?: boolean
   readonly cacheControl?: CacheControl
 }
@@ -79,8 +80,18 @@ class Encoder {
   private begin = 0
   private readonly ids = new Codec.CallIds({ pattern: /^[\w-]+$/, reuse: false })
 
+  private readonly extraFields: ReadonlySet<string>
+
   constructor(private readonly options: EncodeOptions) {
     this.exact = options.exact === true
+    this.extraFields = new Set(options.extraFields)
+  }
+
+  /** A block as the API takes it. */
+  private sent(block: Block): Block {
+    return this.exact
+      ? block
+      : { ...block, fields: requestBlock(block.fields, this.extraFields) as Codec.Fields }
   }
 
   private omit(message: number, part: string): undefined {
@@ -262,22 +273,18 @@ class Encoder {
     const { turns, system } = this.exact
       ? { turns: all, system: [] }
       : asAccepted(this.withoutLastThoughts(this.withoutEarlierThoughts(all, hoisted)))
-    const systemBlocks = [...hoisted, ...system]
-    const marked = withCacheControl(
-      [systemBlocks, ...turns.map(({ results, others }) => [...results, ...others])],
-      this.options.cacheControl,
+    const systemBlocks = [...hoisted, ...system].map((block) => this.sent(block))
+    const contents = turns.map(({ results, others }) =>
+      [...results, ...others].map((block) => this.sent(block)),
     )
+    const marked = withCacheControl([systemBlocks, ...contents], this.options.cacheControl)
     const encoded = {
       ...this.systemOf(systemBlocks.map(marked), form && formOf(form).content),
-      messages: turns.map((turn) =>
-        Codec.restore(
-          {
-            role: turn.role,
-            content: contentOf([...turn.results, ...turn.others].map(marked), turn.content),
-          },
-          this.options.extraFields === "omit" ? undefined : turn.fields,
-        ),
-      ),
+      messages: turns.map((turn, at) => {
+        const content = contentOf(contents[at]!.map(marked), turn.content)
+        const message = Codec.restore({ role: turn.role, content }, turn.fields)
+        return this.exact ? message : requestMessage(message, this.extraFields)
+      }),
       omitted: this.omitted,
     } as unknown as Encoded
     return this.exact ? encoded : Codec.wellFormed(encoded)

@@ -1,0 +1,166 @@
+/** What providers refuse with HTTP 400 although it was stored: a request has none of it, and the log keeps it (law L17). */
+import { anthropicViolations, chatViolations, responsesViolations } from "@memfold/strict-providers"
+import { describe, expect, it } from "vitest"
+import { createMemory, type CreateOptions } from "../src/index.js"
+
+/** The violations of a context, sent as a request, by format. */
+const violations = {
+  openai: (messages: unknown) => chatViolations({ model: "m", messages }),
+  "openai-responses": (input: unknown) => responsesViolations({ model: "m", input }),
+  anthropic: (messages: unknown) =>
+    anthropicViolations({ model: "m", max_tokens: 10, ...(messages as object) }),
+}
+type Format = keyof typeof violations
+
+const memoryOf = (format: Format, options: Partial<CreateOptions<"openai">> = {}) =>
+  createMemory({ store: "memory:", format: format as "openai", ...options })
+
+/** The context behind these messages, each an append of its own, and what the provider refuses in it. */
+const contextOf = async (
+  format: Format,
+  messages: ReadonlyArray<unknown>,
+  options: Partial<CreateOptions<"openai">> = {},
+) => {
+  await using memory = memoryOf(format, options)
+  for (const message of messages) await memory.append("s", message as never)
+  const context = await memory.context("s")
+  const stored = await memory.messages("s")
+  return { ...context, stored: stored.messages as unknown, refused: violations[format](context.messages) }
+}
+
+const user = (content: unknown) => ({ role: "user", content })
+const fn = (id: string, args = "{}") => ({ id, type: "function", function: { name: "f", arguments: args } })
+const calling = (...calls: ReadonlyArray<unknown>) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: calls,
+})
+const answer = (id: string, content = "found") => ({ role: "tool", tool_call_id: id, content })
+
+describe("fields that no request has", () => {
+  const given = [
+    { role: "system", content: "Be brief.", createdAt: "2026-01-01", name: null },
+    { ...user("Hi"), id: "m1", createdAt: 1, cache_control: { type: "ephemeral" } },
+    {
+      ...calling({ ...fn("c"), index: 0, extra_content: { google: { thought_signature: "x" } } }),
+      usage: { total_tokens: 12 },
+      reasoning: "hm",
+      reasoning_content: "hm",
+      finish_reason: "tool_calls",
+      model: "llama",
+      created: 1,
+      name: null,
+      function_call: null,
+      audio: null,
+      refusal: null,
+      annotations: [],
+    },
+    { ...answer("c"), createdAt: 2, name: null, is_error: true },
+    user([{ type: "text", text: "Go on.", cache_control: { type: "ephemeral" } }]),
+  ]
+
+  it("are in the log, and in no request of Chat Completions", async () => {
+    const { messages, stored, refused, layout } = await contextOf("openai", given)
+    expect(refused).toEqual([])
+    expect(stored).toEqual(given)
+    expect(messages[2]).toEqual(calling(fn("c")))
+    expect(layout).toContainEqual(
+      expect.objectContaining({ section: "unsupported", from: 2, parts: ["reasoning"] }),
+    )
+  })
+
+  it("are sent to a server that takes them", async () => {
+    const extraFields = ["reasoning_content", "extra_content", "cache_control"]
+    const { messages } = await contextOf("openai", given, { extraFields })
+    expect(messages).toMatchObject([
+      {},
+      { cache_control: { type: "ephemeral" } },
+      { reasoning_content: "hm", tool_calls: [{ extra_content: { google: {} } }] },
+      {},
+      { content: [{ cache_control: { type: "ephemeral" } }] },
+    ])
+    expect(JSON.stringify(messages)).not.toMatch(
+      /usage|created|finish_reason|"reasoning"|annotations|null,"a/,
+    )
+
+    await using memory = memoryOf("openai")
+    await memory.append("s", given as never)
+    const once = await memory.context("s", { extraFields: ["reasoning_content"] })
+    expect(once.messages[2]).toHaveProperty("reasoning_content", "hm")
+    await expect(memory.context("s", { extraFields: "all" as never })).rejects.toMatchObject({
+      _tag: "InvalidInput",
+    })
+    expect(() => memoryOf("openai", { extraFields: "all" as never })).toThrow('"extraFields" must be')
+  })
+
+  it("are in no request of Messages and of Responses", async () => {
+    const said = await contextOf("anthropic", [
+      { ...user("Hi"), id: "m1", createdAt: 1 },
+      {
+        role: "assistant",
+        createdAt: 2,
+        content: [
+          { type: "text", text: "4", parsed_output: null, trace: 1 },
+          { type: "tool_use", id: "t", name: "f", input: { trace: 1 }, partial_json: "" },
+        ],
+      },
+      user([{ type: "tool_result", tool_use_id: "t", content: "found", tool_name: "f" }]),
+    ])
+    expect(said.refused).toEqual([])
+    expect(JSON.stringify(said.messages)).toContain('"input":{"trace":1}')
+
+    const items = await contextOf("openai-responses", [
+      { ...user("Hi"), createdAt: 1 },
+      {
+        type: "message",
+        role: "assistant",
+        id: "msg_1",
+        status: "completed",
+        model: "m",
+        content: [{ type: "output_text", text: "4", annotations: [], trace: 1 }],
+      },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}", parsed_arguments: {}, index: 1 },
+      { type: "function_call_output", call_id: "c", output: "found", createdAt: 3, is_error: true },
+      user([{ type: "input_text", text: "Go on.", cache_control: { type: "ephemeral" } }]),
+    ])
+    expect(items.refused).toEqual([])
+  })
+})
+
+describe("arguments that are no JSON object", () => {
+  it.each(['{"cmd": "git', "", "  ", "[1,2]", "null", '"x"', "NaN"])(
+    "%j are sent as an object",
+    async (text) => {
+      const sent = text.trim() === "" ? {} : { raw_arguments: text }
+      const chat = await contextOf("openai", [user("?"), calling(fn("c", text)), answer("c"), user("!")])
+      expect(chat.refused).toEqual([])
+      expect(chat.messages[1]).toEqual(calling(fn("c", JSON.stringify(sent))))
+      expect(chat.stored).toMatchObject([{}, calling(fn("c", text)), {}, {}])
+
+      const legacy = { role: "assistant", content: null, function_call: { name: "f", arguments: text } }
+      const old = await contextOf("openai", [user("?"), legacy])
+      expect(JSON.stringify(old.messages)).not.toContain(`"arguments":${JSON.stringify(text)}`)
+
+      const call = { type: "function_call", call_id: "c", name: "f", arguments: text }
+      const output = { type: "function_call_output", call_id: "c", output: "found" }
+      const items = await contextOf("openai-responses", [user("?"), call, output, user("!")])
+      expect(items.refused).toEqual([])
+      expect(items.messages[1]).toEqual({ ...call, arguments: JSON.stringify(sent) })
+    },
+  )
+
+  it("stay the text that the model wrote where they are an object", async () => {
+    const text = '{ "id": 9007199254740993, "limit": 1e400 }'
+    const { messages } = await contextOf("openai", [user("?"), calling(fn("c", text)), answer("c")])
+    expect(messages[1]).toEqual(calling(fn("c", text)))
+  })
+})
+
+describe("ids", () => {
+  it("are unique in a request, also where a server uses them again", async () => {
+    const turn = [calling(fn("call_0")), answer("call_0"), user("Go on.")]
+    const { messages, refused } = await contextOf("openai", [user("?"), ...turn, ...turn, ...turn])
+    expect(refused).toEqual([])
+    expect(messages).toHaveLength(10)
+  })
+})
