@@ -163,4 +163,85 @@ describe("ids", () => {
     expect(refused).toEqual([])
     expect(messages).toHaveLength(10)
   })
+
+  const response = (...output: ReadonlyArray<unknown>) => ({ object: "response", id: "resp_1", output })
+  const message = (id: string) => ({
+    type: "message",
+    id,
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "4", annotations: [] }],
+  })
+  const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAA" }
+  const call = { type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "{}" }
+  const output = { type: "function_call_output", call_id: "c", output: "found" }
+
+  it.each<readonly [string, Format, ReadonlyArray<unknown>]>([
+    ["a message", "openai-responses", [response(message("msg_1"))]],
+    ["reasoning and a message", "openai-responses", [[reasoning, message("msg_1")]]],
+    ["a call", "openai-responses", [call, output]],
+    ["reasoning and a call", "openai-responses", [[reasoning, call], output]],
+    ["a call of Chat Completions", "openai", [calling(fn("c")), answer("c")]],
+    [
+      "a whole response",
+      "openai",
+      [
+        {
+          object: "chat.completion",
+          id: "chatcmpl-1",
+          choices: [{ message: { role: "assistant", content: "4" }, finish_reason: "stop" }],
+        },
+      ],
+    ],
+    [
+      "a call of Messages",
+      "anthropic",
+      [
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        user([{ type: "tool_result", tool_use_id: "t", content: "found" }]),
+      ],
+    ],
+  ])("are sent once where %s was appended twice", async (_, format, [said, ...results]) => {
+    const once = await contextOf(format, [user("?"), said, ...results, user("!")])
+    const twice = await contextOf(format, [user("?"), said, said, ...results, user("!")])
+    expect(twice.refused).toEqual([])
+    expect(twice.messages).toEqual(once.messages)
+    expect(twice.layout).toContainEqual(expect.objectContaining({ section: "left-out", from: 2, to: 3 }))
+    expect(JSON.stringify(twice.messages)).not.toContain("interrupted")
+
+    const waiting = await contextOf(format, [user("?"), said, said, ...results])
+    expect(waiting.refused.filter(({ rule }) => rule !== "last-user")).toEqual([])
+    expect(JSON.stringify(waiting.messages)).toContain(results.length > 0 ? "found" : "4")
+  })
+
+  it("are sent once where a question and its answer were appended twice", async () => {
+    for (const turn of [
+      [user("?"), message("msg_1")],
+      [user("?"), reasoning, message("msg_1")],
+      [user("?"), reasoning, call, output, message("msg_1")],
+    ]) {
+      const { refused, layout } = await contextOf("openai-responses", [turn, turn, user("!")])
+      expect(refused).toEqual([])
+      expect(layout).toContainEqual(expect.objectContaining({ section: "unsupported" }))
+    }
+  })
+
+  it("stay with what is said twice without them", async () => {
+    const said = { role: "assistant", content: "One moment …" }
+    const { messages } = await contextOf("openai", [user("?"), said, said, user("!")])
+    expect(messages).toHaveLength(4)
+  })
+
+  it("of a call that was abandoned answer the call that was made again", async () => {
+    const { messages, refused } = await contextOf("openai", [
+      user("?"),
+      calling(fn("call_0", '{"city":"Graz"}')),
+      calling(fn("call_0", '{"city":"Linz"}')),
+      answer("call_0", "9 °C"),
+    ])
+    expect(refused).toEqual([])
+    expect((messages as ReadonlyArray<object>).map((one) => ("content" in one ? one.content : null))).toEqual(
+      ["?", null, "(No result: the call was interrupted.)", null, "9 °C"],
+    )
+  })
 })

@@ -280,6 +280,28 @@ class Encoder {
     })
   }
 
+  /**
+   * Ids of items are unique in a request. What a message or reasoning with an id that was sent says has been said; any other
+   * item with such an id is sent without it.
+   */
+  private withUniqueIds(items: ReadonlyArray<Item>): ReadonlyArray<Item> {
+    const ids = new Set<unknown>()
+    return items.flatMap((item) => {
+      const { fields, message } = item
+      const { id, type } = fields
+      const isCallId = table[String(type)]?.answer?.ids.includes("id") === true
+      if (typeof id !== "string" || isCallId) return [item]
+      if (!ids.has(id)) {
+        ids.add(id)
+        return [item]
+      }
+      if (type !== "message" && type !== "reasoning" && type !== undefined)
+        return [{ message, fields: withoutIds(fields) }]
+      this.omitted.push({ message, part: type === "message" ? "text" : "opaque" })
+      return []
+    })
+  }
+
   encode(given: ReadonlyArray<Message.Message>): Encoded {
     const placed = this.exact ? { messages: given, omitted: [] } : Codec.withoutMisplacedCalls(given)
     const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
@@ -292,7 +314,7 @@ class Encoder {
         message: position,
       }))
     })
-    const sent = this.exact ? items : this.withoutLooseReasoning(items)
+    const sent = this.exact ? items : this.withoutLooseReasoning(this.withUniqueIds(items))
     const input = sent.map(({ fields }) => fields) as unknown as Array<ResponsesItem>
     return {
       input: this.exact ? input : Codec.wellFormed(input),
