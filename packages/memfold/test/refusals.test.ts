@@ -245,3 +245,42 @@ describe("ids", () => {
     )
   })
 })
+
+describe("marks of the prompt cache", () => {
+  const mark = { cache_control: { type: "ephemeral" } }
+  const turns = Array.from({ length: 7 }, (_, n) => [
+    user([{ type: "text", text: `Question ${n}?`, ...mark }]),
+    { role: "assistant", content: `Answer ${n}.` },
+  ]).flat()
+
+  it("are four at most, the newest", async () => {
+    await using memory = memoryOf("anthropic")
+    await memory.append("s", turns.slice(0, -1) as never)
+    for (const cacheControl of [undefined, true] as const) {
+      const { messages } = await memory.context("s", cacheControl === undefined ? {} : { cacheControl })
+      expect(violations.anthropic(messages)).toEqual([])
+      const text = JSON.stringify(messages)
+      expect(text.split("cache_control")).toHaveLength(5)
+      expect(
+        text.match(/"cache_control":\{"type":"ephemeral"\},"type":"text","text":"Question [3-6]/g),
+      ).toHaveLength(4)
+    }
+    expect(JSON.stringify((await memory.messages("s")).messages).split("cache_control")).toHaveLength(8)
+  })
+
+  it("count within results, too", async () => {
+    const within = Array.from({ length: 6 }, (_, n) => ({ type: "text", text: `Line ${n}`, ...mark }))
+    const { messages, refused } = await contextOf("anthropic", [
+      user("?"),
+      { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+      user([{ type: "tool_result", tool_use_id: "t", content: within, ...mark }]),
+    ])
+    expect(refused).toEqual([])
+    const sent = JSON.stringify(messages)
+    expect(sent.split("cache_control")).toHaveLength(5)
+    expect(sent.indexOf("Line 2")).toBeLessThan(sent.indexOf("cache_control"))
+    expect(
+      sent.match(/"cache_control":\{"type":"ephemeral"\},"type":"text","text":"Line [3-5]/g),
+    ).toHaveLength(3)
+  })
+})

@@ -26,7 +26,7 @@ export interface EncodeOptions extends Codec.SummaryOptions {
  * Where the prompt cache is set: a block of the request gets `cache_control`.
  *
  * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
- *   marks in a request: those that the messages have already count, and of the others the last ones are kept
+ *   marks in a request: of these and those that the messages came with, the newest four are sent
  * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
  */
 export interface CacheControl {
@@ -277,7 +277,9 @@ class Encoder {
     const contents = turns.map(({ results, others }) =>
       [...results, ...others].map((block) => this.sent(block)),
     )
-    const marked = withCacheControl([systemBlocks, ...contents], this.options.cacheControl)
+    const marked = this.exact
+      ? (block: Block) => block
+      : withCacheControl([systemBlocks, ...contents], this.options.cacheControl)
     const encoded = {
       ...this.systemOf(systemBlocks.map(marked), form && formOf(form).content),
       messages: turns.map((turn, at) => {
@@ -304,9 +306,34 @@ const markable: ReadonlySet<unknown> = new Set([
   "compaction",
 ])
 
-const isMarked = ({ fields }: Block): boolean => fields["cache_control"] != null
+/** The marks of a block, those of the blocks inside it included. */
+const marksOf = (fields: Codec.Fields): number => {
+  const { cache_control: mark, content } = fields
+  const inside = Array.isArray(content) ? content.filter(Codec.isFields) : []
+  return (mark == null ? 0 : 1) + inside.reduce((sum, one) => sum + marksOf(one), 0)
+}
 
-/** A function that gives a block its mark, if it gets one. The blocks are in the order of the request. */
+/** The fields of a block without its oldest marks; the mark of a block stands behind those inside it. */
+const withoutOldest = (fields: Codec.Fields, count: number): Codec.Fields => {
+  const marks = marksOf(fields)
+  if (count === 0 || marks === 0) return fields
+  const { cache_control: _mark, ...rest } = fields
+  const { content } = rest
+  if (!Array.isArray(content)) return rest
+  let left = count
+  const inside = content.map((one: unknown) => {
+    if (!Codec.isFields(one)) return one
+    const gone = Math.min(left, marksOf(one))
+    left -= gone
+    return withoutOldest(one, gone)
+  })
+  return { ...(left > 0 ? rest : fields), content: inside }
+}
+
+/**
+ * A function that gives a block its mark, if it gets one, and takes marks away: the newest four of the request stay. The blocks are
+ * in the order of the request.
+ */
 const withCacheControl = (
   groups: ReadonlyArray<ReadonlyArray<Block>>,
   { behind, ttl = "5m" }: CacheControl = { behind: [] },
@@ -317,12 +344,24 @@ const withCacheControl = (
     const before = end === -1 ? blocks : blocks.slice(0, end)
     return before.findLast(({ fields }) => markable.has(fields["type"])) ?? []
   })
-  const room = Math.max(mostMarks - blocks.filter(isMarked).length, 0)
-  const fresh = [...new Set(wanted.filter((block) => !isMarked(block)))]
-  const marks = new Set(room === 0 ? [] : fresh.slice(-room))
   const mark = { type: "ephemeral", ...(ttl === "5m" ? {} : { ttl }) }
-  return (block) =>
-    marks.has(block) ? { ...block, fields: { ...block.fields, cache_control: mark } } : block
+  const marked = new Map(
+    blocks.flatMap((block): ReadonlyArray<[Block, Codec.Fields]> => {
+      const fresh = wanted.includes(block) && block.fields["cache_control"] == null
+      const fields = fresh ? { ...block.fields, cache_control: mark } : block.fields
+      return marksOf(fields) === 0 ? [] : [[block, fields]]
+    }),
+  )
+  let room = mostMarks
+  for (const [block, fields] of [...marked].toReversed()) {
+    const kept = Math.min(room, marksOf(fields))
+    room -= kept
+    marked.set(block, withoutOldest(fields, marksOf(fields) - kept))
+  }
+  return (block) => {
+    const fields = marked.get(block)
+    return fields === undefined ? block : { ...block, fields }
+  }
 }
 
 /** A string where one text is all there is. */
