@@ -83,7 +83,9 @@ interface Encoded {
 /**
  * Options of one context.
  *
- * - `model` and `summaries`: the form of a summary that a provider wrote
+ * - `model`: the model that the request is for. Signed reasoning that another model wrote is left out, where the log knows its
+ *   model; the layout names it. A summary that was made for another model is sent as text
+ * - `summaries`: the form of a summary that a provider wrote
  * - `cacheControl`: marks where the prompt cache is set, for five minutes (`true`, `"5m"`) or an hour (`"1h"`). Only the
  *   format `anthropic` has such marks: three at most, so one is left for the tools. Other providers cache by themselves
  * - `extraFields`: names of fields beyond those of the API that the server takes, such as `reasoning_content`. A context has

@@ -278,9 +278,96 @@ describe("marks of the prompt cache", () => {
     expect(refused).toEqual([])
     const sent = JSON.stringify(messages)
     expect(sent.split("cache_control")).toHaveLength(5)
-    expect(sent.indexOf("Line 2")).toBeLessThan(sent.indexOf("cache_control"))
     expect(
       sent.match(/"cache_control":\{"type":"ephemeral"\},"type":"text","text":"Line [3-5]/g),
     ).toHaveLength(3)
+  })
+})
+
+describe("reasoning", () => {
+  const claude = (model: string, id: string, ...content: ReadonlyArray<unknown>) => ({
+    id,
+    type: "message",
+    role: "assistant",
+    model,
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+    content,
+  })
+  const thinking = (signature?: string) => ({ type: "thinking", thinking: "hm", signature })
+  const text = { type: "text", text: "4" }
+
+  it("of another model than that of the request is left out, and the layout names it", async () => {
+    await using memory = memoryOf("anthropic")
+    const talk = [
+      user("?"),
+      claude("claude-opus-5-20260101", "msg_1", thinking("EqQB"), text),
+      user("And?"),
+      claude("claude-sonnet-5-5", "msg_2", thinking("EqQC"), { type: "redacted_thinking", data: "x" }, text),
+      user("!"),
+    ]
+    for (const message of talk) await memory.append("s", message as never)
+    const signatures = async (model?: string) => {
+      const { messages, layout } = await memory.context("s", model === undefined ? {} : { model })
+      expect(violations.anthropic(messages)).toEqual([])
+      return {
+        sent: JSON.stringify(messages).match(/EqQ.|redacted_thinking/g) ?? [],
+        leftOut: layout.flatMap((section) => (section.section === "unsupported" ? [section] : [])),
+      }
+    }
+    const section = { section: "unsupported", tokens: 0 }
+    expect(await signatures("claude-opus-5")).toEqual({
+      sent: ["EqQB"],
+      leftOut: [{ ...section, from: 3, to: 4, parts: ["reasoning", "opaque"] }],
+    })
+    expect(await signatures("claude-sonnet-5-5")).toEqual({
+      sent: ["EqQC", "redacted_thinking"],
+      leftOut: [{ ...section, from: 1, to: 2, parts: ["reasoning"] }],
+    })
+    expect((await signatures()).sent).toHaveLength(3)
+  })
+
+  it("of another model is left out of Responses, too", async () => {
+    await using memory = memoryOf("openai-responses")
+    const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAA" }
+    const said = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      content: [{ type: "output_text", text: "4" }],
+    }
+    await memory.append("s", user("?") as never)
+    await memory.append("s", { object: "response", id: "r", model: "gpt-6", output: [item, said] } as never)
+    await memory.append("s", user("!") as never)
+    for (const [model, count] of [
+      ["gpt-6", 4],
+      ["gpt-6-2026-01-01", 4],
+      ["gpt-6-mini", 3],
+    ] as const) {
+      const { messages } = await memory.context("s", { model })
+      expect([model, messages.length, violations["openai-responses"](messages)]).toEqual([model, count, []])
+    }
+  })
+
+  it.each<readonly [string, Format, unknown]>([
+    ["unsigned", "anthropic", [thinking(), text]],
+    ["with an empty signature", "anthropic", [thinking(""), text]],
+    ["redacted without data", "anthropic", [{ type: "redacted_thinking", data: "" }, text]],
+    ["without id and content", "openai-responses", { type: "reasoning", summary: [] }],
+    [
+      "that is incomplete",
+      "openai-responses",
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gA", status: "incomplete" },
+    ],
+  ])("%s is not valid", async (_, format, content) => {
+    const said =
+      format === "anthropic"
+        ? [{ role: "assistant", content }]
+        : [[content, { role: "assistant", content: "4" }]]
+    const { messages, refused, layout } = await contextOf(format, [user("?"), ...said, user("!")])
+    expect(refused).toEqual([])
+    expect(JSON.stringify(messages)).not.toMatch(/thinking|reasoning/)
+    expect(layout).toContainEqual(expect.objectContaining({ section: "unsupported", from: 1 }))
   })
 })

@@ -1,6 +1,6 @@
 /** From memfold messages to the conversation of a Messages API request. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, isBlank, partFormOf, type Form } from "./form.js"
 import { toInput } from "./input.js"
@@ -72,6 +72,10 @@ const standsAlone = (turn: Turn | undefined): boolean => turn?.others[0]?.fields
 const isThinking = ({ fields }: Block): boolean =>
   fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
 
+/** Whether a block came whole: redacted thinking of an answer that was cut may have no data. */
+const isWhole = ({ type, data }: Codec.Fields): boolean =>
+  type !== "redacted_thinking" || (typeof data === "string" && data !== "")
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Codec.Omitted> = []
@@ -112,11 +116,13 @@ class Encoder {
         return file === undefined ? this.omit(message, "file") : Codec.restore(file, form?.fields)
       }
       case "opaque":
-        return part.provider === "anthropic" && Codec.isFields(part.data)
+        return part.provider === "anthropic" &&
+          Codec.isFields(part.data) &&
+          (this.exact || isWhole(part.data))
           ? part.data
           : this.omit(message, "opaque")
       case "reasoning": {
-        if (role !== "assistant" || (part.signature === undefined && !this.exact)) {
+        if (role !== "assistant" || !(this.exact || Message.isBound(part))) {
           return this.omit(message, "reasoning")
         }
         const signature = part.signature === undefined ? {} : { signature: part.signature }
@@ -408,6 +414,10 @@ const asAccepted = (
   return { turns, system: hoisted.flatMap(({ others }) => others) }
 }
 
+/** The messages as the model of the request takes them. */
+const ofModel = (given: ReadonlyArray<Message.Message>, { exact, model }: EncodeOptions) =>
+  Codec.withoutOtherModels(given, exact === true ? undefined : model)
+
 /**
  * Encodes messages as {@link encodeMessages} does, and reports in `omitted` what the API has no place for.
  *
@@ -425,7 +435,8 @@ export const encodeAndReport = (
   given: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
 ): Encoded => {
-  const { messages, sources, omitted: before } = placeSummaries(given, options)
+  const own = ofModel(given, options)
+  const { messages, sources, omitted: before } = placeSummaries(own.messages, options)
   const { cacheControl } = options
   const behind = cacheControl?.behind.map((position) => sources.lastIndexOf(position)) ?? []
   const encoder = new Encoder({
@@ -438,7 +449,11 @@ export const encodeAndReport = (
   const { omitted, ...conversation } = encoder.encode(messages)
   return {
     ...conversation,
-    omitted: [...before, ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message }))],
+    omitted: [
+      ...own.omitted,
+      ...before,
+      ...omitted.map((one) => ({ ...one, message: sources[one.message] ?? one.message })),
+    ],
   }
 }
 
@@ -453,7 +468,7 @@ export const encodeAndReport = (
  * - a conversation that begins with the assistant gets a first user message, and a failed call without output a text
  * - ids that the API refuses, and ids that come again, are replaced, in a call and its result alike
  *
- * Left out are: reasoning without a signature, thinking at the end of a message, blank texts (the API refuses all of
+ * Left out are: reasoning without a signature, and that of another model than `model`; thinking at the end of a message, blank texts (the API refuses all of
  * them), opaque parts of other providers, files other than images, PDFs and plain text, files of an assistant, names,
  * the fields of a response (`id`, `usage`, …), and a message of which nothing remains. {@link encodeAndReport} says
  * what it left out.

@@ -14,6 +14,7 @@ export { type Forms, forms, JsonFields, type Unsaid, withoutEmpty } from "./form
 export { withoutEarlierThoughts } from "./earlierThoughts.js"
 export { inOrder } from "./inOrder.js"
 export { withoutMisplacedCalls } from "./misplacedCalls.js"
+export { withoutOtherModels } from "./otherModels.js"
 export type { Omitted } from "./Omitted.js"
 export { type Placed, placeSummaries, type SummaryOptions } from "./summaries.js"
 export { behindStored, type SessionContext, StoredSession, type StoreOptions } from "./StoredSession.js"

@@ -44,6 +44,13 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
   partFormOf(part)?.item === undefined &&
   partFormOf(part)?.continues === undefined
 
+/** Whether reasoning came whole: the API knows it by its id, or reads it from its encrypted text. */
+const isWhole = ({ id, encrypted_content: encrypted, status }: Codec.Fields): boolean =>
+  (typeof id === "string" || typeof encrypted === "string") &&
+  encrypted !== "" &&
+  status !== "incomplete" &&
+  status !== "in_progress"
+
 const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
 
 const table = Item.items[provider]
@@ -274,7 +281,8 @@ class Encoder {
       const follows =
         next !== undefined &&
         (next["role"] === undefined || next["role"] === "assistant") &&
-        table[String(next["type"])]?.answer === undefined
+        table[String(next["type"])]?.answer === undefined &&
+        isWhole(fields)
       if (!follows) this.omitted.push({ message, part: "opaque" })
       return follows
     })
@@ -339,11 +347,13 @@ export const encodeAndReport = (
   messages: ReadonlyArray<Message.Message>,
   options: EncodeOptions = {},
 ): Encoded => {
-  const placed = placeSummaries(messages, options)
+  const own = Codec.withoutOtherModels(messages, options.exact === true ? undefined : options.model)
+  const placed = placeSummaries(own.messages, options)
   const { input, omitted } = new Encoder(options).encode(placed.messages)
   return {
     input,
     omitted: [
+      ...own.omitted,
       ...placed.omitted,
       ...omitted.map((one) => ({ ...one, message: placed.sources[one.message] ?? one.message })),
     ],
@@ -361,7 +371,7 @@ export const encodeAndReport = (
  *   (`computer_call`) is left out
  * - a summary with a window of the compaction API is sent as the items of that window
  *
- * Left out are: reasoning of other formats, reasoning without what follows from it, opaque parts of other providers,
+ * Left out are: reasoning of other formats, of another model than `model`, or that is not whole; reasoning without what follows from it, opaque parts of other providers,
  * audio, files of the assistant, names, and the error mark of results. {@link encodeAndReport} says what it left out.
  *
  * @example
