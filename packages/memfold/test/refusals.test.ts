@@ -371,3 +371,20 @@ describe("reasoning", () => {
     expect(layout).toContainEqual(expect.objectContaining({ section: "unsupported", from: 1 }))
   })
 })
+
+it("a denied approval of the Responses API is sent as the denial", async () => {
+  const denial = {
+    type: "mcp_approval_response",
+    approval_request_id: "mcpr_1",
+    approve: false,
+    reason: "Too much.",
+  }
+  const { messages, refused } = await contextOf("openai-responses", [
+    user("?"),
+    { type: "mcp_approval_request", id: "mcpr_1", server_label: "s", name: "f", arguments: "{}" },
+    denial,
+    user("!"),
+  ])
+  expect(refused).toEqual([])
+  expect(messages).toContainEqual(denial)
+})

@@ -3,6 +3,7 @@
  * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
+import { withoutResult } from "../message/approvals.js"
 import { interrupted } from "../message/items.js"
 import { answeredCall, openCallOf, takesPlaceOf } from "../message/pairs.js"
 import type { Entry } from "../session/SessionState.js"
@@ -91,7 +92,10 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       type: "tool-result",
       id: item.call.id,
       name: item.call.name,
-      output: noResult,
+      output: withoutResult(
+        item.call.id,
+        entries.map(({ message }) => message),
+      ),
       isError: true,
     }
     const { id } = item.call
