@@ -37,8 +37,10 @@ export {
   type SummarizerInContextOptions,
   type AskModel,
   type GivenSummarizer,
+  type ModelSummarizer,
   type SummarizerName,
   summarizerOf,
   summarizers,
   nameOfThrown,
+  wrongSummarizer,
 } from "./summarizers.js"

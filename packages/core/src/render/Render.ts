@@ -298,7 +298,8 @@ export const render = (
     ...state.uncovered.slice(coveredTo, preambleTo),
     ...pinnedGroups(capped),
   ]
-  const doubled = leaveOutDoubled(state.uncovered.slice(shownFrom, openFrom))
+  const uncoveredEntries = state.uncovered.slice(shownFrom, openFrom)
+  const doubled = leaveOutDoubled(uncoveredEntries)
   const pinnedItems = leaveOutUnpaired(pinnedEntries, null, boundReasoning)
   // A group that the provider can still answer is the newest one.
   const shownItems = leaveOutUnpaired(doubled.entries, state.structure.open?.from ?? null, boundReasoning)

@@ -21,7 +21,7 @@ import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
 import { compose } from "../engine/Composition.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
-import { chunks, fitting, smallestRoom } from "../engine/chunks.js"
+import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
 
@@ -165,8 +165,9 @@ const callFor = (
   Effect.gen(function* () {
     const { counter, summarizer } = writers
     const { session } = before
-    const least = smallestRoom(summarizer.maxInputTokens)
-    const window = (summarizer.maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
+    const maxInputTokens = maxInputOf(summarizer, writers.strategy)
+    const least = smallestRoom(maxInputTokens)
+    const window = (maxInputTokens ?? Number.POSITIVE_INFINITY) / marginOf(counter)
     const all = chunks(
       counter,
       rest.map(({ message }) => message),

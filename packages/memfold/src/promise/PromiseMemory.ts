@@ -130,8 +130,8 @@ export interface CreateOptions<
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
    * Writes the summaries: `"extractive"` (default; picks sentences, needs no model and no network), `"echo"` (writes only
-   * the range, for tests), a function that asks a model, or a service. In a list, each one is the fallback of the one
-   * before it.
+   * the range, for tests), a function that asks a model, `{ ask, maxInputTokens }` to state the model's window, or a service. In
+   * a list, each one is the fallback of the one before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /** What recall searches with; words alone by default. */

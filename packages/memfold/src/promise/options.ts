@@ -9,6 +9,7 @@ import {
   type SystemMessages,
   unknownSettings,
   wrongExtraFields,
+  wrongSummarizer,
 } from "@memfold/catalog"
 import { isLogger } from "./logging.js"
 import type { AsyncHooks, CreateOptions, RecallParts } from "./PromiseMemory.js"
@@ -180,10 +181,8 @@ export const checkOptions = (options: CreateOptions<keyof Formats, SystemMessage
   }
   const given: ReadonlyArray<unknown> = Array.isArray(summarizer) ? summarizer : [summarizer]
   for (const one of given) {
-    const isService = typeof one === "object" && one !== null && "summarize" in one
-    if (!isNamed(one) && typeof one !== "function" && !isService) {
-      refuse("summarizer", "the name of one, a function that asks a model, a summarizer, or a list of these")
-    }
+    const wrongOne = isNamed(one) ? null : wrongSummarizer(one)
+    if (wrongOne !== null) refuse("summarizer", wrongOne)
   }
 }
 
