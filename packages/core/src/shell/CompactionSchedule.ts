@@ -17,7 +17,7 @@ import { marginOf } from "../message/TokenCounter.js"
 import { span } from "../observe/spans.js"
 import { nextCheck } from "../policy/decide.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { SessionState } from "../session/SessionState.js"
+import { contextTokens, type SessionState } from "../session/SessionState.js"
 import { compareShadow } from "./compareShadow.js"
 import { Leases } from "./Leases.js"
 import * as Learning from "./Learning.js"
@@ -82,6 +82,23 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
     const compaction: CompactionParts = { ...parts, leases }
     /** The failed runs in a row of each session. */
     const failures = new Map<string, number>()
+    /** The sessions whose compaction waits for something to gain. */
+    const waiting = new Set<string>()
+
+    /** Says once that a compaction waits: more messages alone will not bring the context below the limit. */
+    const sayWaiting = (due: Due): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const { session } = due.state
+        if (due._tag === "Compact" || due.reason !== "nothing-to-gain") {
+          if (due._tag === "Compact" || due.reason === "not-due") waiting.delete(session)
+          return Effect.void
+        }
+        if (waiting.has(session)) return Effect.void
+        waiting.add(session)
+        return Effect.logWarning(
+          "a compaction waits: the context would stay above its limit; tools, instructions and what stays verbatim take the room",
+        ).pipe(Effect.annotateLogs({ session, tokens: contextTokens(due.state) }))
+      })
 
     /** What is due for a state, with the locks that this process respects. */
     const lookAt = (state: SessionState, strategy: Strategy, now: number): Due =>
@@ -188,6 +205,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
         const now = yield* Clock.currentTimeMillis
         const due = lookAt(state, strategy, now)
         if (shadow !== undefined) yield* compareShadow(shadow, due, { ...circumstances, now })
+        if (mode === "inline" || mode === "background") yield* sayWaiting(due)
         if (mode === "inline" && isDue(due))
           yield* learned(session, compactDue(compaction, session, strategy))
         if (mode !== "background") return
@@ -231,6 +249,7 @@ export const make = (parts: ScheduleParts): Effect.Effect<CompactionSchedule, ne
       forget: (session) => {
         scheduler.forget(session)
         failures.delete(session)
+        waiting.delete(session)
         leases.forget(session)
         learning.forget(session)
       },
