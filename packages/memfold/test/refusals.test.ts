@@ -1,4 +1,5 @@
 /** What providers refuse with HTTP 400 although it was stored: a request has none of it, and the log keeps it (law L17). */
+import * as Anthropic from "@memfold/anthropic"
 import { anthropicViolations, chatViolations, responsesViolations } from "@memfold/strict-providers"
 import { describe, expect, it } from "vitest"
 import { createMemory, type CreateOptions } from "../src/index.js"
@@ -387,4 +388,18 @@ it("a denied approval of the Responses API is sent as the denial", async () => {
   ])
   expect(refused).toEqual([])
   expect(messages).toContainEqual(denial)
+})
+
+describe("numbers that a double does not hold", () => {
+  const written = '{"id":9007199254740993,"limit":1e400,"city":"Graz"}'
+  const kept = { id: "9007199254740993", limit: "1e400", city: "Graz" }
+
+  it("keep their digits on the way to Anthropic", async () => {
+    await using memory = memoryOf("openai")
+    await memory.append("s", [user("?"), calling(fn("c", written)), answer("c")] as never)
+    const { messages } = await memory.neutral.context("s")
+    const { messages: sent } = Anthropic.encodeMessages(messages)
+    expect(violations.anthropic({ messages: sent })).toEqual([])
+    expect(JSON.parse(JSON.stringify(sent[1]))).toMatchObject({ content: [{ input: kept }] })
+  })
 })

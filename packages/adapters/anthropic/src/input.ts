@@ -15,7 +15,7 @@ export const toArguments = (input: Codec.Fields): string | undefined => {
 
 /**
  * The input of a call: the object that the text is, `{}` for no text, otherwise
- * `{ "raw_arguments": "<the text>" }`. Numbers beyond the precision of a double lose their last digits.
+ * `{ "raw_arguments": "<the text>" }`. A number that a double does not hold is a text with its digits.
  */
 export const toInput = (text: string): Codec.Fields =>
   text === "" ? {} : (Codec.objectOf(text) ?? { [Codec.rawArguments]: text })

@@ -1,13 +1,14 @@
 /** Arguments of a call, as providers take them: a JSON object, whatever the model wrote. */
+import { parseExactly } from "./exactNumbers.js"
 import { type Fields, isFields } from "./fields.js"
 
 /** The field that holds arguments which are no JSON object, so that the model still sees what it wrote. */
 export const rawArguments = "raw_arguments"
 
-/** The object that a text is; `undefined` if it is none. */
+/** The object that a text is; `undefined` if it is none. A number that a double does not hold is a text with its digits. */
 export const objectOf = (text: string): Fields | undefined => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactly(text)
     return isFields(value) ? value : undefined
   } catch {
     // Models do write broken JSON; it goes the same way as a list or a number.

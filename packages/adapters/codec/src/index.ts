@@ -20,6 +20,7 @@ export { type Placed, placeSummaries, type SummaryOptions } from "./summaries.js
 export { behindStored, type SessionContext, StoredSession, type StoreOptions } from "./StoredSession.js"
 export { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 export { type Frozen, freeze, Special, thaw } from "./values.js"
+export { parseExactly } from "./exactNumbers.js"
 export { known, type Known, onlyKnown } from "./known.js"
 export { objectArguments, objectOf, rawArguments } from "./callArguments.js"
 export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
