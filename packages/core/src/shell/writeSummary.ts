@@ -16,6 +16,7 @@ import type { Lock, WrittenSummary } from "../engine/compaction.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 import { boundaryBefore, withoutPinned } from "../session/SessionState.js"
+import { withoutPromptForms } from "../session/systemPrompt.js"
 import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
 import { SummarizerError } from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
@@ -99,7 +100,11 @@ const writeSegment = (
 ): Effect.Effect<Progress> =>
   Effect.gen(function* () {
     const { part, from, previous } = assignment
-    const entries = withoutPinned(before.uncovered.slice(part.from, part.to))
+    const range = before.uncovered.slice(part.from, part.to)
+    const pinned = [...before.pinned, ...before.uncovered.slice(before.coveredTo, part.to)].filter(
+      (entry) => entry.pinned,
+    )
+    const entries = withoutPromptForms(withoutPinned(range), pinned)
     const notes = part.kind === "turn-prefix" ? writers.strategy.toolNotes?.failures : undefined
     const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
     let finished: Text = { text: earlier?.text ?? previous, to: part.from }
