@@ -345,15 +345,17 @@ const withCacheControl = (
   { behind, ttl = "5m" }: CacheControl = { behind: [] },
 ): ((block: Block) => Block) => {
   const blocks = groups.flat()
-  const wanted = behind.flatMap((position) => {
-    const end = blocks.findIndex(({ message }) => message > position)
-    const before = end === -1 ? blocks : blocks.slice(0, end)
-    return before.findLast(({ fields }) => markable.has(fields["type"])) ?? []
-  })
+  const wanted = new Set(
+    behind.map((position) => {
+      const end = blocks.findIndex(({ message }) => message > position)
+      const before = end === -1 ? blocks : blocks.slice(0, end)
+      return before.findLast(({ fields }) => markable.has(fields["type"]))
+    }),
+  )
   const mark = { type: "ephemeral", ...(ttl === "5m" ? {} : { ttl }) }
   const marked = new Map(
     blocks.flatMap((block): ReadonlyArray<[Block, Codec.Fields]> => {
-      const fresh = wanted.includes(block) && block.fields["cache_control"] == null
+      const fresh = wanted.has(block) && block.fields["cache_control"] == null
       const fields = fresh ? { ...block.fields, cache_control: mark } : block.fields
       return marksOf(fields) === 0 ? [] : [[block, fields]]
     }),
@@ -460,8 +462,8 @@ export const encodeAndReport = (
 /**
  * Encodes messages for a Messages API request. `decodeMessages` gives the same messages back (L16: codecs lose nothing).
  *
- * - system messages are hoisted into `system`, wherever they stand, except those that were decoded from among the
- *   messages and stand right behind a user message
+ * - system messages are hoisted into `system`, wherever they stand, except a system message that was decoded from among
+ *   the messages and stands right behind a user message
  * - neighbours of the same role become one message; tool results come first in it
  * - a summary with a block of the compaction API is sent as that block, if it comes first in `messages`; otherwise as text
  * - arguments that are no JSON object are sent as `{ "raw_arguments": "<the text>" }`, empty ones as `{}`

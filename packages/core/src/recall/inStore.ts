@@ -31,7 +31,7 @@ import { indexKind, partsIn, partsKey, partsRow } from "./storedIndex.js"
 export interface InStoreOptions {
   /** How many postings the process keeps of messages that are in no part yet; as for {@link inProcess}. */
   readonly capacity?: number
-  /** A part is written when there are so many events behind the last one; 32 by default. */
+  /** A part is written when this many events have come since the last part; 32 by default. */
   readonly eventsPerPart?: number
   /** The most messages of a part, and of one write; 1,024 by default. Making one holds the event loop for some 40 ms. */
   readonly largestPart?: number

@@ -1,6 +1,6 @@
 /**
- * Engines with a fault, each made by changing a line of this one. The simulation has to find every one of them, by the
- * law that names its fault: one that lives shows that a law is missing.
+ * Engines with a fault, each made by changing a line of this engine. The simulation has to find every one of them, by the
+ * law that names its fault: a surviving mutant shows that a law is missing.
  */
 
 /** One place of `packages/core/src`, and what stands there in the mutant. */
