@@ -7,9 +7,10 @@ import type { Entry } from "./SessionState.js"
 
 /** The text of a system message that says nothing else; `null` for any other message. */
 const textOf = (message: Message): string | null => {
+  if (message.role !== "system") return null
   const parts = partsFor(message)
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
-  return message.role === "system" && texts.length === parts.length ? texts.join("\n").trim() : null
+  return texts.length === parts.length ? texts.join("\n").trim() : null
 }
 
 /** How much of the longer text two forms of a prompt have in common, at their beginning and their end. */
@@ -17,7 +18,8 @@ const commonShare = 2 / 3
 
 /** Whether a system message is a system prompt in a new form: nearly all of its text is the same. */
 export const isNewForm = (earlier: Message, later: Message): boolean => {
-  const [one, other] = [textOf(earlier), textOf(later)]
+  const other = textOf(later)
+  const one = other === null ? null : textOf(earlier)
   if (one === null || other === null || one === "" || other === "") return false
   const shorter = Math.min(one.length, other.length)
   let start = 0
