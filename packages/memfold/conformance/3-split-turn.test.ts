@@ -1344,9 +1344,12 @@ describe("edge case 5: the store cannot be read", () => {
       giveEvents(file)
       expect(await on(file, (another) => another.context("chat"))).toEqual(chatContext)
     })
-    // What is stored besides the log is done without.
-    change(file, "ALTER TABLE projections RENAME TO gone")
+    // What is stored besides the log is made again, or done without where another program has changed the log's own tables.
     const said = warnings()
+    change(file, "ALTER TABLE projections RENAME TO gone")
+    expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
+    expect(said.join("\n")).toContain("they are made again")
+    change(file, "ALTER TABLE events ADD COLUMN note TEXT; DROP TABLE projections")
     expect(await on(file, (memory) => memory.context("chat"))).toEqual(chatContext)
     expect(said.join("\n")).toContain("a snapshot could not be read")
   })
@@ -1967,17 +1970,24 @@ describe("why a rebuild starts from the log", () => {
       "DELETE FROM summaries",
       "UPDATE summaries SET summary_text = 'something else', compact_up_to_index = 3",
       "UPDATE summaries SET is_active = 0, status = 'invalid'",
+      "DROP TABLE summaries",
+      "DROP TABLE summaries; CREATE TABLE summaries (id INTEGER, text TEXT)",
+      "DROP TABLE summaries; DROP TABLE projections; DROP VIEW log",
     ]) {
       // Read from the log's start, and from a snapshot.
-      for (const snapshots of ["", "; DELETE FROM projections WHERE kind = 'snapshot'"]) {
+      for (const snapshots of ["", "DELETE FROM projections WHERE kind = 'snapshot';"]) {
         const file = copyOf(chat)
-        change(file, harm + snapshots)
+        change(file, snapshots + harm)
         await on(file, async (memory) => {
           expect(await memory.context("chat")).toEqual(chatContext)
           expect(await memory.summaries("chat")).toEqual(known)
           await each(memory, "chat", exchanges(7))
           expect((await memory.state("chat")).coveredTo).toBeGreaterThan(25)
         })
+        const statuses = rows(file, "SELECT status FROM summaries ORDER BY version")
+        expect(statuses.length).toBeGreaterThan(known.length)
+        expect(statuses.filter(({ status }) => status === "active")).toHaveLength(1)
+        expect(rows(file, "SELECT count(*) AS n FROM log")).not.toEqual([{ n: 0 }])
       }
     }
   })

@@ -113,8 +113,7 @@ function* lowest(
   const found = new Float64Array(all.reduce((sum, { scores }) => sum + scores.length, 0))
   let count = 0
   for (const { scores, near } of all)
-    for (let index = 0; index < scores.length; index++)
-      if (near[index] !== 0) found[count++] = scores[index]!
+    for (let index = 0; index < scores.length; index++) if (near[index] !== 0) found[count++] = scores[index]!
   if (count <= mostCandidates) return { score: 0, ties: 0 }
   yield
   const sorted = found.subarray(0, count).toSorted()
