@@ -1599,9 +1599,9 @@ describe("enhancement 2: tool failures", () => {
 })
 
 describe("enhancement 3: files", () => {
-  const touching = (name: string, id: string, args: object) => [
+  const touching = (name: string, id: string, args: object, output = "done") => [
     Message.call([{ id, name, arguments: JSON.stringify(args) }]),
-    Message.result({ id, output: "done" }),
+    Message.result({ id, output }),
   ]
   const turn = [
     user(50),
@@ -1635,6 +1635,26 @@ describe("enhancement 3: files", () => {
     expect(await summaryAfter(turn, next)).toContain(
       "<modified-files>\nsrc/b.ts\nsrc/c.ts\nsrc/e.ts\n</modified-files>",
     )
+    // A call that failed has changed nothing, whether its result says so in a field or in words; a patch in a command changes files.
+    const [failedCall, failedResult] = touching("edit_file", "9", { path: "src/y.ts" }, "no")
+    const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/f.ts\n*** End Patch\nEOF"
+    const failing = [
+      user(50),
+      ...touching("edit_file", "7", { path: "src/x.ts" }, "File not found: src/x.ts"),
+      ...touching("read_file", "8", { path: "src/z.ts" }, "cat: src/z.ts: No such file or directory"),
+      failedCall!,
+      {
+        ...failedResult!,
+        parts: failedResult!.parts.map((part) =>
+          part.type === "tool-result" ? { ...part, isError: true } : part,
+        ),
+      },
+      ...touching("shell", "10", { command: ["bash", "-lc", patch] }),
+      ...answers(7, 100),
+    ]
+    const text = await summaryAfter(failing)
+    expect(text).toContain("<modified-files>\nsrc/f.ts\n</modified-files>")
+    expect(text).not.toContain("<read-files>")
   })
 })
 
