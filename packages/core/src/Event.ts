@@ -11,6 +11,7 @@ export {
   FactsLearned,
   MessageAppended,
   MessageRedacted,
+  MessageSetAside,
   PlannedPart,
   PrunedOutput,
   SessionCleared,

@@ -11,7 +11,9 @@ import { ofTokens } from "@memfold/testing"
 import { quarter } from "@memfold/testing/fakes"
 import { start } from "@memfold/harness/children"
 import { driverPath, lockProgram, openDriver } from "@memfold/harness/sqlite"
+import * as Repair from "@memfold/cli/command/repair"
 import * as Replay from "@memfold/cli/command/replay"
+import * as Verify from "@memfold/cli/command/verify"
 import {
   createMemory,
   type CreateOptions,
@@ -1441,7 +1443,7 @@ describe("edge case 8: nothing to rebuild from", () => {
     })
     expect(said.join("\n")).toContain("a compaction failed")
     expect(summaries.map(({ status }) => status)).toEqual(["invalid", "invalid"])
-    // A damaged message cannot be made anew: the error names its place, and other sessions are not touched.
+    // A damaged message cannot be made anew: the session goes on without it, the layout names it, and a repair sets it aside.
     const file = copyOf(chat)
     await on(file, (memory) => memory.append("other", user(10)))
     change(
@@ -1449,13 +1451,25 @@ describe("edge case 8: nothing to rebuild from", () => {
       "DELETE FROM projections WHERE kind = 'snapshot'; UPDATE events SET data = '{' WHERE session = 1 AND version = 3",
     )
     await on(file, async (memory) => {
-      await expect(memory.context("chat")).rejects.toMatchObject({
-        _tag: "DamagedEvent",
-        session: "chat",
-        version: 3,
-      })
+      expect(textsOf(await memory.context("chat"))).toEqual(textsOf(chatContext))
+      expect(await memory.messages("chat", { limit: 30 })).toMatchObject({ total: 28, unreadable: [2] })
       expect((await memory.context("other")).messages).toHaveLength(1)
     })
+    // The newest one is no longer covered.
+    change(
+      file,
+      "DELETE FROM projections WHERE kind = 'snapshot'; UPDATE events SET data = '{' WHERE id = (SELECT max(id) FROM events WHERE session = 1 AND type = (SELECT id FROM types WHERE name = 'MessageAppended'))",
+    )
+    await on(file, async (memory) => {
+      const { layout } = await memory.context("chat")
+      expect(layout).toContainEqual({ section: "unreadable", from: 27, to: 28, tokens: 0 })
+      await memory.append("chat", user(10))
+      expect((await memory.state("chat")).total).toBe(29)
+    })
+    const store = `sqlite:${file}`
+    const repairs = await commandLine(Repair.command, "--store", store)
+    expect(repairs.join("\n")).toContain("aside, which cannot be read")
+    expect((await commandLine(Verify.command, "--store", store)).at(-1)).toContain("clean")
   })
 
   it("3.115 all goes on without a summary: less good, and usable", async () => {

@@ -13,6 +13,7 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
   recalled: "earlier messages that fit the message to answer",
   current: "the message to answer",
   gap: "left out by the strategy's cap",
+  unreadable: "damaged where they are stored; left out",
   "left-out": "reasoning that the provider would refuse here; left out",
   open: "tool calls that wait for results, and what follows; left out until then",
 }

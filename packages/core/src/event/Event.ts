@@ -195,6 +195,13 @@ export const MessageRedacted = Schema.TaggedStruct("MessageRedacted", {
 })
 export type MessageRedacted = typeof MessageRedacted.Type
 
+/**
+ * The message at `version` cannot be read, and the session goes on without it for good: `memfold repair` says so. The damaged
+ * record stays in the log.
+ */
+export const MessageSetAside = Schema.TaggedStruct("MessageSetAside", { version: Schema.NonNegativeInt })
+export type MessageSetAside = typeof MessageSetAside.Type
+
 /** The session was cleared: message indexes start at 0 again. The log keeps the earlier events. */
 export const SessionCleared = Schema.TaggedStruct("SessionCleared", {})
 export type SessionCleared = typeof SessionCleared.Type
@@ -258,6 +265,7 @@ export const Event = Schema.Union(
   FactsLearned,
   FactRemoved,
   MessageRedacted,
+  MessageSetAside,
   SessionCleared,
   SessionDescribed,
 )
@@ -278,6 +286,7 @@ export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   FactsLearned: 1,
   FactRemoved: 1,
   MessageRedacted: 1,
+  MessageSetAside: 1,
   SessionCleared: 1,
   SessionDescribed: 1,
 }

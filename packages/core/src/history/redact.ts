@@ -177,8 +177,12 @@ const sinceClear = (
   return { events: events.slice(start, end), isLast: next === -1 }
 }
 
-const indexOf = (recorded: RecordedEvent | undefined): number | null =>
-  recorded?.event._tag === "MessageAppended" ? recorded.event.index : null
+const isMessage = ({ event }: RecordedEvent): boolean =>
+  event._tag === "MessageAppended" || event._tag === "DamagedMessage"
+
+/** The index of a message among the events since a clear; `null` if the event is none. */
+const indexOf = (recorded: RecordedEvent, current: ReadonlyArray<RecordedEvent>): number | null =>
+  isMessage(recorded) ? current.filter(isMessage).indexOf(recorded) : null
 
 const changesFor = (
   sessions: Sessions,
@@ -190,12 +194,13 @@ const changesFor = (
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
     const last = events.at(-1)
     const latest = sinceClear(events, events.length)
-    const total = latest.events.filter(({ event }) => event._tag === "MessageAppended").length
+    const total = latest.events.filter(isMessage).length
     const asked =
       typeof name === "number"
-        ? latest.events.find((recorded) => indexOf(recorded) === name)
+        ? latest.events.filter(isMessage)[name]
         : events.find(({ version }) => version === name.version)
-    const index = indexOf(asked)
+    const index =
+      asked === undefined ? null : indexOf(asked, sinceClear(events, events.indexOf(asked)).events)
     const place = {
       version: last?.version ?? 0,
       total,
@@ -227,6 +232,8 @@ const changesFor = (
         // Damaged data can hold anything, the message's text included.
         if (event._tag === "DamagedSummary")
           return [{ version, schemaVersion: schemaVersions.SummaryCommitted, data: "{}" }]
+        if (event._tag === "DamagedMessage")
+          return [{ version, schemaVersion: schemaVersions.MessageAppended, data: "{}" }]
         const redactedEvent = changed.get(version)
         if (redactedEvent === undefined) return []
         return [encodeRewritten({ ...recorded, event: redactedEvent })]

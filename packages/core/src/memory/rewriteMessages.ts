@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import type { MessageAppended } from "../event/Event.js"
-import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
+import { batchIdOf, type RecordedEvent, unreadable } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
 import type { Message } from "../message/Message.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
@@ -47,7 +47,10 @@ const conversationBefore = (
 ): ReadonlyArray<Message> => {
   const before = events.slice(0, version - 1)
   const start = before.findLastIndex(({ event }) => event._tag === "SessionCleared") + 1
-  return before.slice(start).flatMap(({ event }) => (event._tag === "MessageAppended" ? [event.message] : []))
+  return before.slice(start).flatMap(({ event }) => {
+    if (event._tag === "DamagedMessage") return [unreadable]
+    return event._tag === "MessageAppended" ? [event.message] : []
+  })
 }
 
 const same = (one: Message | undefined, other: Message | undefined): boolean =>

@@ -63,6 +63,8 @@ export class SessionIndex implements Part {
       this.lengths = []
       this.postings = new Map()
     } else if (event._tag === "MessageAppended") this.addTerms(version, messageTerms(event.message))
+    // It keeps its place, or the indexes of later messages would be wrong.
+    else if (event._tag === "DamagedMessage") this.addTerms(version, [])
   }
 
   /** Adds the terms of the next message, or of another text that is to be ranked. */

@@ -53,6 +53,13 @@ export interface Summary {
   readonly time: number
 }
 
+/** A message that cannot be read. `setAside`: an event says that the session goes on without it. */
+export interface Unreadable {
+  readonly index: number
+  readonly version: number
+  readonly setAside: boolean
+}
+
 /** The running compaction, which has the session's lock. It compacts the messages `[from, to)`. */
 export interface Running {
   readonly compaction: string
@@ -126,6 +133,8 @@ export interface SessionState {
   readonly supersededCount: number
   /** Unusable commits that no event has marked as invalid yet. */
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
+  /** The messages among the uncovered ones that cannot be read, each with the version of its event. */
+  readonly unreadable: ReadonlyArray<Unreadable>
   /** The running compaction, if there is one. */
   readonly running: Running | null
   /** The failures since the last successful compaction, if there are any. */
@@ -185,6 +194,7 @@ export const empty = (session: string): SessionState => ({
   summary: null,
   supersededCount: 0,
   damaged: [],
+  unreadable: [],
   running: null,
   failures: null,
   pausedUntil: 0,

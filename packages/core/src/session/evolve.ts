@@ -18,7 +18,7 @@ import type {
   SummarySuperseded,
   ToolOutputsPruned,
 } from "../event/Event.js"
-import type { AnyEvent, RecordedEvent } from "../event/EventCodec.js"
+import { type AnyEvent, type RecordedEvent, unreadable } from "../event/EventCodec.js"
 import { describedBy } from "./description.js"
 import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
@@ -56,7 +56,7 @@ export const evolve = (
     isCommit(recorded) && invalidated.has(recorded.version) ? released : reducerOf(recorded.event)
   const after = reduce(state, recorded)
   // Complete already: nearly all events are messages, and a copy of the state is half the work.
-  if (recorded.event._tag === "MessageAppended") return after
+  if (recorded.event._tag === "MessageAppended" || recorded.event._tag === "DamagedMessage") return after
   return { ...after, version: recorded.version, prefix: prefixAfter(state, after, recorded) }
 }
 
@@ -156,6 +156,12 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       factRemoved(state, event),
   // The redaction has already erased the text from the earlier events.
   MessageRedacted: (): Reducer => (state) => state,
+  MessageSetAside:
+    ({ version }): Reducer =>
+    (state) => ({
+      ...state,
+      unreadable: state.unreadable.map((one) => (one.version === version ? { ...one, setAside: true } : one)),
+    }),
   SessionCleared:
     (): Reducer =>
     ({ session, clears, description }) => ({ ...empty(session), clears: clears + 1, description }),
@@ -166,12 +172,16 @@ const reducerOf = Match.typeTags<AnyEvent>()({
     (): Reducer =>
     (state, { version }) =>
       damaged(state, { version, summary: null }),
+  DamagedMessage: (): Reducer => (state, recorded) => ({
+    ...messageAppended(state, { message: unreadable, tokens: 0 }, recorded),
+    unreadable: [...state.unreadable, { index: state.total, version: recorded.version, setAside: false }],
+  }),
   UnknownEvent: (): Reducer => (state) => state,
 })
 
 const messageAppended = (
   state: SessionState,
-  event: MessageAppended,
+  event: Omit<MessageAppended, "_tag" | "index">,
   recorded: RecordedEvent,
 ): SessionState => {
   const { message, tokens, bound } = event
@@ -216,6 +226,7 @@ const messageAppended = (
     summary: state.summary,
     supersededCount: state.supersededCount,
     damaged: state.damaged,
+    unreadable: state.unreadable,
     running: state.running,
     failures: state.failures,
     pausedUntil: state.pausedUntil,
@@ -267,6 +278,7 @@ const summaryCommitted = (
     turnStarts,
     pinned: [...state.pinned, ...pinnedGroups(covered)],
     coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
+    unreadable: state.unreadable.filter(({ index }) => index >= coveredTo),
     summary: {
       id: committed.summary,
       version,

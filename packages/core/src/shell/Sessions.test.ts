@@ -88,7 +88,8 @@ describe("a state", () => {
                 step % 2 === 0 &&
                 !repeated &&
                 event._tag !== "UnknownEvent" &&
-                event._tag !== "DamagedSummary"
+                event._tag !== "DamagedSummary" &&
+                event._tag !== "DamagedMessage"
               if (own) {
                 const { state } = yield* sessions.transact("s", () => ({ events: [event], answer: null }))
                 expect(taken(state)).toEqual(taken(yield* folded(log)))

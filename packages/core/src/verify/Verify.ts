@@ -311,12 +311,12 @@ const step = (
   return Either.match(decoded, {
     onLeft: ({ detail }) => {
       report([["decodable", detail]])
-      // A placeholder for the message keeps the indexes of later messages right.
-      return record.type === "MessageAppended" ? { ...seen, state: withMissing(seen.state, 1, record) } : seen
+      return seen
     },
     onRight: (recorded) => {
       const { event } = recorded
-      if (event._tag === "SummaryInvalidated") seen.invalidated.add(event.version)
+      if (event._tag === "SummaryInvalidated" || event._tag === "MessageSetAside")
+        seen.invalidated.add(event.version)
       const before =
         event._tag === "MessageAppended" && event.index > seen.state.total
           ? {
@@ -402,6 +402,8 @@ const eventProblems = (
       return { problems: supersedeProblems(before, event), unmarked: null }
     case "DamagedSummary":
       return { problems: [["decodable", event.detail]], unmarked: null }
+    case "DamagedMessage":
+      return { problems: [...unmarkedProblem(before), ["decodable", event.detail]], unmarked: null }
     case "ToolOutputsPruned":
       return {
         problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
@@ -417,6 +419,7 @@ const eventProblems = (
     case "FactsLearned":
     case "FactRemoved":
     case "MessageRedacted":
+    case "MessageSetAside":
     case "SessionDescribed":
     case "UnknownEvent":
       return { problems: none, unmarked }
