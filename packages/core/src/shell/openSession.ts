@@ -140,7 +140,7 @@ export const openSession = (
       const { version, summary } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) {
         if (summary !== null)
-          yield* Effect.annotateLogs(Effect.logDebug("a summary was restored"), { session })
+          yield* Effect.annotateLogs(Effect.logInfo("a summary was restored"), { session })
         return opened
       }
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.

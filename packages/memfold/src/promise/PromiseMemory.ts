@@ -152,7 +152,7 @@ export interface CreateOptions<
   readonly tokenCounter?: TokenCounter.Service
   /**
    * Where the log goes: a level (`"error"`, `"warning"`, `"info"` or `"debug"`) to print lines to standard error, or a
-   * function that gets each entry. By default, nothing is printed.
+   * function that gets each entry. By default `"error"`: a damaged summary that is made again is such an error.
    */
   readonly logger?: GivenLogger
   /**
