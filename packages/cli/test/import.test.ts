@@ -168,8 +168,8 @@ describe("a store of summaries with split turns (design 3)", { timeout }, () => 
       { summary: "s2", status: "active", supersededBy: null, messages: 40, splitTurn: true, text: joined },
     ])
     const text = (await memfold("summaries", "t1", "--store", store)).out
-    expect(text).toMatch(/s1 +superseded +\[0,10\) +20 .*s2/)
-    expect(text).toMatch(/s2 +active +\[0,31\) +40 .*Split Turn/)
+    expect(text).toMatch(/s1 +\d+ +superseded +\[0,10\) +20 .*s2/)
+    expect(text).toMatch(/s2 +\d+ +active +\[0,31\) +40 .*Split Turn/)
   })
 
   it("brings every conversation of a file at once, a damaged summary left to be made anew", async () => {

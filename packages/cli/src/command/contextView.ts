@@ -1,6 +1,6 @@
 /** Prints a context: the layout, then the messages. */
 import { Message, type Render } from "@memfold/core"
-import { messageLine } from "./timeline.js"
+import { badgesOf, messageLine } from "./timeline.js"
 import { clean, color, columns, count, table } from "../terminal/terminal.js"
 
 /** The meaning of each section of a layout. */
@@ -51,7 +51,7 @@ export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArra
   const summary = layout.some((one) => one.section === "summary" && one.tokens > 0) ? 1 : 0
   const head = messages.slice(0, pinned).map((message) => messageLine("pin", message))
   const said = messages.slice(pinned, pinned + summary).flatMap(summaryLines)
-  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message))
+  const rest = messages.slice(pinned + summary).map((message) => messageLine("", message, badgesOf(message)))
   const hidden = rest.length - 2 * aroundGap
   const run =
     hidden <= 1
