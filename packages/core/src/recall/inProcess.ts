@@ -9,7 +9,7 @@ import { Recent } from "./Recent.js"
 import { beginning, lookUp, nothing, SessionIndex } from "./SessionIndex.js"
 
 /** Builds the index of a session from its first event. */
-const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
+export const build = ({ head, events }: Source): Effect.Effect<SessionIndex, IndexError> =>
   Effect.gen(function* () {
     for (;;) {
       const newest = (yield* head)?.version ?? 0

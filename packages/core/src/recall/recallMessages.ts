@@ -11,6 +11,7 @@ import { choose, fewestTokens } from "./choose.js"
 import { excerpt } from "./excerpt.js"
 import type { Service as FullTextIndex, Source } from "./FullTextIndex.js"
 import type { Meaning } from "./Meaning.js"
+import type { OwnedIndex } from "./OwnedIndex.js"
 import { readAt, readerOf } from "./readLog.js"
 import { readableText } from "./searchText.js"
 import { queryTermsOf } from "../search/terms.js"
@@ -42,6 +43,8 @@ export interface RecallRequest {
 export interface Reading {
   readonly sessions: Sessions
   readonly index: FullTextIndex
+  /** The sessions of owners that were searched. */
+  readonly owned: OwnedIndex
   readonly meaning: Meaning
   readonly counter: TokenCounter
 }
@@ -50,7 +53,10 @@ export interface Reading {
 export const nothing: Recalled = { messages: [], text: "", tokens: 0 }
 
 /** The session for its index. */
-export const sourceOf = (sessions: Sessions, { session, clears }: SessionState): Source => ({
+export const sourceOf = (
+  sessions: Sessions,
+  { session, clears }: Pick<SessionState, "session" | "clears">,
+): Source => ({
   session,
   clears,
   head: sessions.head(session),
