@@ -2033,6 +2033,26 @@ describe("why a rebuild starts from the log", () => {
     const { before, context } = await rebuilt()
     expect(before.messages).toHaveLength(28)
     expect(context.messages).toHaveLength(3)
+    // Each column of the active row is checked when the session is opened.
+    const right = rows(chat, "SELECT * FROM summaries ORDER BY version")
+    for (const harm of [
+      "created_at = '1999-01-01 00:00:00'",
+      "is_split_turn = 1",
+      "split_turn_prefix = 'x'",
+      "is_split_turn = NULL",
+      "summary_text = 'x'",
+      "compact_up_to_index = 1",
+      "compacted_at = 1",
+      "superseded_by = 'x'",
+      "tokens = 1",
+      "time = 1",
+    ]) {
+      const file = copyOf(chat)
+      change(file, `UPDATE summaries SET ${harm} WHERE is_active = 1`)
+      expect(rows(file, "SELECT * FROM summaries ORDER BY version")).not.toEqual(right)
+      await on(file, (memory) => memory.context("chat"))
+      expect(rows(file, "SELECT * FROM summaries ORDER BY version")).toEqual(right)
+    }
   })
 
   it("3.153 it happens after damage, and not whenever something fails", async () => {

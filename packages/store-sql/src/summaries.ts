@@ -26,13 +26,16 @@ const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"
 /** The columns that must hold whole numbers, which a database may not enforce. */
 const numbers = ["version", "compact_up_to_index", "compacted_at", "time", "tokens"]
 
+/** A column of truth values as a number, which a database may return as a boolean; `null` where it has none. */
+const flag = (row: Row, column: string): number | null => (row[column] === null ? null : integer(row, column))
+
 /** Whether the columns of a row agree with each other: some of them say the same in the words of other programs. */
 const isConsistent = (row: Row): boolean =>
   row["session"] === row["id"] &&
   row["thread_id"] === row["name"] &&
   statuses.has(text(row, "status")) &&
-  integer(row, "is_active") === (row["status"] === "active" ? 1 : 0) &&
-  integer(row, "is_split_turn") === (row["split_turn_prefix"] === null ? 0 : 1) &&
+  flag(row, "is_active") === (row["status"] === "active" ? 1 : 0) &&
+  flag(row, "is_split_turn") === (row["split_turn_prefix"] === null ? 0 : 1) &&
   row["created_at"] === row["created"] &&
   numbers.every((column) => Number.isSafeInteger(row[column]))
 
