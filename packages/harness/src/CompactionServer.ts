@@ -156,7 +156,7 @@ export class CompactionServer {
     return { ...base, usage, content: [block], stop_reason: "compaction" }
   }
 
-  /** The turns of a request, with those that its block stands for in place of the block. */
+  /** The turns of a request. In place of its compaction block, the turns that the block stands for. */
   private checked(body: Body, betas: ReadonlyArray<string>): ReadonlyArray<Turn> {
     const all = body.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
     const compacted = all.filter(({ type }) => type === "compaction")
@@ -177,7 +177,7 @@ export class CompactionServer {
       const rest = first.content.slice(1)
       messages = [...(rest.length === 0 ? [] : [{ ...first, content: rest }]), ...others]
     }
-    // The first kept message is not merged with the last one that the block stands for.
+    // The first kept message is not merged with the last message that the block stands for.
     const turns = [...before, ...turnsOf(messages)]
     for (const [at, { role, blocks }] of turns.entries()) {
       if (blocks.length === 0) throw new Refused("empty_content")

@@ -23,7 +23,7 @@ export class NoSuchSummary extends Error {
 
 /** What a client does next, by the `_tag` of the error. */
 const next: Readonly<Record<string, string>> = {
-  NoSuchSession: "list_sessions names those that exist; append_messages starts a new one.",
+  NoSuchSession: "list_sessions names the existing sessions; append_messages starts a new session.",
   OpenAIDecodeError: "Nothing was stored. Correct the message and call again.",
   InvalidInput: "Nothing was stored. Correct the argument and call again.",
   IdempotencyKeyReused: "Nothing was stored. Take another idempotency_key for other messages.",

@@ -13,7 +13,7 @@ import type { ServedMemory } from "./tool.js"
 
 /** Options of {@link serveHttp}. */
 export interface HttpOptions extends MemoryServerOptions {
-  /** The port; 0 (default) takes one that is free. */
+  /** The port; 0 (default) takes a free port. */
   readonly port?: number
   /** The address to listen on; `127.0.0.1` by default. Any other than this machine's own needs `allowedHosts`. */
   readonly host?: string

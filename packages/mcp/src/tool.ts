@@ -5,7 +5,7 @@ import * as z from "zod"
 import { readAs } from "./arguments.js"
 import { failure } from "./failure.js"
 
-/** The memory that the tools use: their messages are those of Chat Completions. */
+/** The memory that the tools use, with messages in the format of Chat Completions. */
 export type ServedMemory = PromiseMemory<"openai">
 
 /**

@@ -49,7 +49,7 @@ describe("the tools", () => {
     await close()
   })
 
-  it("are those that only read, if asked for", async () => {
+  it("only read, if asked for", async () => {
     const { client, call, close } = await overStdio(store("read-only"), "--read-only")
     const { tools } = await client.listTools()
     expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([])
@@ -132,7 +132,7 @@ describe("what goes wrong", () => {
       expect.stringMatching(/Nothing was stored\. Take another idempotency_key/),
       expect.stringMatching(/message 0 .*Nothing was stored\. Correct the message/),
       expect.stringContaining("idempotencyKey"),
-      'There is no session "chatt" in this store. list_sessions names those that exist; append_messages starts a new one.',
+      'There is no session "chatt" in this store. list_sessions names the existing sessions; append_messages starts a new session.',
       'Session "chat" has no active summary. list_summaries names the summaries of a session.',
       expect.stringContaining("The tool list_summaries names"),
       expect.stringContaining("Correct the argument"),

@@ -242,7 +242,7 @@ const running = (ask: Connection["ask"]): Pick<Connection, "run" | "runAndWait">
             const [ran, waited] = (await pipeline.exec()) ?? [[new Error("Connection is closed.")]]
             const error = ran?.[0] ?? waited?.[0]
             if (!error) return [ran?.[1], Number(waited?.[1])] as const
-            // The client follows a redirection only for single commands; one of those makes it look for the session.
+            // The client follows a redirection only for single commands; a single command makes it find the session.
             if (to instanceof Cluster && !isNoScript(error))
               await to.exists(all[0] ?? "").catch(() => undefined)
             throw error
@@ -260,7 +260,7 @@ const checkAlone = async (server: Redis, db: number): Promise<void> => {
   if (about[about.indexOf("mode") + 1] === "cluster") throw new Error("INCLUSTER")
 }
 
-/** Sleeps so many milliseconds, and keeps no process from its end meanwhile. */
+/** Sleeps a number of milliseconds. The timer does not keep the process alive. */
 export const sleptUnheld = (millis: number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => sleepUntil(now + millis))
 

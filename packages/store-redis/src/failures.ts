@@ -50,7 +50,7 @@ const lasting: Readonly<Record<string, string>> = {
   WRONGTYPE: "has something else at a key of this session; choose another prefix",
   [damagedKinds]:
     "has a damaged list of the kinds of this session's rows; write the list (a JSON array) to the field `kinds` of the session's key `meta`, or restore it from a backup",
-  NODATABASE: "has no database of that number; choose one that it has (`databases` in its settings)",
+  NODATABASE: "has no database of that number; choose a lower number (`databases` in its settings)",
   INCLUSTER: "is one server of a cluster; name it as one (`cluster`, or ?cluster=true in the URL)",
   NOCLUSTER: "is no cluster; leave out `cluster`",
   NOTLS: "cannot be reached by TLS; check its certificate, or whether it speaks TLS at all",

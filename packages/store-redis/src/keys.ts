@@ -80,7 +80,7 @@ export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string>
 export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
 
-/** The keys of so many sessions are kept: to make them takes as long as to send a request. */
+/** The most sessions whose keys are kept: making the keys of a session takes as long as sending a request. */
 const mostKept = 1_000
 
 /** Finds the keys of the sessions of a prefix. */

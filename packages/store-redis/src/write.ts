@@ -18,7 +18,7 @@ export interface Writing {
   readonly waitReplicas: WaitReplicas | undefined
 }
 
-/** A write: what it is called, and the session. */
+/** A write: its name in errors, and its session. */
 interface About {
   readonly operation: string
   readonly session: string

@@ -391,7 +391,7 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
           impatient.append("s", records(2), { expectedVersion: 1, batchId: "c" }),
         ).pipe(Effect.ensuring(Effect.promise(() => owner.client.call("CLUSTER", "ADDSLOTS", slot))))
         expect(error).toMatchObject({ operation: "append", session: "s" })
-        // The client asks other servers in between, which still send it to that one.
+        // The client asks other servers in between, which still redirect it to the owner.
         expect(error.reason).toMatch(
           /does not serve this part of its data: a master is|has moved this session/,
         )

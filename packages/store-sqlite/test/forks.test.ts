@@ -63,7 +63,7 @@ it(`${kills} kills during forks and edits leave whole copies, and one whole conv
       }
       const [last = "kept 4", ...kept] = (yield* textsNow(log, "edited")).toReversed()
       expect(kept).toEqual(["kept 3", "kept 2", "kept 1", "kept 0"])
-      // The last edit that was acknowledged, or one that had begun after it.
+      // The last acknowledged edit, or an edit that began after it.
       const edits = heard.filter((line) => /^edit(ed|ing) /.test(line))
       const since = edits.slice(
         Math.max(

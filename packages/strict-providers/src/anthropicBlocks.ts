@@ -9,7 +9,7 @@ export type BlockPlace = "user" | "assistant" | "system" | "result"
 
 const everywhere: ReadonlyArray<BlockPlace> = ["user", "assistant", "system", "result"]
 
-/** Each type of block: where it can stand, its fields, and those of them it needs. */
+/** Each type of block: where it can stand, its fields, and its required fields. */
 const blocks: Readonly<
   Record<
     string,

@@ -131,7 +131,7 @@ describe("the table of items", () => {
     })
   }
 
-  it("answers each call with an item that says so, and closes it with one that answers it", () => {
+  it("answers each call with an item that says so, and closes it with an item that answers it", () => {
     for (const [api, table] of Object.entries(items)) {
       for (const [type, { call, answer }] of Object.entries(table)) {
         for (const one of answer?.calls ?? []) expect(table[one]?.call, `${api} ${type}`).toBeDefined()

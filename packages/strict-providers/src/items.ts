@@ -21,7 +21,7 @@ export type Payload = "file" | "encrypted"
 /**
  * A call, or anything else that the API wants answered by another item.
  *
- * - `ids`: the fields with its id, the first one that has one counts; a call without an id has no pair
+ * - `ids`: the fields that may have its id; the first of them with a value counts. A call without an id has no pair
  * - `by`: who answers it. The `client` answers before the model goes on. The `provider` answers in the same response or at
  *   the start of a later one (`pause_turn`, deferred calls), so that a request may end with the open call
  * - `closing`: the item that closes an interrupted call: its type, the field with the id of the call (`call_id` by default),

@@ -6,7 +6,7 @@ import { Findings, type Violation } from "./violation.js"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
-/** The fields of `responses.create`, and those of `responses.compact`. */
+/** The fields of `responses.create` and of `responses.compact`. */
 const requestFields = {
   create: words(
     `access_programs background context_management conversation image include input instructions max_output_tokens
@@ -61,7 +61,7 @@ const items: Readonly<
   item_reference: { fields: words("type id"), needs: ["id"], id: /^/ },
 }
 
-/** The items that the API has. What is in those that a conversation of ours does not have is not checked. */
+/** The items of the API. The content of an item is checked only if our conversations have such items. */
 const table = knownItems["openai-responses"]
 
 const parts: Readonly<Record<string, readonly [ReadonlySet<string>, needed: string]>> = {
@@ -173,7 +173,7 @@ const pairingProblems = (input: ReadonlyArray<Fields>, findings: Findings<Respon
     const path = `input[${index}]`
     const known = typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
     const { call, answer } = known ?? {}
-    // The id of an output of the local shell is that of its call.
+    // An output of the local shell has the id of its call.
     if (id != null && answer?.ids.includes("id") !== true) {
       if (ids.has(id)) findings.add("item-id-unique", path, `Duplicate item found with id ${String(id)}.`)
       ids.add(id)

@@ -39,7 +39,7 @@ const summarize = (
   given?: Partial<Summarizer.Request>,
 ): string => Either.getOrThrow(attempt(requestFor(messages, previous, given), options)).text
 
-/** Small talk that never ends and never says the same twice in a row; the same for the same number. */
+/** Small talk, determined by a seed, that never repeats a sentence in a row. */
 const chatter = (seed: number, turns: number): ReadonlyArray<Message.Message> => {
   let state = seed * 2 + 1
   const next = (below: number): number => {
@@ -606,7 +606,7 @@ describe("the size that a strategy asks for", () => {
   const tokens = (options: Options, given: Partial<Summarizer.Request>) =>
     TokenCounter.estimating.count(summarize(chatter(3, 200), undefined, options, given))
 
-  it("is that of the summary, unless the summarizer has one of its own", () => {
+  it("is the limit of the summary, unless the summarizer has a limit of its own", () => {
     expect(tokens({}, { size })).toBeLessThanOrEqual(240)
     expect(tokens({}, { size })).toBeGreaterThan(240 * 0.8)
     // More than the smaller size has room for; the talk repeats itself, and says nothing more.

@@ -62,7 +62,7 @@ const prose = (text: string): ReadonlyArray<{ readonly text: string; readonly co
     code: position % 2 === 1,
   }))
 
-/** Numbers the pieces so that those said together follow each other. */
+/** Numbers the pieces so that pieces said together follow each other. */
 const number = (
   parts: ReadonlyArray<{
     readonly sentences: ReadonlyArray<Sentence>

@@ -157,7 +157,7 @@ export const foreignProblem = (
   return {
     path: found.path,
     problem: found.path === "" ? `is one of ${name}` : `has a part of ${name} at ${found.path}`,
-    allowed: `messages of ${libraries[own].name}; for those of ${name}, use ${use}`,
+    allowed: `messages of ${libraries[own].name}; for messages of ${name}, use ${use}`,
     use,
   }
 }

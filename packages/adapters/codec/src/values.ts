@@ -22,7 +22,7 @@ type Path = ReadonlyArray<string | number>
 
 const base64 = (bytes: Uint8Array): string => {
   let text = ""
-  // In pieces: a function takes only so many arguments.
+  // In pieces: a function call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 0x8000) {
     text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
   }

@@ -93,7 +93,7 @@ export const toPart = (block: unknown, type: WireType): Message.Part => {
   return toFile(block) ?? opaque(block)
 }
 
-/** The content block of a part exactly as it came; `undefined` for one that has none. */
+/** The content block of a part exactly as it came; `undefined` if the part came without a block. */
 export const exactBlock = (part: Message.Part): unknown => {
   const { block, patch } = partFormOf(part)
   switch (part.type) {

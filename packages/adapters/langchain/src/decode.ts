@@ -78,7 +78,7 @@ const partsOf = (wire: WireMessage, role: Message.Role): ReadonlyArray<Message.P
 
 const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
 
-/** The tokens that the model produced and that stay in the conversation, and those of the prompt. */
+/** The usage of a message: the tokens that the model produced and that stay in the conversation, and the prompt's tokens. */
 const usageOf = ({ usage_metadata: usage }: WireMessage): { readonly usage?: Message.Usage } => {
   if (!isFields(usage)) return {}
   const {

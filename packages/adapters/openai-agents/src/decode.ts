@@ -125,8 +125,8 @@ const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Messag
  * Decodes items of the Agents SDK (`AgentInputItem`). The first wrong item gives an `AgentsDecodeError` for the whole list.
  *
  * - neighbouring items of the assistant (reasoning, messages, calls) are one message
- * - the parts are those that `Responses.decodeItems` of `@memfold/openai` gives, so other adapters read them
- * - what only the Agents SDK says of an item (`providerData`, `status`, …) is kept beside its parts
+ * - `Responses.decodeItems` of `@memfold/openai` makes the parts, so other adapters can read them
+ * - fields of an item that only the Agents SDK has (`providerData`, `status`, …) are kept beside its parts
  * - an item that is not known here is opaque, and comes back as it was
  *
  * A field that is `undefined` is not there.

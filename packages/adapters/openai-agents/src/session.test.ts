@@ -120,7 +120,7 @@ describe("a run", () => {
     expect(server.refused).toEqual([])
   })
 
-  it("goes on after one that failed, and after one that was aborted", async () => {
+  it("goes on after a failed run, and after an aborted run", async () => {
     let fail = true
     await using server = await serving((asked) => {
       if (fail && asked.afterResult) return { text: "lost", cut: 1 }
@@ -454,7 +454,7 @@ describe("a history transaction", () => {
     expect(await session.history()).toEqual([...talk, user("three")])
   })
 
-  it("of two at once is applied to one of them, and the other one is told", async () => {
+  it("of two at once, one is applied and the other one fails", async () => {
     await using memory = plain()
     const sessions = [new MemfoldSession(memory, "chat"), new MemfoldSession(memory, "chat")]
     await sessions[0]!.addItems([...talk, user("three")])

@@ -156,7 +156,7 @@ const choiceOf = (response: Codec.Fields): Either.Either<Codec.Fields, Codec.Pro
     : Either.left({
         path: "choices",
         problem: `has ${Array.isArray(choices) ? choices.length : "no"} choices`,
-        allowed: "one choice; of several, append the message of the one that you use",
+        allowed: "one choice; append the message of the choice that you use",
       })
 }
 

@@ -9,7 +9,7 @@ import { isatty } from "node:tty"
 
 const mebibyte = 2 ** 20
 
-/** A text has at most so many MiB in this version of Node: a JavaScript string cannot be longer. */
+/** The most MiB of a text: a JavaScript string cannot be longer in this version of Node. */
 export const largestLimit = 511
 
 /** How many MiB are read by default. The largest data set that `memfold lab` reads as it is has 265. */

@@ -48,7 +48,7 @@ const summarizer = Options.text("summarizer").pipe(
 
 const askInContext = Options.boolean("ask-in-context").pipe(
   Options.withDescription(
-    "Charge the summarizer as one that asks in context: while the cache is alive, it reads the context from it.",
+    "Charge for a summarizer that asks in context: while the cache is alive, the summarizer reads the context from it.",
   ),
 )
 
@@ -64,7 +64,7 @@ const autoRecall = Options.integer("auto-recall").pipe(
   Options.withPseudoName("TOKENS"),
   Options.optional,
   Options.withDescription(
-    "Try every policy a second time, with contexts that recall at most so many tokens for the newest user message by themselves.",
+    "Try every policy a second time, with contexts that recall messages for the newest user message: at most this many tokens.",
   ),
 )
 
@@ -92,7 +92,7 @@ const written = (file: string, text: string): Effect.Effect<void, UsageError> =>
       }),
   })
 
-/** Below so many messages to replay, all policies together, threads gain little: each has to load and warm up. */
+/** With fewer messages to replay (over all policies), threads gain little: each has to load and warm up. */
 const fewMessages = 2_000
 
 const told = ({ done, total, conversation, policy }: Progress): void =>

@@ -118,8 +118,8 @@ export const parse = (text: string, options: ParseOptions): Either.Either<Transc
   )
 
 /**
- * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. The error is that of the first one that
- * is broken.
+ * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. Fails with the error of the first broken
+ * transcript.
  */
 export const parseAll = (
   text: string,

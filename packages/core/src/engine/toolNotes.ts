@@ -92,8 +92,7 @@ const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(paths.toReversed())].toReversed()
 
 /**
- * The files in `before`, and those that the tool calls in these messages read and changed. A call that failed has done
- * neither.
+ * The files in `before`, and the files that the tool calls in these messages read and changed. Failed calls do not count.
  */
 export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: FileNotes): Files => {
   const failures = new Set(failuresIn(messages).map(({ call }) => call))

@@ -173,7 +173,7 @@ const appendedBy = (
     ),
   )
 
-/** A message as text, the same for every order of its fields. The strategy may have pinned the stored message. */
+/** A message as text, whatever the order of its fields. Pins are left out: the strategy may have pinned the stored message. */
 const written = ({ pinned: _pinned, ...message }: Message): string =>
   JSON.stringify(message, (_key, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -181,7 +181,7 @@ const written = ({ pinned: _pinned, ...message }: Message): string =>
       : value,
   )
 
-/** Whether messages are those that were stored. A stored one may have been redacted since. */
+/** Whether messages equal the stored ones. A stored message may have been redacted since. */
 export const isStored = (
   given: ReadonlyArray<Message>,
   stored: ReadonlyArray<Pick<MessageAppended, "message">>,

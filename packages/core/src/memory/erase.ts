@@ -23,7 +23,7 @@ export const redactMessage = (
     const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
     yield* reading.index.forget(session)
     forgetOwned(reading, session)
-    const forgotten = yield* Effect.either(reading.meaning.forget(session, message.version))
+    const forgotten = yield* Effect.either(reading.meaning.forgetMessage(session, message.version))
     // The state at its version knows since which clear its index counts.
     if (layers !== null)
       yield* layers.forgetMessage(
@@ -55,7 +55,7 @@ export const clearSession = (
       answer: undefined,
     }))
     // The log keeps what was said, so a failure hurts nobody: the next search drops the vectors.
-    yield* Effect.ignore(reading.meaning.forget(session))
+    yield* Effect.ignore(reading.meaning.forgetSession(session))
   })
 
 /** Deletes a session with everything that was kept of it; `false` if there was none. */
@@ -69,6 +69,6 @@ export const deleteSession = (
     schedule.forget(session)
     yield* reading.index.forget(session)
     forgetOwned(reading, session)
-    yield* reading.meaning.forget(session)
+    yield* reading.meaning.forgetSession(session)
     return deleted
   })

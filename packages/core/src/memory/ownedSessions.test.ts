@@ -108,7 +108,7 @@ describe("the owner and the title of a session", () => {
     }).pipe(Effect.provide(live)),
   )
 
-  it.effect("of a fork are those of its source now, also at a version from before", () =>
+  it.effect("of a fork are the current ones of its source, also in a fork at an older version", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog

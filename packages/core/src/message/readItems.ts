@@ -49,7 +49,7 @@ const dataUri = /^data:[^,]{0,200};base64,/i
 const fileStart = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|JVBERi0|UEsDB|AAAA[\w+/]{3}mZ0eX|SUQz|T2dnU)/
 const base64 = /^[\w+/=\r\n-]+$/
 const hexadecimal = /^[\da-f\r\n]+$/i
-/** Shorter ones are ids and digests. */
+/** Shorter texts of this kind are ids and digests. */
 const shortestData = 256
 
 /** Whether a text has no lines, or lines of one length, as encoders write them: a list of paths has others. */

@@ -32,7 +32,7 @@ export interface FileNotes {
   readonly writers: ReadonlyArray<string>
   /** Tools that do both. */
   readonly editors?: ReadonlyArray<FileEditors>
-  /** The names of tools that apply a patch: the changed files are those that its headers name. */
+  /** The names of tools that apply a patch. The headers of the patch name the changed files. */
   readonly patchers?: ReadonlyArray<string>
   /** The names of tools that run a command: a patch in it, as in `apply_patch <<'EOF'`, changes the files that its headers name. */
   readonly shells?: ReadonlyArray<string>

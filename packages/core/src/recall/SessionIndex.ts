@@ -17,7 +17,7 @@ export interface Part {
   readonly postings: ReadonlyMap<string, ReadonlyArray<number>>
 }
 
-/** Where an index starts: behind an event, with so many messages since the last of so many clears. */
+/** Where an index starts: behind an event, with the number of clears before it and of messages since the last clear. */
 export interface Start {
   readonly version: number
   /** The id of the event; `null` at the start of the log. */

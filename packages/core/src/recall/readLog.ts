@@ -46,7 +46,7 @@ export const readerOf = (sessions: Sessions, { session, version }: SessionState)
     })
 }
 
-/** The ranges of ascending versions; those at most `apart` from each other are one range. */
+/** The ranges of ascending versions; versions at most `apart` from each other are one range. */
 const rangesOf = (versions: ReadonlyArray<number>, apart: number) => {
   const ranges: Array<{ fromVersion: number; toVersion: number }> = []
   for (const version of versions) {

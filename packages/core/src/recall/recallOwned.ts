@@ -23,7 +23,7 @@ export interface OwnedRecalledMessage extends RecalledMessage {
  * conversation. */
 export interface OwnedRecalled extends Omit<Recalled, "messages"> {
   readonly messages: ReadonlyArray<OwnedRecalledMessage>
-  /** The sessions that could not be searched, because a stored event of theirs is damaged. */
+  /** The sessions that could not be searched, because one of their stored events is damaged. */
   readonly unreadable: ReadonlyArray<string>
 }
 

@@ -1,12 +1,12 @@
 /**
  * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, the summary, uncovered messages with facts before some of those from the user, recalled
- * messages, the newest user message, and what came after it. A strategy can have facts between the pinned messages and the
- * summary as well: those known at the last compaction.
+ * The order is: pinned messages, the summary, uncovered messages (with facts before some user messages), recalled messages,
+ * the newest user message, and what came after it. A strategy can also have facts between the pinned messages and the
+ * summary: the facts that were known at the last compaction.
  * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Facts
  * and recalled messages depend on the newest user message, so they stand right before it, behind everything that stays.
- * Facts stay there: a later question only adds what none before it has shown.
+ * Facts stay there: a later question only adds facts that no earlier question has shown.
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
@@ -267,7 +267,7 @@ const withAdditions = (
  *
  * @param state - The state of a session.
  * @param style - How it is rendered: the most uncovered messages, and what happens to bound reasoning. A group is shown
- *   whole or not at all: the one at the edge, and the newest one, are shown.
+ *   whole or not at all: the group at the edge and the newest group are shown.
  * @param additions - Facts from memory layers, and recalled messages.
  *
  * @example

@@ -11,7 +11,7 @@ describe("rank", () => {
   it("ranks the messages of several sessions as if they were one, but no neighbours across them", () => {
     fc.assert(
       fc.property(fc.array(conversation, { minLength: 1, maxLength: 4 }), (sessions) => {
-        // Four messages without a word are between those of two sessions: two that share with each.
+        // Four empty messages separate two sessions. Scores spread over two neighbours, so no session reaches another.
         const apart = sessions.map((one) => [[], [], ...one, [], []])
         const starts = apart.map((_, at) => apart.slice(0, at).flat().length)
         const together = new Map(
@@ -50,7 +50,7 @@ describe("rank with bounds", () => {
     expect(rank(all, [postingsOf(texts)])).not.toEqual(rank(all.slice(28), [postingsOf(texts)]))
   })
 
-  it("has the 10,000 best candidates of many, and of equals those of the first session and the newest", () => {
+  it("has the 10,000 best candidates; among equals, the first session and the newest messages win", () => {
     const sessions = [0, 1].map(() => postingsOf(Array.from({ length: 8_000 }, () => ["alpha"])))
     const ranked = rank(["alpha"], sessions)
     expect(ranked).toHaveLength(10_000)

@@ -6,7 +6,7 @@ import { termScore, termWeight } from "./bm25.js"
 import type { TermPostings } from "./postings.js"
 
 /**
- * What part of its score a message gives to those one and two places away: the answer to a question seldom repeats its
+ * What part of its score a message gives to messages one and two places away: the answer to a question seldom repeats its
  * words, and "it" refers to what was said before. Decision 40 has the measurement.
  */
 const spread = [0.5, 0.25]
@@ -16,7 +16,7 @@ export interface Candidate {
   /** Which of the sessions it is in: the position of its answer. */
   readonly source: number
   readonly index: number
-  /** Its own score, and what those around it give it. */
+  /** Its own score, and the shares that it gets from its neighbours' scores. */
   readonly score: number
   /** The weight of the query's terms that occur in it or in the two messages before and after it, from 0 to 1. */
   readonly covered: number
@@ -36,7 +36,7 @@ export interface NearMessage {
 /** A search ranks by this many terms of its query at most, the rarest: a set of them fits into the bits of an integer. */
 const mostTerms = 32
 
-/** How many candidates there are at most: those behind them are no better than chance. */
+/** How many candidates there are at most: lower-ranked candidates are no better than chance. */
 const mostCandidates = 10_000
 
 /** A term of the query that occurs, and its weight. */
@@ -187,7 +187,7 @@ const best = (candidates: Iterable<Candidate>): ReadonlyArray<Candidate> =>
 
 /**
  * The constant of reciprocal rank fusion, from the article that introduced it (Cormack, Clarke and Büttcher, SIGIR 2009): the
- * first places of a ranking count for little more than those after them.
+ * first places of a ranking count for little more than the places after them.
  */
 const fusion = 60
 

@@ -13,7 +13,7 @@ const findsAll = (query: string, text: string): boolean => {
 }
 
 describe("search terms", () => {
-  it("are words in their base form, without those that have no topic", () => {
+  it("are words in their base form, without stop words", () => {
     expect(termsOf("What is the PORT of the database?!")).toEqual(["port", "databas"])
     expect(termsOf("the of and to")).toEqual([])
     expect(termsOf("Don't you see Caroline's book’s cover?")).toEqual(["see", "carolin", "book", "cover"])
@@ -74,7 +74,7 @@ describe("search terms", () => {
     expect(queryTermsOf("好的，谢谢")).toEqual([])
   })
 
-  it("of a long query are the terms of its start and its end, and so many at most", () => {
+  it("of a long query are the terms of its start and its end, up to a limit", () => {
     const words = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
     const terms = queryTermsOf(words.join(" "))
     expect(terms).toHaveLength(64)

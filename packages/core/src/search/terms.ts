@@ -123,10 +123,10 @@ const singlesOf = (terms: ReadonlyArray<string>): ReadonlyArray<string> => {
   return terms.filter((term) => !grammar.has(term) && !particle.test(term))
 }
 
-/** Of a longer query, so many UTF-16 code units at its start and at its end are searched for: they say what is asked. */
+/** A long query is searched for only by its start and its end (this many UTF-16 code units of each): they say what is asked. */
 const queryEnd = 4_000
 
-/** Of a query with more terms, so many from its start and from its end count. */
+/** A query with too many terms counts with this many terms from its start and from its end. */
 const endTerms = 32
 
 /** The start and the end of a text. */

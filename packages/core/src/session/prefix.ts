@@ -121,7 +121,7 @@ export const prefixAfter = (
   return { ...prefix, changedAt: version, validFrom: after.total, boundTo: 0 }
 }
 
-/** The prefix after a message; structure and total are those with it, and the prefix that before it. */
+/** The prefix after a message. `prefix` is the prefix before the message; `structure` and `total` include the message. */
 export const prefixWithMessage = (
   { prefix, structure, total }: Pick<SessionState, "prefix" | "structure" | "total">,
   { message, bound }: Pick<MessageAppended, "message" | "bound">,
@@ -158,12 +158,12 @@ export interface Origin {
 }
 
 /**
- * The head behind which each message of a batch was produced, if that is the session's prefix now; `undefined` for those
- * without bound parts, for those that were produced behind another prefix, and for messages that no model produced.
+ * The head behind which each message of a batch was produced, if it is the head of the session's current prefix. `undefined`
+ * for messages without bound parts, messages produced behind another prefix, and messages that no model produced.
  *
- * With the prefix of the context that was sent, this is exact. Without, the batch counts as the answer to the newest
- * append: it was produced behind the prefix of now if that append came after the last change. In doubt it was not: if
- * inputs came one after another, nobody knows which of them the model had seen.
+ * With the prefix of the context that was sent, this is exact. Without it, the batch counts as the answer to the newest
+ * append. If that append came after the last change of the prefix, the batch was produced behind the current prefix. In
+ * doubt it was not: after several inputs in a row, nobody knows which of them the model had seen.
  *
  * @param before the state that the batch is appended to
  * @param messages the batch

@@ -93,7 +93,7 @@ describe("the task", () => {
     }
   })
 
-  it("adds the application's instructions and those of the request to the system prompt alone", () => {
+  it("adds the instructions of the application and of the request to the system prompt alone", () => {
     const { system, user } = forRequest(request({ instructions: "Keep every price." }), {
       instructions: "This is a clinic.",
     })
@@ -228,7 +228,7 @@ describe("conversation text is data", () => {
     { maxLength: 6 },
   )
 
-  it("no message can close the marks or begin another message, even one that knows a mark", () => {
+  it("no message can close the marks or begin another message, even if it knows a mark", () => {
     fc.assert(
       fc.property(messages, fc.option(fc.string(), { nil: undefined }), (said, previous) => {
         const known = markOf(forRequest(request({ messages: said, previous })).user)

@@ -56,7 +56,7 @@ const scoresOf = (places: Places, terms: ReadonlyArray<string>, indexes: Indexes
 
 /**
  * The facts recalled for a question, by an index of the facts that were known then. User layer: the standing kinds, then facts that fit. Scope layer: facts that fit.
- * Without a question, or without a word to search for in it, the newest facts are used instead of those that fit.
+ * Without a question, or without a word to search for in it, the newest facts are used instead of fitting facts.
  *
  * Scope facts from messages that the context shows anyway are left out.
  */

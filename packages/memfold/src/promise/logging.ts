@@ -60,7 +60,7 @@ const calling = (listener: (entry: LogEntry) => void) =>
     }
   })
 
-/** Logs of the fiber that runs it, and of those it starts, go where the option says. Without a logger, errors are printed. */
+/** Sends logs of the running fiber, and of its children, to the given logger. Without a logger, errors are printed. */
 export const logTo = (given: GivenLogger = "error"): Effect.Effect<void> => {
   const silent = FiberRef.update(FiberRef.currentLoggers, HashSet.remove(Logger.defaultLogger))
   const [logger, level] =

@@ -58,7 +58,7 @@ export const startOf = (
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const { embedder, vectorIndex, fullTextIndex } = recall
   const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
-  /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
+  /** The parts that are ready, and layers for the parts that read the log. A missing part has a default. */
   const ready = [
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
     ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),

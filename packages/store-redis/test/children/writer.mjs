@@ -1,6 +1,6 @@
 /**
- * `writer.mjs OPTIONS NAME COUNT`: once told to go, appends so many records to one session, at whatever version it has
- * by then; each answer that others were faster is a new try.
+ * `writer.mjs OPTIONS NAME COUNT`: once told to go, appends COUNT records to one session, at the session's version at
+ * that moment; after each version conflict it tries again.
  */
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
  * `forks.mjs FILE ROUND`: fills the session `one` and compacts it, unless another process has; then, once told to go, forks it
- * again and again, and puts another last message in the place of the one of `edited`, until it is killed. It says what
+ * again and again, and replaces the last message of `edited`, until it is killed. It prints what
  * it begins and what is acknowledged.
  */
 import { Message } from "@memfold/core"

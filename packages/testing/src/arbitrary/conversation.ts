@@ -201,7 +201,7 @@ const toolTurn: fc.Arbitrary<Piece> = fc
 /** Items of providers that belong together: the call, its answer, and who answers. */
 const itemPair = fc
   .tuple(
-    // No id comes again, not even in a smaller counterexample: APIs refuse that of items.
+    // No id comes again, not even in a smaller counterexample: APIs refuse repeated ids of items.
     fc.noShrink(fc.nat({ max: 1_000_000_000 })).map((id) => `i${id}`),
     fc.constantFrom("web_search", "mcp", "approval", "program"),
     text,

@@ -91,7 +91,7 @@ export const layoutFinding = (
   return null
 }
 
-/** The items of entries that have no pair in their group, but for those that the provider can still answer. */
+/** The items of entries that have no pair in their group, without items that the provider can still answer. */
 export const unpairedItems = (
   entries: ReadonlyArray<Session.Entry>,
   openFrom: number | undefined,

@@ -4,7 +4,7 @@
  */
 import { Item, Message } from "@memfold/core"
 
-/** A call from its own position to the last one that belongs to it, both included. */
+/** The positions of a call and of the last message that belongs to it, both included. */
 interface Span {
   readonly from: number
   readonly to: number

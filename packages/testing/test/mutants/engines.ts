@@ -1,6 +1,6 @@
 /**
- * Engines with a fault, each made by changing a line of this one. The simulation has to find every one of them, by the
- * law that names its fault: one that lives shows that a law is missing.
+ * Engines with a fault, each made by changing a line of this engine. The simulation has to find every one of them, by the
+ * law that names its fault: a surviving mutant shows that a law is missing.
  */
 
 /** One place of `packages/core/src`, and what stands there in the mutant. */
@@ -48,7 +48,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "shell/Scheduler.ts",
+        file: "shell/Runs.ts",
         from: "current.again = true",
         to: "current.again = false",
       },
@@ -65,8 +65,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     law: "L11",
     changes: [
       {
-        file: "shell/Scheduler.ts",
-        from: "timers.set(session, time, request)",
+        file: "shell/Timers.ts",
+        from: "timers.set(session, time, value)",
         to: "void time",
       },
     ],

@@ -190,7 +190,7 @@ describe("decodeItems", () => {
     ])
   })
 
-  it("says where an item is wrong, and refuses those of other libraries", () => {
+  it("says where an item is wrong, and refuses items of other libraries", () => {
     const failure = (input: unknown) => {
       const result = decodeItems(input)
       return Either.isLeft(result) ? result.left.message : "decoded"

@@ -11,7 +11,7 @@ import { inWorld } from "../world.js"
 
 const words = ["alpha", "bravo", "KX-4471", "src/money.ts", "数据库备份", "deployed"]
 
-/** Messages that are looked for, among those of a conversation. */
+/** Messages to search for, among the messages of a conversation. */
 const spoken = messageOf(words)
 
 const talk = fc.array(fc.array(spoken, { minLength: 1, maxLength: 6 }), { maxLength: 6 })
