@@ -8,23 +8,25 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 const table = /\b(FROM|JOIN|INTO|UPDATE)(\s+)(sessions|types|events|projections|summaries|migrations)\b/g
 
 /**
- * Appends batches. Writers of a session meet at its row: the update waits for the other one, and then compares the version again.
- * The rows are locked in the order of their numbers, so that two statements never wait for each other.
+ * Appends batches. Writers of a session meet at its row: the later one waits, and then compares the version again. A statement
+ * locks the rows of its sessions in the order of their names, so that two statements never wait for each other.
+ *
+ * The limit tells the planner how many batches there are; it would expect a hundred, and read a whole table for them.
  */
 const append = `WITH batch AS MATERIALIZED (
     SELECT value ->> 0 AS session, CAST(value ->> 1 AS BIGINT) AS version, value ->> 2 AS last_batch_id, value ->> 3 AS batch_id,
       CAST(value ->> 4 AS INTEGER) AS batch_hash, value -> 5 AS records
-    FROM jsonb_array_elements(CAST(? AS JSONB))
+    FROM jsonb_array_elements($1::jsonb) ORDER BY session LIMIT jsonb_array_length($1::jsonb)
   ), target AS MATERIALIZED (
-    SELECT sessions.id, batch.*
-    FROM batch JOIN sessions ON sessions.name = batch.session AND sessions.last_version = batch.version
+    SELECT locked.id, batch.* FROM batch CROSS JOIN LATERAL (
+      SELECT sessions.id FROM sessions WHERE sessions.name = batch.session AND sessions.last_version = batch.version
+      FOR NO KEY UPDATE) AS locked
     WHERE EXISTS (
-        SELECT 1 FROM events AS last WHERE last.id = sessions.id << 32 | batch.version
+        SELECT 1 FROM events AS last WHERE last.id = locked.id << 32 | batch.version
           AND (batch.last_batch_id IS NULL OR batch.last_batch_id = ${batchIdOf("last")}))
       AND (batch.batch_hash IS NULL OR NOT EXISTS (
         SELECT 1 FROM events
-        WHERE events.id >> 32 = sessions.id AND events.batch_hash = batch.batch_hash AND events.batch_id = batch.batch_id))
-    ORDER BY sessions.id FOR NO KEY UPDATE OF sessions
+        WHERE events.id >> 32 = locked.id AND events.batch_hash = batch.batch_hash AND events.batch_id = batch.batch_id))
   ), moved AS (
     UPDATE sessions SET last_version = target.version + jsonb_array_length(target.records)
     FROM target WHERE sessions.id = target.id AND sessions.last_version = target.version
