@@ -5,10 +5,10 @@ import { once } from "node:events"
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { Client, Pool } from "pg"
 import { afterAll } from "vitest"
+import { eventually } from "./eventually.js"
 import { freePort } from "./ports.js"
 
 /** The programs under test; `scripts/postgres.mjs` says where they are, or how to get them. */
@@ -47,21 +47,6 @@ process.on("exit", () => {
 })
 
 const mostPorts = 10
-const mostTries = 600
-
-/** Waits for something to become true. */
-export const eventually = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-  let error: unknown
-  for (let tries = 0; tries < mostTries; tries++) {
-    const found = await look().catch((cause: unknown) => {
-      error = cause
-      return undefined
-    })
-    if (found !== undefined && found !== false) return found
-    await sleep(25)
-  }
-  throw new Error(`${what}: not within ${(mostTries * 25) / 1000} s`, { cause: error })
-}
 
 /** A process that tests kill and start again. */
 const processOf = (command: string, args: ReadonlyArray<string>, folder: string) => {

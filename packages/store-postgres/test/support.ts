@@ -1,4 +1,4 @@
-/** What the tests of this package share: logs in schemas of their own, and records. */
+/** What the tests of this package share: logs in schemas of their own. */
 import type { EventLog } from "@memfold/core"
 import { Effect, type Scope } from "effect"
 import { make, type Options } from "../src/index.js"
@@ -16,9 +16,3 @@ export const withLog = <A, E>(
 /** The error of an attempt to open. */
 export const openingFails = (options: Options): Promise<EventLog.LogError> =>
   Effect.runPromise(Effect.flip(Effect.scoped(make(options))))
-
-/** A batch of records that are no events of any memfold. */
-export const records = (count: number, data = "{}"): [EventLog.NewRecord, ...Array<EventLog.NewRecord>] => {
-  const record = { time: 1_700_000_000_000, type: "Test", schemaVersion: 1, data }
-  return [record, ...Array.from({ length: count - 1 }, () => record)]
-}
