@@ -159,14 +159,16 @@ const versionIn = (
 ): Effect.Effect<number, EventLog.LogError> =>
   Effect.gen(function* () {
     const about = { operation: "open" }
-    const s = quoted(schema)
-    const [row = {}] = yield* query(
+    // Read as rows: `to_regclass` can answer from what its connection knew before another process created the tables.
+    const rows = yield* query(
       about,
-      "SELECT to_regclass(?) IS NOT NULL AS migrated, to_regclass(?) IS NOT NULL AS taken",
-      [`${s}.migrations`, `${s}.sessions`],
+      `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+       WHERE nspname = ? AND relname IN ('migrations', 'sessions')`,
+      [schema],
     )
-    if (row["migrated"] !== true) {
-      return row["taken"] === true
+    const names = new Set(rows.map((row) => row["name"]))
+    if (!names.has("migrations")) {
+      return names.has("sessions")
         ? yield* refused(name, `has tables of another program in the schema ${schema}; choose another schema`)
         : 0
     }
