@@ -12,7 +12,9 @@ export interface Options {
    * It may have the settings of `pg-connection-string`, for example `?sslmode=verify-full`, and `?schema=support`.
    */
   readonly url: string
-  /** The schema of the tables; replaces the one of the URL. `memfold` by default. */
+  /**
+   * The schema of the tables; replaces the one of the URL. `memfold` by default. A name has 1 to 63 bytes, and no question mark.
+   */
   readonly schema?: string
   /** Whether to create the schema and its tables, or to bring them to the present version; `true` by default. */
   readonly create?: boolean
@@ -31,10 +33,10 @@ export interface Options {
   readonly retryFor?: Duration.DurationInput
 }
 
-/** What an URL says: the schema, and the URL as the driver takes it. It contains a secret: never print it. */
+/** What the options say: the schema, and the URL as the driver takes it. It contains a secret: never print it. */
 interface Parsed {
   readonly url: string
-  readonly schema: string | undefined
+  readonly schema: string
 }
 
 const form = "postgres://USER:PASSWORD@HOST:PORT/DATABASE"
@@ -42,8 +44,11 @@ const form = "postgres://USER:PASSWORD@HOST:PORT/DATABASE"
 const refused = (problem: string): EventLog.LogError =>
   new EventLog.LogError({ operation: "open", reason: `the URL of the store ${problem}` })
 
-/** Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
-export const parse = (text: string): Effect.Effect<Parsed, EventLog.LogError> =>
+/** The server cuts longer names off. A question mark is a parameter in the statements of the log. */
+const isName = (schema: string): boolean => /^[^\0?]+$/.test(schema) && Buffer.byteLength(schema) <= 63
+
+/** Checks options. Errors show nothing of a URL: a secret may be anywhere in a wrong one. */
+export const parse = ({ url: text, schema: named }: Options): Effect.Effect<Parsed, EventLog.LogError> =>
   Effect.suspend(() => {
     if (!URL.canParse(text)) return refused(`is none; it has the form ${form}`)
     const url = new URL(text)
@@ -52,5 +57,11 @@ export const parse = (text: string): Effect.Effect<Parsed, EventLog.LogError> =>
     const schemas = url.searchParams.getAll("schema")
     if (schemas.length > 1) return refused('has the setting "schema" more than once')
     url.searchParams.delete("schema")
-    return Effect.succeed({ url: url.href, schema: schemas[0] })
+    const schema = named ?? schemas[0] ?? "memfold"
+    return isName(schema)
+      ? Effect.succeed({ url: url.href, schema })
+      : new EventLog.LogError({
+          operation: "open",
+          reason: "the schema of the store is none; its name has 1 to 63 bytes, and no question mark",
+        })
   })

@@ -34,13 +34,8 @@ export type { Options } from "./Options.js"
  */
 export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { url, schema: named } = yield* parse(options.url)
-    const {
-      schema = named ?? "memfold",
-      create = true,
-      notifications = true,
-      retryFor = "15 seconds",
-    } = options
+    const { url, schema } = yield* parse(options)
+    const { create = true, notifications = true, retryFor = "15 seconds" } = options
     const config = configOf(url, options)
     const name = nameOf(config)
     const reason = reasonOf(name)
