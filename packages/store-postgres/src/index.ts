@@ -14,6 +14,7 @@ import { reasonOf } from "./reasons.js"
 
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
+export { tenants } from "./tenants.js"
 
 /**
  * Opens the event log in a schema of a database, and creates the schema and its tables if they do not exist. The
