@@ -8,7 +8,7 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 const table = /\b(FROM|JOIN|INTO|UPDATE)(\s+)(sessions|types|events|projections|summaries|migrations)\b/g
 
 /**
- * Appends batches. Writers of a session meet at its row: the later one waits, and then compares the version again. A statement
+ * Appends batches, and starts the sessions of those whose expected version is 0. Writers of a session meet at its row: the later one waits, and then compares the version again. A statement
  * locks the rows of its sessions in the order of their names, so that two statements never wait for each other.
  *
  * The limit tells the planner how many batches there are; it would expect a hundred, and read a whole table for them.
@@ -31,14 +31,21 @@ const append = `WITH batch AS MATERIALIZED (
     UPDATE sessions SET last_version = target.version + jsonb_array_length(target.records)
     FROM target WHERE sessions.id = target.id AND sessions.last_version = target.version
     RETURNING target.*
+  ), started AS (
+    INSERT INTO sessions (name, created_at, last_version)
+    SELECT session, CAST(records -> 0 ->> 0 AS BIGINT), jsonb_array_length(records)
+    FROM batch WHERE version = 0 AND last_batch_id IS NULL
+    ON CONFLICT DO NOTHING RETURNING id, name
+  ), appended AS (
+    SELECT * FROM moved UNION ALL SELECT started.id, batch.* FROM started JOIN batch ON batch.session = started.name
   ), added AS (
     INSERT INTO events (id, batch_id, batch_hash, batch_position, time, type, schema_version, data, checksum)
-    SELECT moved.id << 32 | moved.version + position, CASE position WHEN 1 THEN moved.batch_id END,
-      CASE position WHEN 1 THEN moved.batch_hash END, position - 1, CAST(record ->> 0 AS BIGINT), CAST(record ->> 1 AS INTEGER),
+    SELECT appended.id << 32 | appended.version + position, CASE position WHEN 1 THEN appended.batch_id END,
+      CASE position WHEN 1 THEN appended.batch_hash END, position - 1, CAST(record ->> 0 AS BIGINT), CAST(record ->> 1 AS INTEGER),
       CAST(record ->> 2 AS INTEGER), record ->> 3, CAST(record ->> 4 AS BIGINT)
-    FROM moved CROSS JOIN jsonb_array_elements(moved.records) WITH ORDINALITY AS listed (record, position)
+    FROM appended CROSS JOIN jsonb_array_elements(appended.records) WITH ORDINALITY AS listed (record, position)
   )
-  SELECT session AS appended FROM moved`
+  SELECT session AS appended FROM appended`
 
 /** The code of an error: of the server, five characters, or of the connection. */
 export const codeOf = (cause: unknown): string =>

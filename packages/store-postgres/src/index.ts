@@ -3,12 +3,12 @@
  * compare-and-swap on a session's version decides which writer wins.
  */
 import { EventLog } from "@memfold/core"
-import { database, logOf } from "@memfold/store-sql"
+import { database, type DatabaseOptions, logOf } from "@memfold/store-sql"
 import { Effect, Layer, type Scope } from "effect"
 import * as Changes from "./changes.js"
 import { configOf, connect, nameOf, retrying } from "./connect.js"
 import { postgres } from "./dialect.js"
-import { migrate } from "./migrations.js"
+import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 
@@ -45,14 +45,18 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
       ({ cause }) => new EventLog.LogError({ operation: "open", reason: reason(cause), cause }),
     )
     const again = retrying(retryFor)
-    const opened = database(use, {
-      dialect: postgres(schema),
+    const dialect = postgres(schema)
+    const opening = {
+      dialect,
       reasonOf: reason,
       // Who is interrupted does not wait for the answer.
       reading: (read) => Effect.disconnect(again(read)),
       writing: again,
-    })
-    yield* migrate(opened, { schema, name, create })
+    } satisfies DatabaseOptions
+    const checked = database(use, opening)
+    yield* migrate(checked, { schema, name, create })
+    const startsSessions = !(yield* hasPolicies(checked, schema))
+    const opened = database(use, { ...opening, dialect: { ...dialect, startsSessions } })
     const changes = yield* Changes.make(opened, config, { schema, notifications })
     return { ...logOf(opened, { onWritten: changes.tell }), changes: changes.of }
   })

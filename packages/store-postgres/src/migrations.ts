@@ -201,7 +201,19 @@ export const migrate = (
         // Looked at again: another process may have done it while this one waited.
         const here: Database["query"] = (_about, sql, parameters) => Effect.orDie(run(sql, parameters))
         const from = yield* versionIn(schema, name, here)
-        yield* Effect.forEach(migrations({ schema, from }), (statement) => run(statement), { discard: true })
+        if (from < steps.length) yield* run(migrations({ schema, from }).join(";\n"))
       }),
     )
   })
+
+/**
+ * Whether row-level security holds for the user. A policy of the events does not see a session that the same statement has
+ * started, so such a session takes a transaction.
+ */
+export const hasPolicies = ({ query }: Database, schema: string): Effect.Effect<boolean, EventLog.LogError> =>
+  Effect.map(
+    query({ operation: "open" }, "SELECT row_security_active(CAST(? AS regclass)) AS active", [
+      `${quoted(schema)}.sessions`,
+    ]),
+    ([row]) => row?.["active"] === true,
+  )

@@ -16,7 +16,7 @@ beforeAll(async () => {
   pooled = await bouncer(one)
 })
 
-const laws = (name: string, where: () => Pick<Options, "url">) =>
+const laws = (name: string, quickly: number, where: () => Pick<Options, "url">) =>
   eventLogLaws({
     name,
     layer: () => Layer.suspend(() => layer({ ...where(), schema: newSchema() })),
@@ -24,13 +24,13 @@ const laws = (name: string, where: () => Pick<Options, "url">) =>
       const schema = newSchema()
       return Layer.suspend(() => layer({ ...where(), schema }))
     },
-    numRuns: often(3, 100),
+    numRuns: often(quickly, 100),
     timeout: often(120_000, 900_000),
     timeLimit: 60_000,
   })
 
-laws("PostgreSQL", () => ({ url: one.url }))
-laws("PgBouncer", () => ({ url: pooled.url }))
+laws("PostgreSQL", 3, () => ({ url: one.url }))
+laws("PgBouncer", 1, () => ({ url: pooled.url }))
 
 memoryLaws({
   name: "PostgreSQL",

@@ -28,6 +28,11 @@ export interface Dialect {
    * `appended`: the session of each batch that was inserted; further rows have null.
    */
   readonly append: string
+  /**
+   * Whether the statement of appends also starts sessions: their expected version is 0, and there is no session. By default, a
+   * transaction starts them.
+   */
+  readonly startsSessions?: boolean | undefined
   /** The number of the session of a row of `events`, in the words of the index that finds batches. */
   readonly sessionOf: (events: string) => string
   /** The elements of a JSON list of lists, in a parameter: a table with `key`, the position from 0, and `value`. */

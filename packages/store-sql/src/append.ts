@@ -43,9 +43,9 @@ const charactersOf = (records: ReadonlyArray<EventLog.NewRecord>): number =>
 const hashOf = ({ batchId, retried }: EventLog.AppendOptions): number | null =>
   retried === "in-place" ? null : batchHash(batchId)
 
-/** Whether a batch can share the statement of appends: its session exists, and only records are to be written. */
-const isUsual = ({ records, options, rewritten }: Batch): boolean =>
-  options.expectedVersion > 0 &&
+/** Whether a batch can share the statement of appends: only records are to be written, to a session that exists if need be. */
+const isUsual = ({ startsSessions = false }: Dialect, { records, options, rewritten }: Batch): boolean =>
+  (startsSessions || options.expectedVersion > 0) &&
   (options.projections === undefined || options.projections.length === 0) &&
   rewritten === undefined &&
   records.length <= most.records &&
@@ -274,7 +274,7 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
   ): Effect.Effect<EventLog.AppendResult, EventLog.VersionConflict | EventLog.LogError> => {
     const about = { operation, session: batch.session }
     const stored = Effect.suspend(() => types.store(batch.records))
-    const written = isUsual(batch)
+    const written = isUsual(dialect, batch)
       ? Effect.flatMap(failing(about)(Effect.zipRight(stored, shared(batch))), (isAppended) =>
           isAppended ? Effect.succeed(resultOf(batch)) : general(operation, batch),
         )
