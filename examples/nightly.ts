@@ -9,7 +9,7 @@ export const nightly = Strategy.make({
   summaryMode: SummaryMode.rolling,
 })
 
-/** Checks every session, even those that this process has not opened. */
+/** Checks every session of the store, also sessions that this process has not opened. */
 export const consolidate = Effect.flatMap(Memory.Memory, (memory) =>
   Stream.runForEach(memory.sessions, ({ session }) => memory.compact(session, { which: "due" })),
 )

@@ -6,7 +6,7 @@ import { root, run, setup, tool } from "./setup.mjs"
 await setup()
 const given = process.argv.slice(2)
 const asked = given.filter((name) => name !== "extractive")
-// The extractive summarizer is measured on transcripts: those of MEMFOLD_CORPUS, or the shipped samples.
+// The extractive summarizer is measured on the transcripts in MEMFOLD_CORPUS, or on the shipped samples.
 if (given.length === 0 || given.includes("extractive")) {
   const samples = join(root, "packages/cli/samples")
   const env = { MEMFOLD_CORPUS: process.env.MEMFOLD_CORPUS ?? samples }

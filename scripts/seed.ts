@@ -1,6 +1,6 @@
 /**
- * Before each test file: all properties of a run draw their inputs from the seed of the run (`vitest.config.ts`). A property
- * that does not say how many it tries, tries so many.
+ * Before each test file: all properties of a run draw their inputs from the seed of the run (`vitest.config.ts`), and a
+ * property without a number of inputs gets the number of the run.
  */
 import * as fc from "fast-check"
 import { inject } from "vitest"

@@ -1,6 +1,6 @@
 /**
  * Measures processes that append to one session of a SQLite file at the same time: how the appends are shared out, and
- * how long each takes. The process with the most appends is compared with the one with the fewest.
+ * how long each takes. The process with the most appends is compared with the process with the fewest.
  */
 import { Memory, Message } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"

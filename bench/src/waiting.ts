@@ -12,7 +12,7 @@ import { claim, median, milliseconds, told, turn } from "./measure.js"
 const few = 1_000
 const many = 10_000
 
-/** Appends so many messages to a new session, all called at once, and returns the milliseconds for each. */
+/** Appends `count` messages to a new session, all calls at once, and returns the milliseconds per message. */
 const appendAtOnce = (memory: Memory.Service, session: string, count: number) =>
   Effect.promise(async () => {
     const all = Effect.all(

@@ -25,7 +25,7 @@ describe("the tutorial", () => {
   })
 
   it("shows what the laws say of the first try", async () => {
-    expect(page).toContain(await reported(strategyProperties(firstTry, { turns: 3 }), 7))
+    expect(page).toContain(await reported(strategyProperties(firstTry, { turns: 3 }), 17))
   })
 
   it("shows what they say of a strategy that goes by the clock on the wall", async () => {

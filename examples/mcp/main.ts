@@ -63,7 +63,7 @@ const main = async (): Promise<boolean> => {
     let killed = 0
     let same = false
     const restart = async () => {
-      // A context of a version is the same for all time, whatever is compacted meanwhile.
+      // The context of a version never changes, whatever is compacted later.
       const { sessions } = await memory("list_sessions", {})
       const [{ version }] = sessions as [{ version: number }]
       const before = await memory("get_context", { session, at_version: version })

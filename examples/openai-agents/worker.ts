@@ -12,7 +12,7 @@ export const turns = 100
 
 const report = (what: object) => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
-/** Talks from a turn on. The SDK stores a turn when it is over, so one that was killed is asked again. */
+/** Talks from a turn on. The SDK stores a turn when it is over, so a killed turn is asked again. */
 export const work = async ({ address, file, from, killIn }: Work): Promise<void> => {
   await using memory = createMemory({
     store: `sqlite:${file}`,

@@ -1,4 +1,4 @@
-/** What the examples have in common: a worker that is killed in the middle, and another one that goes on. */
+/** Shared by the examples: a worker process is killed in the middle, and a second one continues. */
 import { type ProviderServer, providerServer, seeded } from "@memfold/strict-providers"
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"

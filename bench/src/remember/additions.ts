@@ -6,7 +6,7 @@ import { additions, plain } from "./policies.js"
 import { progress } from "./progress.js"
 import { prices } from "./strategies.js"
 
-/** By the first of the prices, an added token costs at most so many times what a token of plain input costs. */
+/** The bound: by the first prices, an added token costs at most this many times as much as a token of plain input. */
 const mostTimes = 1.4
 
 const sentBy = ({ replays }: PolicyReport): number =>
@@ -16,7 +16,7 @@ const sentBy = ({ replays }: PolicyReport): number =>
 interface Added {
   readonly name: string
   readonly kind: "layers" | "recall"
-  /** The tokens of all calls with what was added, as a multiple of those without. */
+  /** The tokens of all calls with additions, as a multiple of the tokens without additions. */
   readonly tokens: number
   /** The cost, in the same way, by the first of the prices. */
   readonly cost: number

@@ -16,7 +16,7 @@ it("a bound holds at its limit, below a limit that is excluded, and never withou
     expect(holds(share(Number.NaN, limit))).toBe(false)
 })
 
-it("each bound is printed with what was measured, and one that is missed makes the whole fail", () => {
+it("prints each bound with its measurement, and a missed bound fails the benchmark", () => {
   const lines: Array<string> = []
   const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line))
   const outcomes = [

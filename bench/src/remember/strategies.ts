@@ -6,7 +6,7 @@ import type { DataSet, DataSets } from "./dataSets.js"
 import { own, plain, recallTokens, withRecall } from "./policies.js"
 import { progress } from "./progress.js"
 
-/** The prices of the tables; the first ones are those that the bounds are about. */
+/** The prices of the tables; the bounds are checked with the first prices. */
 export const prices = [
   Prices.presets["claude-sonnet-5"],
   Prices.presets["claude-sonnet-5.5"],
@@ -97,7 +97,7 @@ const cheapest = (name: string, policies: ReadonlyArray<PolicyReport>): Bound =>
   const ratios = rivals.map((other) => ({ name: other.name, ratio: shareOf(mine) / shareOf(other) }))
   const nearest = ratios.toSorted((one, other) => other.ratio - one.ratio)[0]
   return {
-    what: `${name}: ${own.name}, cost against ${nearest?.name ?? "any"}, of those that keep no less`,
+    what: `${name}: ${own.name}, cost against ${nearest?.name ?? "any"}, among the strategies that keep no less`,
     // Where no other one keeps as much, nothing costs less at no less.
     measured: nearest?.ratio ?? 0,
     unit: "×",

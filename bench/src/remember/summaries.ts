@@ -5,7 +5,7 @@
 import {
   Keep,
   type Message,
-  Recall,
+  Search,
   Strategy,
   type Summarizer,
   SummaryMode,
@@ -27,7 +27,7 @@ const maxTokens = 800
 
 const extractive = ExtractiveSummarizer.make({ maxTokens })
 
-/** Twelve messages at a time; those that are recent stay, so that only the summary can have what is needed. */
+/** Compacts twelve messages at a time. Recent messages stay, so older needed identifiers can only be in the summary. */
 const rolling = Strategy.make({
   name: "rolling",
   when: Trigger.backlog({ messages: recentMessages + 12 }),
@@ -61,7 +61,7 @@ const sentencesOf = (text: string): ReadonlyArray<string> =>
 
 /** The sentences with the most weight for their size, in the order in which they were said. */
 const byWeight = (sentences: ReadonlyArray<string>, tokens: number): string => {
-  const terms = sentences.map((sentence) => new Set(Recall.termsOf(sentence)))
+  const terms = sentences.map((sentence) => new Set(Search.termsOf(sentence)))
   const inSentences = new Map<string, number>()
   for (const one of terms) for (const term of one) inSentences.set(term, (inSentences.get(term) ?? 0) + 1)
   const weighed = sentences.map((sentence, at) => {
@@ -86,7 +86,7 @@ const byWeight = (sentences: ReadonlyArray<string>, tokens: number): string => {
   return sentences.filter((_, at) => chosen.has(at)).join("\n")
 }
 
-/** The end of texts, of at most so many tokens. */
+/** The end of the lines, at most `tokens` tokens. */
 const newestOf = (lines: ReadonlyArray<string>, tokens: number): string => {
   let left = tokens
   let from = lines.length

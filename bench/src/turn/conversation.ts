@@ -3,7 +3,7 @@
 const words =
   "the order that I placed last week has not arrived yet and nobody could tell me where the parcel is or when it will come although I asked twice and gave the number of the order to everyone who wanted to know it "
 
-/** A text of a length that differs from those of other messages at its start. */
+/** A text of the given length that starts differently for each message. */
 const textOf = (index: number, length: number): string =>
   `${index}: ${words.repeat(Math.ceil(length / words.length))}`.slice(0, length)
 

@@ -1,7 +1,7 @@
 /**
- * The memory that sessions take in a process: one of 1,000,000 messages, compacted as it grew, and 100,000 sessions of two
- * turns that are touched once each. The reference is a session of 100 messages, and 1,000 sessions: as many as a memory
- * caches.
+ * The memory that sessions take in a process: one session of 1,000,000 messages, compacted as it grew, and 100,000 sessions
+ * of two turns, each used once. The references are a session of 100 messages, and 1,000 sessions, which is the capacity
+ * of a memory's cache.
  */
 import { type EventLog, Message, Session } from "@memfold/core"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -37,7 +37,7 @@ const fillMany = (log: EventLog.Service, count: number) => {
   )
 }
 
-/** Measures and prints. Returns whether the memory is bounded: within three times that of the references. */
+/** Measures and prints. Returns whether the memory use is bounded: at most three times the use of the references. */
 export const footprint = async (folder: string): Promise<boolean> => {
   const open = (name: string) =>
     SqliteEventLog.make({ filename: join(folder, `${name}.db`), synchronous: "normal" })

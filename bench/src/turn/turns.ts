@@ -6,11 +6,11 @@ import { type Compaction, effects, type Measured, promises } from "./memories.js
 import { type Cost, costOf } from "./cost.js"
 import { compared, mean, middle } from "./pairs.js"
 
-/** So many rounds count. */
+/** The number of measured rounds, after the warm-up. */
 const counted = 60
 /**
- * The turns before the rounds that count. It takes so many until V8 has compiled the code on both sides; a process that is
- * younger is measured as well, and has no bound.
+ * The turns before the measured rounds: V8 needs about this many to compile the code on both sides. A younger process is
+ * measured as well, but without a bound.
  */
 const warmUpTurns = 2_500
 /** The first rounds of a young process, in which the disk and the file settle, do not count for it either. */

@@ -224,8 +224,8 @@ const nativeTo: Partial<Record<keyof Formats, string>> = {
 }
 
 /**
- * The prefix of a context in a format. Behind the text of a summary that other contexts send in the form of the provider,
- * an answer is produced behind another prefix than theirs.
+ * The prefix of a context in a format. A summary can be sent as text, or in the form of its provider: the two contexts have
+ * different prefixes.
  */
 const prefixOf = (
   format: keyof Formats,

@@ -25,6 +25,7 @@ export {
 } from "./stores.js"
 export {
   type AnyStrategy,
+  defaultStrategy,
   strategies,
   strategyNamed,
   type StrategyName,

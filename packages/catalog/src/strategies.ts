@@ -30,6 +30,9 @@ const shipped = {
 /** The name of a shipped strategy. */
 export type StrategyName = Suggested<keyof typeof shipped | "rolling">
 
+/** The name of the strategy that a memory has if none is named. */
+export const defaultStrategy = "break-even" satisfies keyof typeof shipped
+
 /** The shipped strategies by name: four that follow published designs, three simpler strategies, and a strategy that goes by
  * prices. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(Object.entries(shipped))

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- extractive`: how many of the identifiers that were said are in the extractive summary after many
- * merges, against the newest text cut to the same size. The conversations are those of the folder that MEMFOLD_CORPUS
+ * merges, against the newest text cut to the same size. The conversations are the files in the folder that MEMFOLD_CORPUS
  * names, or the shipped samples.
  *
- * Identifiers are found by the patterns of `@memfold/lab`, not by those of the summarizer.
+ * The patterns of `@memfold/lab` find the identifiers, not the summarizer's own patterns.
  */
 import { Message, TokenCounter } from "@memfold/core"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
@@ -51,7 +51,7 @@ const summarize = async (messages: ReadonlyArray<Message.Message>, maxTokens: nu
   return previous ?? ""
 }
 
-/** The newest text of a conversation, of at most so many tokens. */
+/** The newest text of a conversation, at most `tokens` tokens. */
 const truncated = (messages: ReadonlyArray<Message.Message>, tokens: number): string => {
   const text = messages.map((message) => `${message.role}: ${Message.text(message)}`).join("\n")
   let [low, high] = [0, text.length]

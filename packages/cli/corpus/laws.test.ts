@@ -11,7 +11,7 @@ import { corpus, settings } from "@memfold/harness/corpus"
 
 const conversations = corpus.flatMap(({ found }) => found).filter(({ messages }) => messages.length > 0)
 
-/** At most so many messages of a transcript at a time. */
+/** A transcript is tested in pieces of at most this many messages. */
 const longest = 60
 
 /** Any stretch of any transcript. */

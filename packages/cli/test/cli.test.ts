@@ -132,7 +132,7 @@ describe("what a person reads", () => {
   })
 })
 
-describe("a process of its own ends by itself, and prints the same as one call of many:", () => {
+describe("a process for one command ends by itself, and prints what a call within this process prints:", () => {
   const at = (name: string) => ["--store", `sqlite:${join(folder, name)}`]
   const kept = at("fresh.db")
   beforeAll(async () => {

@@ -207,7 +207,7 @@ describe("memfold lab", () => {
     expect((await memfold(...again.slice(0, 4))).out).not.toMatch(/ recalled /)
   })
 
-  it("replays every trajectory of a file of tau-bench, or the one that is picked", async () => {
+  it("replays every trajectory of a file of tau-bench, or only the picked one", async () => {
     const path = file("tau.json", [{ traj: chat(6) }, { traj: chat(8) }])
     const conversations = async (...pick: ReadonlyArray<string>) => {
       const { out } = await memfold("lab", path, "--policy", "rounds", "--json", ...pick)

@@ -38,7 +38,7 @@ const row = (screen: ReadonlyArray<string>, first: string): ReadonlyArray<string
   return (found[0] ?? "").trim().split(/\s{2,}/)
 }
 
-/** The tour of each sample; the first is the one that is shown when none is named. */
+/** The tour of each sample; the first sample is the default. */
 const tours = new Map<string, CallResult>()
 beforeAll(async () => {
   for (const name of names) {
@@ -113,7 +113,7 @@ describe.each(names)("the tour of %s", (name) => {
   it("reports the costs that `lab` finds", async () => {
     const { out } = toured(name)
     const options = ["--set", "context_limit=16000", "--prices", "claude-sonnet-5.5"]
-    // All policies take several seconds: a quick run asks for those of the second sample by one of them.
+    // Replaying all policies takes several seconds: a quick run replays only one policy of the second sample.
     const whole = deep || name === names[0]
     const asked = whole ? [] : ["--policy", "sliding-window"]
     const records = await json("lab", sample(`${name}.jsonl`), ...options, ...asked)

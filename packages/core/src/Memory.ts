@@ -42,6 +42,7 @@ import { span } from "./observe/spans.js"
 import type { Strategy } from "./policy/Strategy.js"
 import { describe } from "./session/description.js"
 import type { SessionState } from "./session/SessionState.js"
+import { raceFirst } from "./shell/raceFirst.js"
 import { subscribe } from "./shell/subscribe.js"
 import type { Summarizer } from "./summarize/Summarizer.js"
 
@@ -90,7 +91,7 @@ export const make = (options: Options): Effect.Effect<Service, never, EventLog |
     /** Looks at a state after a write. When the memory is closed, this ends, and an inline compaction is interrupted. */
     const checkAfterwards = (state: SessionState, strategy: Strategy): Effect.Effect<void> => {
       const checked = schedule.check(state, strategy)
-      return mode === "inline" ? Effect.raceFirst(checked, underWay.closing) : checked
+      return mode === "inline" ? raceFirst(checked, underWay.closing) : checked
     }
 
     return {

@@ -3,6 +3,7 @@
  * render. `Memory` connects them.
  */
 export * as Message from "./Message.js"
+export * as Item from "./Item.js"
 export * as Structure from "./Structure.js"
 export * as TokenCounter from "./TokenCounter.js"
 
@@ -41,13 +42,14 @@ export * as FullTextIndex from "./recall/FullTextIndex.js"
 export * as Embedder from "./recall/Embedder.js"
 export * as VectorIndex from "./recall/VectorIndex.js"
 export * as Recall from "./recall/index.js"
+export * as Search from "./Search.js"
 
 export type { CompactionOutcome } from "./shell/CompactionOutcome.js"
 export type { Budget, BudgetOutcome } from "./shell/waitForBudget.js"
 export type { HookDecision, Hooks, PlannedCompaction } from "./shell/Hooks.js"
 export type { SubscribeOptions } from "./shell/subscribe.js"
 export { UnknownSummary } from "./history/revert.js"
-export { IdempotencyKeyReused } from "./memory/appendMessages.js"
+export { IdempotencyKeyReused, OwnerMismatch } from "./memory/appendMessages.js"
 export { CannotRedact, type MessageName, UnknownMessage } from "./history/redact.js"
 export { CannotFork } from "./history/fork.js"
 export { sleepUntil } from "./shell/sleepUntil.js"

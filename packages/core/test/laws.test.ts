@@ -255,7 +255,7 @@ describe("in every run", () => {
       expect(version).toBe(state.version)
     }))
 
-  it("L10: the context at a past version is the one that was rendered then", () =>
+  it("L10: the context at a past version is the context that was rendered then", () =>
     inEveryRun(async ({ moments, reopened }) => {
       const then = await reopened((memory) =>
         Effect.forEach(moments, ({ state }) => memory.context(session, { atVersion: state.version })),

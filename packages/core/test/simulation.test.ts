@@ -2,6 +2,7 @@
  * The engine as a whole, in worlds where everything goes wrong: several engines on one log, crashes, clocks that
  * disagree, stores and summarizers that fail. One seed is one run; every law is checked after every step.
  */
+import { Fiber } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { often } from "@memfold/harness/depth"
 import { failure, nothing, simulateAll, summary } from "./simulation/seeds.js"
@@ -34,10 +35,18 @@ describe("the simulation", () => {
     [478, "a process was killed while it compacts, and the other processes keep no time"],
     [1509, "a subscriber hears the start of a session that is deleted by then"],
     [18667, "an engine that keeps no time sees the lease of a clock that is a year ahead"],
+    [5254, "a memory is closed in the step in which a compaction begins to write"],
     [2038, "a session was deleted, grew to its old length and was deleted again while it was read"],
   ])("keeps all laws at seed %i, where %s", (seed) => {
     const { failed } = simulateAll(seed, 1, nothing)
     expect(failed === null ? "" : failure(failed)).toBe("")
+  })
+
+  it("leaves no fibers behind, although processes are killed", () => {
+    const before = Fiber.unsafeRoots().length
+    const { counts } = simulateAll(1, 30)
+    expect(counts.get("crashes")).toBeGreaterThan(0)
+    expect(Fiber.unsafeRoots().length).toBe(before)
   })
 
   it("is the same run, step by step, for the same seed", () => {

@@ -1,6 +1,7 @@
 /** A local server that answers like `POST /responses/compact`: all user messages, then one encrypted item. */
 import { createServer, type ServerResponse } from "node:http"
 import { type AddressInfo } from "node:net"
+import { requestBody } from "./requestBody.js"
 
 type Item = { readonly type?: string; readonly role?: string; readonly [key: string]: unknown }
 export interface CompactBody {
@@ -29,10 +30,14 @@ export class CompactServer {
       text += chunk.toString()
     })
     request.on("end", () => {
-      const body = JSON.parse(text) as CompactBody
+      const body = requestBody(text, "input") as CompactBody | null
+      if (body === null) {
+        response.writeHead(400).end()
+        return
+      }
       this.requests.push({ path: request.url ?? "", body })
       this.arrive()
-      void this.respond(response, body)
+      this.respond(response, body).catch(() => response.destroy())
     })
   })
 

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import { type AddressInfo } from "node:net"
+import { requestBody } from "./requestBody.js"
 
 type Block = { readonly type: string; readonly [key: string]: unknown }
 interface WireMessage {
@@ -73,9 +74,15 @@ export class CompactionServer {
     })
     request.on("end", () => {
       const betas = String(request.headers["anthropic-beta"] ?? "").split(",")
-      const body = JSON.parse(text) as Body
+      const body = requestBody(text, "messages") as Body | null
+      if (body === null) {
+        response.writeHead(400).end()
+        return
+      }
       this.requests.push({ body, betas })
-      void (this.hold ?? Promise.resolve()).then(() => this.respond(response, body, betas))
+      void (this.hold ?? Promise.resolve())
+        .then(() => this.respond(response, body, betas))
+        .catch(() => response.destroy())
     })
   })
 
@@ -149,7 +156,7 @@ export class CompactionServer {
     return { ...base, usage, content: [block], stop_reason: "compaction" }
   }
 
-  /** The turns of a request, with those that its block stands for in place of the block. */
+  /** The turns of a request. In place of its compaction block, the turns that the block stands for. */
   private checked(body: Body, betas: ReadonlyArray<string>): ReadonlyArray<Turn> {
     const all = body.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
     const compacted = all.filter(({ type }) => type === "compaction")
@@ -170,7 +177,7 @@ export class CompactionServer {
       const rest = first.content.slice(1)
       messages = [...(rest.length === 0 ? [] : [{ ...first, content: rest }]), ...others]
     }
-    // The first kept message is not merged with the last one that the block stands for.
+    // The first kept message is not merged with the last message that the block stands for.
     const turns = [...before, ...turnsOf(messages)]
     for (const [at, { role, blocks }] of turns.entries()) {
       if (blocks.length === 0) throw new Refused("empty_content")

@@ -105,7 +105,7 @@ export interface Version {
     readonly model: ai7.LanguageModel
     readonly prompts: Array<ReadonlyArray<Prompted>>
   }
-  /** A condition to stop after so many steps. */
+  /** A condition to stop after `count` steps. */
   readonly steps: (count: number) => ReturnType<typeof ai7.stepCountIs>
 }
 

@@ -16,7 +16,7 @@ const linksOf = (path: string) =>
     ([, words = "", to = "", anchor]) => ({ words, to, anchor }),
   )
 
-/** The tracked documents, without those that packages generate. */
+/** The tracked documents, without documents that packages generate. */
 const documents = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" })
   .trim()
   .split("\n")

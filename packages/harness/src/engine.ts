@@ -49,7 +49,7 @@ export const pairs = Strategy.make({
   summaryMode: SummaryMode.rolling,
 })
 
-/** So many messages of ordinary length, the user and the assistant in turn. */
+/** `count` messages of ordinary length, from the user and the assistant in turn. */
 export const said = (count: number, from = 0) =>
   Array.from({ length: count }, (_, position) => {
     const text = `message number ${from + position} says something of ordinary length`

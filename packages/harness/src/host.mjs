@@ -27,7 +27,7 @@ const kept = (stream) => {
 const out = kept(process.stdout)
 const err = kept(process.stderr)
 
-/** Answers a call once the one before has its answer. */
+/** Answers a call once the call before it has its answer. */
 const answer = async (before, args) => {
   await before
   const code = await call(args).exitCode

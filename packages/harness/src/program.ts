@@ -49,7 +49,7 @@ interface PendingCall {
 
 const hostModule = fileURLToPath(new URL("host.mjs", import.meta.url))
 
-/** The built program called in one process, which starts with the first call; calls wait for those before them. */
+/** The built program called in one process, which starts with the first call; calls wait for earlier calls. */
 const hosted = (folder: string) => {
   let host: ChildProcess | undefined
   const waiting: Array<PendingCall> = []

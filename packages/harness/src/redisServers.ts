@@ -57,7 +57,7 @@ class NoServer extends Error {}
  * Starts servers for the tests of a file, each on the first chosen port that it gets. To be called once, at its top.
  *
  * Any program can take a port after it was chosen. A server whose port (or bus port) is taken ends by itself, and another
- * port is tried; a server counts as started once the one that answers at the port says that it is the process started.
+ * port is tried. A server counts as started once the server at the port names the process id of the started process.
  */
 export const servers = (choosePort: () => Promise<number> = freePort) => {
   const folder = mkdtempSync(join(tmpdir(), "memfold-redis-"))
@@ -323,7 +323,7 @@ export const moveSlot = async (
     if (failure === undefined) await moved(key).catch((error: unknown) => (failure = { error }))
   }
   await released?.(() => assign(from, "NODE", target))
-  // The new owner first: until it knows, it sends those who ask back to the old one.
+  // The new owner first: until it knows, it redirects clients back to the old owner.
   for (const node of [to, from, ...others.filter((other) => other !== to)]) await assign(node, "NODE", target)
   await eventually("all know whose the slot is", async () => {
     const known = await Promise.all(three.nodes.map((node) => masterBy(three, node, slot)))

@@ -2,7 +2,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { afterAll } from "vitest"
 
-/** A connection through a relay: where one of its ends is closed, the other one is, too. */
+/** A connection through a relay: closing one end closes the other end, too. */
 export interface Link {
   readonly client: Socket
   readonly server: Socket

@@ -6,8 +6,8 @@ import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
 
 /**
- * `script OPTIONS NAME COUNT`: once told to go, appends so many records to one session, at whatever version it has by then; each
- * answer that others were faster is a new try. Says `done` and the number of conflicts.
+ * `script OPTIONS NAME COUNT`: once told to go, appends COUNT records to one session, at the session's version at that moment;
+ * after each version conflict it tries again. Says `done` and the number of conflicts.
  */
 export const write = async <Options>(
   open: (options: Options) => Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope>,

@@ -22,7 +22,7 @@ export interface Conversation {
  * A transcript as a conversation without questions.
  *
  * @param name - Its name in reports.
- * @param messages - The messages; those with a time say how fast the conversation went.
+ * @param messages - The messages; their times, where given, say how fast the conversation went.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export const ofTranscript = (name: string, messages: ReadonlyArray<Message.Messa
   ends: [],
 })
 
-/** The questions are asked at the end of each of so many days on which they talked, and at the end. */
+/** The questions are asked after every ten days with messages, and at the end. */
 const everyDays = 10
 
 /** After how many messages the questions of a conversation are asked. */

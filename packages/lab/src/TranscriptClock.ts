@@ -1,5 +1,5 @@
 /**
- * A clock that shows the time of a transcript. Leases, cooldowns and event times are then those of the original
+ * A clock that shows the time of a transcript. So leases, cooldowns and event times follow the original
  * conversation.
  */
 import { Clock, Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Identifiers: what a later answer needs word for word. They are found by patterns of their own, not by those of the
- * extractive summarizer, so that its summaries can be measured with them.
+ * Identifiers: what a later answer needs word for word. The patterns are not the patterns of the extractive summarizer, so
+ * that identifiers can measure its summaries, too.
  */
 import { Message } from "@memfold/core"
 
@@ -57,14 +57,14 @@ const readable = (message: Message.Message): string =>
     .join("\n")
 
 /**
- * An identifier that was said in one of so many messages before the answer is not counted as needed: every strategy keeps
+ * An identifier that was said within this many messages before the answer does not count as needed: every strategy keeps
  * the newest messages.
  */
 export const recentMessages = 10
 
 /**
- * For each message, the identifiers that it needs: those that an assistant message uses, that were said before, and that
- * were not said in the {@link recentMessages} before it.
+ * For each message, the identifiers that it needs. An assistant message needs the identifiers that it uses and that were
+ * said before, but not in the {@link recentMessages} before it.
  */
 export const neededIn = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<ReadonlyArray<string>> => {
   const lastSaid = new Map<string, number>()

@@ -21,7 +21,7 @@ const partText = (part: Message.Part): string => {
 }
 
 /**
- * Turns contexts into prompts. Most messages of a context were in the one before, so each is counted once: the parts of
+ * Turns contexts into prompts. Most messages of a context were in the previous context, so each is counted once: the parts of
  * a message are the same objects in every context that has it.
  */
 export const promptsOf = (): ((context: Pick<Render.Context, "messages">) => ReadonlyArray<Cost.Sent>) => {

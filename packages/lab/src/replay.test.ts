@@ -33,7 +33,7 @@ const talk = (count: number, every = minute, say = (index: number) => `message $
 const tokensOf = (messages: ReadonlyArray<Message.Message>): number =>
   messages.reduce((sum, one) => sum + TokenCounter.ofMessage(TokenCounter.estimating, one), 0)
 
-/** Summarizes all but the newest messages once there are so many. */
+/** Summarizes all but the newest `keep` messages once there are `most`. */
 const rolling = (keep: number, most: number) =>
   Strategy.make({
     name: "rolling",
@@ -323,7 +323,7 @@ describe("what is needed", () => {
     expect(found).toMatchObject({ asked: 2, raw: 0, inSummaries: 0, recalled: 0.5, withRecall: 0.5 })
     const without = evidenceOf([await replay(both, dropping, { prices, prepared })])
     expect(without).toMatchObject({ raw: 0, recalled: 0, withRecall: 0 })
-    // The tokens are those of the context without the question.
+    // `tokens` counts the context with what it recalls, but not the question itself.
     expect(found!.tokens).toBeGreaterThan(without!.tokens)
     expect(found!.tokens).toBeLessThan(without!.tokens + 200)
     expect(await evidence(10)).toEqual(without)

@@ -42,7 +42,7 @@ export interface ReplayOptions {
   readonly automaticRecall?: number
   /** Makes the memory layers of the replay; without it, there are none. */
   readonly layers?: MakeLayers
-  /** The summarizer; the extractive one by default. Its calls are charged as those of a model. */
+  /** The summarizer; the extractive summarizer by default. Its calls are charged like calls of a model. */
   readonly summarizer?: Summarizer.Service
   /** Whether the calls of the summarizer are charged as questions in context, while the cache is alive; `false` by default. */
   readonly askInContext?: boolean
@@ -100,7 +100,7 @@ const isAdded: ReadonlySet<Render.SectionName> = new Set(["user-memory", "scope-
 const isRecalled = (message: Message.Message): boolean =>
   message.role === "user" && Message.text(message).startsWith(Recall.recalledHeading)
 
-/** A summarizer and its fallbacks, whose calls are counted as those of a model: its prompt, and the text that it wrote. */
+/** A summarizer and its fallbacks. Their calls are counted like calls of a model: the prompt, and the written text. */
 const counted = (
   summarizer: Summarizer.Service,
   asksInContext: boolean,
@@ -152,7 +152,7 @@ const mostChecks = 8
 
 /**
  * Replays a conversation under a strategy, in memory. Each assistant message stands for a call of the model, made with the
- * context at that point. The same input always gives the same result: the only clock is that of the messages.
+ * context at that point. The same input always gives the same result: the only clock shows the times of the messages.
  *
  * @param conversation - The messages, and the questions that `prepared` is about.
  * @param strategy - The strategy.

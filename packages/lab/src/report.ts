@@ -134,7 +134,7 @@ const scaled = (parts: CostParts, factor: number): CostParts => combined(parts, 
  * What a policy costs on several conversations, by one of the prices.
  *
  * @param replays - The replays of the policy.
- * @param full - Those of the full history of the same conversations, in the same order.
+ * @param full - The replays of the full history of the same conversations, in the same order.
  * @param prices - The prices.
  * @param at - The position of the prices in the replays.
  */
@@ -182,7 +182,7 @@ const lastedOf = ({ messages }: Conversation): number | null => {
     : times.reduce((one, other) => Math.max(one, other)) - times.reduce((one, other) => Math.min(one, other))
 }
 
-/** Sums up a run. `replays` has those of each conversation, the full history first. */
+/** Sums up a run. `replays` has a list of replays for each conversation, the full history first. */
 export const reportOf = ({
   conversations,
   policies,

@@ -30,7 +30,7 @@ export interface RunOptions extends Setup {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** Does at most so many pieces of work at a time, in the order in which they are given. */
+/** Does at most `most` pieces of work at a time, in the given order. */
 const limited = (most: number) => {
   const waiting: Array<() => void> = []
   let running = 0

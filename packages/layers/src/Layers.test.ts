@@ -453,7 +453,7 @@ describe("shared logs", () => {
     }).pipe(Effect.provide(InMemoryEventLog.layer)),
   )
 
-  it.effect("tell a session from the one that had its name before, and from what it was before a clear", () =>
+  it.effect("tell a session from an earlier session of its name, and from itself before a clear", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* say("ada/home/1", user("I like tea.", { time: 1 }), assistant("Ok."))

@@ -36,7 +36,7 @@ describe("toFacts", () => {
 })
 
 describe("unknownOf", () => {
-  it("leaves out what says the same as a known fact, and nothing else", () => {
+  it("leaves out repetitions of known facts, and nothing else", () => {
     const [fact] = toFacts([place("Graz")], "user", turns)
     const same = known("k", "Graz", { layer: "user", kind: "profile", key: "place" })
     const of = (...facts: ReadonlyArray<typeof same>) => unknownOf(fact === undefined ? [] : [fact], facts)

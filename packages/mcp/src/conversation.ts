@@ -19,7 +19,13 @@ export const appendMessages = tool({
       .min(1)
       .optional()
       .describe("A name of your choice for this append; a call with the same key is stored once"),
-    owner: z.string().min(1).optional().describe("Whose session it is; sessions are listed by it"),
+    owner: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Whose session it is; sessions are listed by it. Refused if the session belongs to another owner",
+      ),
     title: z.string().min(1).optional().describe("The name of the session in lists"),
   }),
   output: z.object({
@@ -55,7 +61,7 @@ export const getContext = tool({
     at_version: count.optional().describe("A version of the session, for the context as it was then"),
     recall_tokens: count
       .optional()
-      .describe("Also adds earlier messages that fit the newest user message, so many tokens at the most"),
+      .describe("Also adds earlier messages that fit the newest user message: at most this many tokens"),
   }),
   output: z.object({
     messages: z.array(message),
@@ -165,7 +171,7 @@ export const readMessages = tool({
 export const listSessions = tool({
   name: "list_sessions",
   title: "List sessions",
-  description: "Lists the sessions of the store; those of an owner with the newest activity first.",
+  description: "Lists the sessions of the store; the sessions of an owner with the newest activity first.",
   changes: "nothing",
   input: z.strictObject({
     owner: z.string().min(1).optional().describe("Only the sessions of this owner"),

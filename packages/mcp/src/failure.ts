@@ -23,10 +23,11 @@ export class NoSuchSummary extends Error {
 
 /** What a client does next, by the `_tag` of the error. */
 const next: Readonly<Record<string, string>> = {
-  NoSuchSession: "list_sessions names those that exist; append_messages starts a new one.",
+  NoSuchSession: "list_sessions names the existing sessions; append_messages starts a new session.",
   OpenAIDecodeError: "Nothing was stored. Correct the message and call again.",
   InvalidInput: "Nothing was stored. Correct the argument and call again.",
   IdempotencyKeyReused: "Nothing was stored. Take another idempotency_key for other messages.",
+  OwnerMismatch: "Nothing was stored. Leave the owner out, or take another session.",
   NoSuchSummary: "list_summaries names the summaries of a session.",
   UnknownSummary: "The tool list_summaries names the summaries of a session.",
   LogError:

@@ -6,14 +6,14 @@ import {
   toNodeHandler,
 } from "@modelcontextprotocol/node"
 import { createMcpHandler } from "@modelcontextprotocol/server"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type MemoryServerOptions, memoryServer } from "./server.js"
 import type { ServedMemory } from "./tool.js"
 
 /** Options of {@link serveHttp}. */
 export interface HttpOptions extends MemoryServerOptions {
-  /** The port; 0 (default) takes one that is free. */
+  /** The port; 0 (default) takes a free port. */
   readonly port?: number
   /** The address to listen on; `127.0.0.1` by default. Any other than this machine's own needs `allowedHosts`. */
   readonly host?: string
@@ -22,7 +22,10 @@ export interface HttpOptions extends MemoryServerOptions {
    * other names are refused, so that no web page reaches the server through a browser.
    */
   readonly allowedHosts?: ReadonlyArray<string>
-  /** Gets errors that no client is told about. Their texts may quote a request; log their names only. */
+  /**
+   * Gets errors that no client is told about. Their texts may quote a request; log their names only. What it throws is
+   * ignored.
+   */
   readonly onError?: (error: Error) => void
 }
 
@@ -73,17 +76,33 @@ export const serveHttp = async (
       `${host} can be reached from other machines: say in allowedHosts (--allow-host) which host names requests may have`,
     )
   }
+  const report = (error: Error): void => {
+    try {
+      onError(error)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
   const names = [...localNames, ...allowedHosts]
   const validHost = hostHeaderValidation(names)
   const validOrigin = originValidation(names)
-  const handler = createMcpHandler(() => memoryServer(memory, options), { onerror: onError })
-  const serve = toNodeHandler(handler, { onerror: onError })
-  const server = createServer((request, response) => {
+  const handler = createMcpHandler(() => memoryServer(memory, options), { onerror: report })
+  const serve = toNodeHandler(handler, { onerror: report })
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!validHost(request, response) || !validOrigin(request, response)) return
-    if (new URL(request.url ?? "/", "http://localhost").pathname === path) {
+    // A target need not be the path of a URL: "//" is none.
+    if (request.url?.split("?", 1)[0] === path) {
       // The SDK's type has no place for a field that is undefined.
-      void serve(request as NodeIncomingMessageLike, response)
+      await serve(request as NodeIncomingMessageLike, response)
     } else response.writeHead(404, { "content-type": "text/plain" }).end(`The MCP server is at ${path}\n`)
+  }
+  const server = createServer((request, response) => {
+    // What is thrown here would end the process, for any request of anyone.
+    answer(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(500).end()
+      report(error instanceof Error ? error : new Error(String(error)))
+    })
   })
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)

@@ -1,6 +1,6 @@
 /** The command `memfold-mcp`: opens a store and serves it. Standard output carries the protocol, and nothing else. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
-import { createMemory } from "memfold"
+import { createMemory, defaultStrategy } from "memfold"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { nameOf } from "./failure.js"
@@ -12,7 +12,7 @@ const help = `memfold-mcp STORE [options]
 Serves the conversations of a store to MCP clients, over stdio.
 
   STORE              sqlite:PATH, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or memory: (lost at the end)
-  --strategy NAME    when to compact, and what stays: sliding-window (default), rounds, …
+  --strategy NAME    when to compact, and what stays: ${defaultStrategy} (default), rounds, …
   --read-only        only the tools that change nothing
   --http PORT        over HTTP instead, at http://127.0.0.1:PORT/mcp
   --host ADDRESS     the address to listen on; there is no log-in
@@ -55,12 +55,32 @@ const parsed = () =>
     },
   })
 
-/** Resolves when the client has gone, or the process is asked to end. */
-const ended = (stdio: boolean): Promise<void> =>
+/** Resolves when the process is asked to end. */
+const asked = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve())
-    if (stdio) process.stdin.once("close", () => resolve()).once("end", () => resolve())
   })
+
+/**
+ * Resolves when the connection has ended: `true` if the client ended it, by the end of standard input. The transport ends it
+ * when a line is too long for it, and when nobody reads standard output.
+ */
+const disconnected = (transport: StdioServerTransport): Promise<boolean> =>
+  new Promise((resolve) => {
+    const close = transport.onclose
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has one listener, and no such method
+    transport.onclose = () => {
+      close?.()
+      resolve(process.stdin.readableEnded || process.stdin.destroyed)
+    }
+  })
+
+/** The connection has ended, and the client did not end it. */
+class Disconnected extends Error {
+  constructor() {
+    super("the connection has ended: a line was too long, or nobody reads the answers")
+  }
+}
 
 const main = async (): Promise<void> => {
   const { values, positionals } = parsed()
@@ -85,8 +105,9 @@ const main = async (): Promise<void> => {
   if (http === undefined) {
     const transport = new StdioServerTransport()
     const serving = serveStdio(() => memoryServer(memory, options), { transport, onerror: onError })
-    await ended(true)
+    const isDone = await Promise.race([asked().then(() => true), disconnected(transport)])
     await serving.close()
+    if (!isDone) throw new Disconnected()
     return
   }
   const serving = await serveHttp(memory, {
@@ -97,7 +118,7 @@ const main = async (): Promise<void> => {
     onError,
   })
   say(`listening at ${serving.url}`)
-  await ended(false)
+  await asked()
   await serving.close()
 }
 
@@ -105,5 +126,5 @@ try {
   await main()
 } catch (error) {
   say(error instanceof Error ? error.message : nameOf(error))
-  process.exitCode = 2
+  process.exitCode = error instanceof Disconnected ? 1 : 2
 }

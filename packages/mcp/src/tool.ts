@@ -1,10 +1,11 @@
 /** A tool: its description, the schemas of what goes in and out, and what it does with a memory. */
 import type { McpServer } from "@modelcontextprotocol/server"
 import type { PromiseMemory } from "memfold"
-import type * as z from "zod"
+import * as z from "zod"
+import { readAs } from "./arguments.js"
 import { failure } from "./failure.js"
 
-/** The memory that the tools use: their messages are those of Chat Completions. */
+/** The memory that the tools use, with messages in the format of Chat Completions. */
 export type ServedMemory = PromiseMemory<"openai">
 
 /**
@@ -52,9 +53,15 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>({
       idempotentHint: changes === "nothing",
       openWorldHint: false,
     }
-    server.registerTool<Output, Input>(
+    server.registerTool<Output, z.ZodType<z.output<Input>>>(
       name,
-      { title, description, inputSchema: input, outputSchema: output, annotations },
+      {
+        title,
+        description,
+        inputSchema: z.preprocess((given) => readAs(input, given), input),
+        outputSchema: output,
+        annotations,
+      },
       // The generic callback type does not resolve for a schema that is not known yet.
       (async (given: z.output<Input>) => {
         try {

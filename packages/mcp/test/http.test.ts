@@ -11,8 +11,8 @@ const statusOf = (url: string, headers: Readonly<Record<string, string>>, path =
   new Promise((resolve, reject) => {
     const accept = { "content-type": "application/json", accept: "application/json, text/event-stream" }
     const sent = request(
-      new URL(path, url),
-      { method: "POST", headers: { ...accept, ...headers } },
+      // A path as it is given, which need not be one of a URL.
+      { port: new URL(url).port, path, method: "POST", headers: { ...accept, ...headers } },
       (response) => {
         response.resume()
         resolve(response.statusCode ?? 0)
@@ -69,6 +69,13 @@ describe("the server over HTTP", () => {
     expect(await statusOf(url, { host: "rebound.example" })).toBe(403)
     expect(await statusOf(url, { origin: "https://page.example" })).toBe(403)
     expect(await statusOf(url, {}, "/")).toBe(404)
+  })
+
+  it("answers a target that is no path of a URL", async () => {
+    for (const target of ["//", "///", "//@", "/\\", "/?//", "/%"]) {
+      expect([target, await statusOf(serving.url, {}, target)]).toEqual([target, 404])
+    }
+    expect(await statusOf(serving.url, {}, "/mcp?a=//")).toBe(200)
   })
 
   it("does not listen for other machines without the names that they may use", async () => {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
+import { defaultStrategy } from "memfold"
 import { createInterface } from "node:readline"
 import { describe, expect, it } from "vitest"
 import { type Answer, folderFor, overStdio, program, turn } from "./clients.js"
@@ -48,7 +49,7 @@ describe("the tools", () => {
     await close()
   })
 
-  it("are those that only read, if asked for", async () => {
+  it("only read, if asked for", async () => {
     const { client, call, close } = await overStdio(store("read-only"), "--read-only")
     const { tools } = await client.listTools()
     expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([])
@@ -131,7 +132,7 @@ describe("what goes wrong", () => {
       expect.stringMatching(/Nothing was stored\. Take another idempotency_key/),
       expect.stringMatching(/message 0 .*Nothing was stored\. Correct the message/),
       expect.stringContaining("idempotencyKey"),
-      'There is no session "chatt" in this store. list_sessions names those that exist; append_messages starts a new one.',
+      'There is no session "chatt" in this store. list_sessions names the existing sessions; append_messages starts a new session.',
       'Session "chat" has no active summary. list_summaries names the summaries of a session.',
       expect.stringContaining("The tool list_summaries names"),
       expect.stringContaining("Correct the argument"),
@@ -194,6 +195,7 @@ describe("what goes wrong", () => {
       expect(err.trimEnd().split("\n")).toHaveLength(1)
     }
     expect(await run("--help")).toMatchObject({ code: 0, out: expect.stringContaining("--read-only") })
+    expect((await run("--help")).out).toContain(`${defaultStrategy} (default)`)
     expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

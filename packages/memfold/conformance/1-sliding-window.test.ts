@@ -47,7 +47,7 @@ const rhythm = async (messages: number, settings: object = {}) => {
   return found
 }
 
-/** So many messages that arrive together, so many seconds after the beginning. */
+/** `count` messages that arrive together, some seconds after the beginning. */
 const arriving = (count: number, seconds: number) =>
   said(count).map((message) => ({ ...message, time: startOfTime + seconds * 1_000 }))
 
@@ -84,7 +84,7 @@ describe("goal, terms and parameters", () => {
     expect(requests.every(({ messages }) => messages.length === 12)).toBe(true)
   })
 
-  it("1.2 context_size: at most so many history messages go to the model", async () => {
+  it("1.2 context_size: the model gets at most this many history messages", async () => {
     const memory = open({ compaction: { mode: "manual" }, settings: { context_size: 50 } })
     await memory.append("s", chat(80))
     const context = await memory.context("s")

@@ -37,7 +37,7 @@ interface Row {
   readonly sent: string
 }
 
-/** The reference's table for a conversation of so many rounds, one message after another. */
+/** The reference's table for a conversation of `last` rounds, one message after another. */
 const table = async (memory: PromiseMemory<"openai">, last: number): Promise<ReadonlyArray<Row>> => {
   const rows: Array<Row> = []
   let coveredTo = 0
@@ -136,7 +136,7 @@ describe("parameters", () => {
     expect(await settingsInUse(open())).toEqual({ A: 4, B: 3 })
   })
 
-  it("2.2 A (fullContextTurns), 4: at least so many rounds are raw after a compaction", async () => {
+  it("2.2 A (fullContextTurns), 4: at least A rounds are raw after a compaction", async () => {
     for (const [a, settings] of [
       [4, {}],
       [6, { fullContextTurns: 6 }],
@@ -152,7 +152,7 @@ describe("parameters", () => {
     }
   })
 
-  it("2.3 B (cachedContextTurns), 3: so many rounds become one block", async () => {
+  it("2.3 B (cachedContextTurns), 3: B rounds at a time become one block", async () => {
     for (const [settings, blocks] of [
       [{}, ["block 1..3", "block 4..6", "block 7..9"]],
       [{ cachedContextTurns: 4 }, ["block 1..4", "block 5..8"]],

@@ -160,7 +160,7 @@ const column = (name: string) => {
   }
 }
 
-/** A chat whose summary cannot be saved at first: so many tries fail. */
+/** A chat whose summary cannot be saved at first: the first `failures` tries fail. */
 const savedAfter = async (failures: number) => {
   const file = fresh()
   await on(file, (memory) => memory.append("other", user(10)))
@@ -185,7 +185,7 @@ const savedAfter = async (failures: number) => {
   )
 }
 
-/** A chat that is opened anew, where so many reads of the log fail at first. */
+/** A chat that is opened anew; the first `failures` reads of its log fail. */
 const readAfter = async <A>(failures: number, use: (memory: Memory, seen: StoreUse) => Promise<A>) => {
   const file = copyOf(chat)
   const { requests, summarizer } = watched()
@@ -1262,7 +1262,7 @@ describe("edge case 3: many writers", () => {
     expect(rows(file, "SELECT count(*) AS n FROM summaries WHERE is_active = 1")).toEqual([{ n: 1 }])
     expect(rows(file, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }])
 
-    // Another process has the lock: a writer waits for it. One that may not wait is told.
+    // Another process has the lock: a writer waits for it, and a writer that may not wait gets an error.
     const holder = start(lockProgram, driverPath, file, "BEGIN IMMEDIATE", "500")
     expect(await holder.line()).toBe("locked")
     const { store } = spied(file, undefined, { busyTimeout: 0 })
@@ -1665,7 +1665,7 @@ describe("enhancement 4: what a terminal shows", () => {
     expect(compactions.every((line) => line.includes("Compressed"))).toBe(true)
   })
 
-  it('3.129 "Split Turn" at one that split a turn', async () => {
+  it('3.129 "Split Turn" at a compaction that split a turn', async () => {
     const compactions = (await shown()).filter((line) => line.includes("reason threshold"))
     const split = compactions.filter((line) => line.includes("turn-prefix"))
     expect(split.length).toBeGreaterThan(0)

@@ -18,7 +18,7 @@ import { watched } from "./talk.js"
 
 const { copyOf, fresh } = files()
 
-/** Every ten messages are compacted, and the newest so many stay. */
+/** Compacts every ten messages, and keeps the newest `kept`. */
 const everyTen = (fold: SummaryMode.SummaryMode, kept = 10) =>
   Strategy.make({
     name: fold === SummaryMode.rolling ? "rolling" : "independent",
@@ -128,7 +128,7 @@ describe("the problem", () => {
 })
 
 describe("rolling compression", () => {
-  /** The database after so many messages. */
+  /** The database after `count` messages. */
   const after = async (count: number) => {
     const file = fresh()
     const { requests, summarizer } = numbering()

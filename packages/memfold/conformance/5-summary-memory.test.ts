@@ -337,7 +337,7 @@ describe("its neighbours", () => {
     })
     expect(model.requests).toEqual([])
 
-    // One that does not fit by itself is what is to be answered.
+    // A message that does not fit by itself is sent all the same: it is the one to be answered.
     const [large] = chat(1, 30)
     const small = open({ strategy: "token-buffer", settings: { max_tokens: 1 } })
     await small.append("s", [...chat(2), large!])

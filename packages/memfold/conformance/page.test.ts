@@ -61,8 +61,8 @@ interface NumberedTest {
 }
 
 /**
- * The tests of a file whose names begin with a number, whatever stands between `it` and the name. One that is skipped
- * shows nothing, and is none.
+ * The tests of a file whose names begin with a number, whatever stands between `it` and the name. A skipped test
+ * proves nothing, so it does not count.
  */
 const readTests = (file: string, source: string): ReadonlyArray<NumberedTest> =>
   [

@@ -19,7 +19,7 @@ export const chat = (count: number, from = 0) =>
     content: text(from + position),
   }))
 
-/** A message that calls a tool so many times, and what the tool answers. */
+/** A message with `count` calls of a tool, and the results. */
 export const toolUse = (count: number) => {
   const ids = Array.from({ length: count }, (_, position) => `call ${position}`)
   return [

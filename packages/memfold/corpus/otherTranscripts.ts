@@ -1,6 +1,6 @@
 /**
  * Conversations of files that the command line does not read: chats of two people over many sessions (LoCoMo), long
- * histories (LongMemEval), and records of coding agents, whose messages are those of their provider.
+ * histories (LongMemEval), and records of coding agents, in the message format of their provider.
  */
 import { decodeMessage } from "@memfold/anthropic"
 import { Message } from "@memfold/core"

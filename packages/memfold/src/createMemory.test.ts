@@ -64,7 +64,7 @@ describe("createMemory", () => {
     await again.close()
   })
 
-  it("asks a model through a function, and lives with one that throws", async () => {
+  it("asks a model through a function, and survives a function that throws", async () => {
     const asked: Array<string> = []
     const memory = createMemory({
       store: "memory:",
@@ -406,6 +406,7 @@ describe("createMemory", () => {
       "LayersError",
       "LogError",
       "OpenAIDecodeError",
+      "OwnerMismatch",
       "SettingsError",
       "SummarizerError",
       "UnknownMessage",

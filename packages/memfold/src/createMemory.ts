@@ -1,5 +1,12 @@
 /** The memory with Promises, for programs that do not use Effect. */
-import { codecs, formatContext, type Formats, type SystemMessages, wrongCacheControl } from "@memfold/catalog"
+import {
+  codecs,
+  defaultStrategy,
+  formatContext,
+  type Formats,
+  type SystemMessages,
+  wrongCacheControl,
+} from "@memfold/catalog"
 import { Memory, type Recall } from "@memfold/core"
 import { Effect, Either } from "effect"
 import { makeLifeCycle } from "./promise/lifeCycle.js"
@@ -45,7 +52,7 @@ export const createMemory = <
   const given = options as CreateOptions<keyof Formats, SystemMessages>
   checkOptions(given)
   const {
-    strategy: named = "break-even",
+    strategy: named = defaultStrategy,
     format = "openai",
     systemMessages,
     settings,

@@ -5,7 +5,14 @@
 import { EventCodec, EventLog, Memory, MemoryLayers, Strategy, Summarizer, VectorIndex } from "@memfold/core"
 
 export { AnthropicDecodeError } from "@memfold/anthropic"
-export { CannotFork, CannotRedact, IdempotencyKeyReused, UnknownMessage, UnknownSummary } from "@memfold/core"
+export {
+  CannotFork,
+  CannotRedact,
+  IdempotencyKeyReused,
+  OwnerMismatch,
+  UnknownMessage,
+  UnknownSummary,
+} from "@memfold/core"
 export { OpenAIDecodeError } from "@memfold/openai"
 export { Closed } from "./promise/lifeCycle.js"
 export { UnknownName } from "@memfold/catalog"

@@ -6,6 +6,7 @@ export { compactionBeta, nativeCompaction as anthropicCompaction } from "@memfol
 export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
 export {
+  defaultStrategy,
   summarizerInContext,
   type SummarizerInContextOptions,
   type AskModel,

@@ -40,7 +40,7 @@ describe("calls without waiting, on a memory that is just opening", () => {
 })
 
 describe("calls while a memory opens", () => {
-  it("are in the log in their order, also those that are made when it has just opened", () =>
+  it("are in the log in their order, also calls made when it has just opened", () =>
     inFolder(async (folder) => {
       for (const store of ["memory:", `sqlite:${join(folder, "chats.db")}`]) {
         const memory = createMemory({ store, compaction: { mode: "off" } })
@@ -68,7 +68,7 @@ describe("close", () => {
       for (const round of numbers(8)) {
         const store = `sqlite:${join(folder, `${round}.db`)}`
         const memory = createMemory({ store })
-        // A memory that is opening, one that is open, and one with appends that wait.
+        // Three cases: a memory that is opening, an open memory, a memory with waiting appends.
         if (round % 2 === 1) await memory.append("s", said(0))
         const appends = numbers(200).map((index) =>
           memory.append(`s`, said(index)).then(

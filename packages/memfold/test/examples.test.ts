@@ -15,7 +15,7 @@ const folder = fileURLToPath(new URL("../.examples", import.meta.url))
 /** Folders without documents of ours. The packages are installed in millions of paths: nobody looks into them. */
 const isLeftOut = (name: string) => /^(node_modules|dist|\.git|\.turbo|\.examples|\.changeset)$/.test(name)
 
-/** The files in a folder and in those in it. */
+/** The files in a folder and its subfolders. */
 const filesIn = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

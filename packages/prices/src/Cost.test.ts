@@ -86,7 +86,7 @@ describe("the cost of a conversation", () => {
     expect(spentOn(grows, { unit: "token" }).cached).toBe(Math.floor((10 * 7) / 17))
   })
 
-  it("is the tokens times their prices, with those of summarizers", () => {
+  it("is the tokens times their prices, tokens of summarizers included", () => {
     const spent = Cost.summarizer(spentOn([["a"], ["a", "b"]]), { input: 1_000, output: 100 })
     const { cached, written, summarizer, total, ...parts } = Cost.total(spent, prices)
     expect(cached * 1e6).toBeCloseTo(1, 9)
@@ -102,7 +102,7 @@ describe("the break-even point", () => {
   const session = { perCall: 100, summary: 800, kept: 2_000, summarizerInput: 6_600, summarizerOutput: 800 }
 
   it("is where compacting at any other size costs more, with many calls after it", () => {
-    /** What a call costs on average if each compaction takes so many tokens: its share of the compaction, and storage. */
+    /** What a call costs on average if each compaction takes `size` tokens: its share of the compaction, and cached tokens. */
     const costOf = (size: number): number => {
       const once = 1.15 * 2_800 + 6_600 + 5 * 800
       return (once * session.perCall) / size + (prices.cached * size) / 2

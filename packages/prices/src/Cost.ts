@@ -2,9 +2,9 @@
  * What a conversation costs at a provider that caches prompts. The functions are pure, so the same calls always cost the
  * same.
  *
- * The model: a provider keeps the prompt of a call for some minutes. Of the next prompt, the leading messages that are
- * the same are read from the cache, or also the start of the first one that differs; all else is written to it. The answers of the model are not counted: they cost the
- * same, whatever the prompt was.
+ * The model: a provider keeps the prompt of a call for some minutes. Of the next prompt, the leading messages that equal the
+ * cached ones are read from the cache (with some providers, also the start of the first message that differs); the rest is
+ * written to it. Answers of the model are not counted: their cost does not depend on the prompt.
  */
 import type { Prices } from "./Prices.js"
 

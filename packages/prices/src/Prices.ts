@@ -1,5 +1,5 @@
 /**
- * Prices of models, as data with a date. They change: take those of today from your provider, and give them to whatever
+ * Prices of models, as data with a date. Prices change: take today's prices from your provider, and give them to whatever
  * asks for prices.
  */
 import { Schema } from "effect"

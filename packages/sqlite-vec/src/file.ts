@@ -1,6 +1,6 @@
 /** The file with the vectors: opened when it is first needed, and closed with the scope. */
 import Sqlite from "better-sqlite3"
-import { closeSync, existsSync, openSync, statSync } from "node:fs"
+import { closeSync, existsSync, lstatSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import * as SqliteVec from "sqlite-vec"
 
@@ -11,8 +11,8 @@ const applicationId = 0x6d66_7663
 const schemaVersion = 1
 
 /**
- * What the pieces are of. Their vectors are in a table of `vec0` for each number of dimensions, under the same ids: those of
- * one session are together there, so a search reads no others.
+ * Sessions and pieces. The vectors of pieces are in a table of `vec0` for each number of dimensions, under the pieces' ids.
+ * There, the vectors of a session are together, so a search reads no other vectors.
  */
 const tables = `
 CREATE TABLE sessions (
@@ -38,7 +38,7 @@ PRAGMA user_version = ${schemaVersion};`
 /** What is wrong with a file, in words that say what to do. */
 export class Refused extends Error {}
 
-/** The name of the table of vectors with so many dimensions. */
+/** The name of the table of vectors with a number of dimensions. */
 export const tableOf = (dimensions: number): string => `vectors_${dimensions}`
 
 /** A vector is found by its session. Space is taken for 32 vectors of a session at a time. */
@@ -47,7 +47,7 @@ const vectorTable = (dimensions: number): string =>
     session INTEGER PARTITION KEY, message INTEGER,
     embedding FLOAT[${dimensions}] distance_metric=cosine, chunk_size=32)`
 
-/** Makes the table of vectors with so many dimensions, if there is none. */
+/** Makes the table of vectors with a number of dimensions, if there is none. */
 export const makeVectorTable = (database: Sqlite.Database, dimensions: number): void => {
   database.exec(vectorTable(dimensions))
 }
@@ -66,6 +66,11 @@ const check = (filename: string): void => {
   if (!existsSync(filename)) {
     if (!existsSync(dirname(filename)))
       throw new Refused(`${filename} is in a folder that does not exist; create the folder`)
+    // SQLite would create the file that the link names, for others to read.
+    if (lstatSync(filename, { throwIfNoEntry: false }) !== undefined)
+      throw new Refused(
+        `${filename} is a link to a file that does not exist; create that file, or remove the link`,
+      )
     createPrivate(filename)
   } else if (!statSync(filename).isFile()) throw new Refused(`${filename} is not a file`)
 }

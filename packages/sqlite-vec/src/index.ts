@@ -64,7 +64,7 @@ const sessionOf = (database: Sqlite.Database, name: string): SessionRow | undefi
   return row && { ...row, version: Number(row.version) }
 }
 
-/** Deletes the pieces of a session with their vectors: all of them, or those of one message. */
+/** Deletes pieces of a session with their vectors: all pieces, or the pieces of one message. */
 const deletePieces = (database: Sqlite.Database, { id, dimensions }: SessionRow, version?: number): void => {
   const [where, parameters] =
     version === undefined ? ["session = ?", [id]] : ["session = ? AND version = ?", [id, BigInt(version)]]

@@ -23,6 +23,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -226,6 +227,7 @@ it("of another program, or none at all, is refused in words, and recall goes by 
   old.pragma("user_version = 99")
   old.close()
   mkdirSync(join(path, "folder"))
+  symlinkSync(join(path, "nowhere.db"), join(path, "link.db"))
   for (const [filename, detail] of [
     [foreign, "is a database of another program; choose another file"],
     [text, "is not a SQLite database; choose another file"],
@@ -234,6 +236,7 @@ it("of another program, or none at all, is refused in words, and recall goes by 
       "has the tables of another version of @memfold/sqlite-vec; delete the file, and it is made again",
     ],
     [join(path, "folder"), "is not a file"],
+    [join(path, "link.db"), "is a link to a file that does not exist; create that file, or remove the link"],
     [join(path, "none/vectors.db"), "is in a folder that does not exist; create the folder"],
   ] as const) {
     await run(
@@ -250,6 +253,7 @@ it("of another program, or none at all, is refused in words, and recall goes by 
       }),
     )
   }
+  expect(existsSync(join(path, "nowhere.db"))).toBe(false)
   expect(readFileSync(text, "utf8").startsWith("These are notes")).toBe(true)
 })
 

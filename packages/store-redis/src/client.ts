@@ -30,7 +30,7 @@ const clientOf = (target: Target, options: Options, listening: boolean): Client 
     // be silent for hours, so it sends a PING now and then: see changes.ts.
     socketTimeout: answer,
     connectionName: "memfold",
-    // A server that is loading says so by itself. One that sentinels name is asked whether it is the master.
+    // A loading server says so in its answers. A server that sentinels name is asked whether it is the master.
     enableReadyCheck: target.mode === "sentinel",
     protocol: 2,
     // A server that is loading may be ready long before the time it estimates.

@@ -92,7 +92,7 @@ const wanted: Readonly<Record<Level, string>> = {
 
 /**
  * Reads the settings of every server; fails if one guarantees less than required. Replicas count, because they can take
- * over; those that do not answer are left out.
+ * over; servers that do not answer are left out.
  */
 export const look = (
   connection: Connection,

@@ -1,5 +1,7 @@
 /** The failures of a server in words: the reason, what to do about it, and whether waiting may help. */
 
+import { damagedKinds } from "./scripts.js"
+
 /** A reason that contains nothing of what was sent: neither secrets nor messages. */
 export interface Failure {
   readonly reason: string
@@ -46,7 +48,9 @@ const lasting: Readonly<Record<string, string>> = {
   WRONGPASS: "does not know this user with this password; check both",
   NOPERM: "does not allow this user to do it; grant the commands and keys that the README lists",
   WRONGTYPE: "has something else at a key of this session; choose another prefix",
-  NODATABASE: "has no database of that number; choose one that it has (`databases` in its settings)",
+  [damagedKinds]:
+    "has a damaged list of the kinds of this session's rows; write the list (a JSON array) to the field `kinds` of the session's key `meta`, or restore it from a backup",
+  NODATABASE: "has no database of that number; choose a lower number (`databases` in its settings)",
   INCLUSTER: "is one server of a cluster; name it as one (`cluster`, or ?cluster=true in the URL)",
   NOCLUSTER: "is no cluster; leave out `cluster`",
   NOTLS: "cannot be reached by TLS; check its certificate, or whether it speaks TLS at all",

@@ -56,9 +56,14 @@ export interface SessionKeys {
   readonly draft: string
 }
 
+const escaped = (text: string, characters: RegExp): string =>
+  toStored(text).replaceAll(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** A prefix in the form it has in keys. Its braces are escaped: the first brace ends it, and prefixes cannot overlap. */
-export const prefixOf = (prefix: string): string =>
-  toStored(prefix).replaceAll(/[%{}]/g, (brace) => `%${brace.charCodeAt(0).toString(16).toUpperCase()}`)
+export const prefixOf = (prefix: string): string => escaped(prefix, /[%{}]/g)
+
+/** A kind of rows in the form it has in keys and for scripts. Its colons are escaped: a colon ends it. */
+export const kindOf = (kind: string): string => escaped(kind, /[%:]/g)
 
 /** The slot of a key in a cluster. */
 export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
@@ -75,7 +80,7 @@ export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string>
 export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
   tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
 
-/** The keys of so many sessions are kept: to make them takes as long as to send a request. */
+/** The most sessions whose keys are kept: making the keys of a session takes as long as sending a request. */
 const mostKept = 1_000
 
 /** Finds the keys of the sessions of a prefix. */
@@ -93,7 +98,7 @@ export const keysUnder = (prefix: string): KeysOf => {
     const keys = {
       log: `${start}log:${name}`,
       meta: `${start}meta:${name}`,
-      rows: (kind: string) => `${start}rows:${kind}:${name}`,
+      rows: (kind: string) => `${start}rows:${kindOf(kind)}:${name}`,
       sessions: `${start}sessions`,
       owned: `${start}owned:`,
       unfinished: `${start}unfinished`,

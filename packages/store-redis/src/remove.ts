@@ -3,7 +3,6 @@ import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
-import { kindsIn } from "./rows.js"
 import type { Script } from "./scripts.js"
 import { toStored } from "./stored.js"
 
@@ -13,7 +12,7 @@ const mostLooks = 100
 /** Deletes a session as it was when this was called; `false` if there is none. */
 export const remove = (
   connection: Connection,
-  { log, meta, sessions, owned, rows }: SessionKeys,
+  { log, meta, sessions }: SessionKeys,
   script: Script,
   session: string,
 ): Effect.Effect<boolean, EventLog.LogError> => {
@@ -23,13 +22,13 @@ export const remove = (
     reason: "others start it again all the time; try again",
   })
   return connection
-    .ask(about, (client) => client.hmget(meta, "head", "owner", "kinds"))
+    .ask(about, (client) => client.hget(meta, "head"))
     .pipe(
-      Effect.flatMap(([head, owner, kinds = null]) =>
+      Effect.flatMap((head) =>
         connection.run(
           about,
           script,
-          [log, meta, sessions, ...(owner == null ? [] : [owned + owner]), ...kindsIn(kinds).map(rows)],
+          [log, meta, sessions],
           [JSON.stringify({ name: toStored(session), head: head ?? "" })],
         ),
       ),

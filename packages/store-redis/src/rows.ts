@@ -3,7 +3,7 @@ import { EventLog } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import type { Connection } from "./Connection.js"
 import * as Description from "./description.js"
-import type { KeysOf, SessionKeys } from "./keys.js"
+import { kindOf, type KeysOf, type SessionKeys } from "./keys.js"
 import type { Scripts } from "./scripts.js"
 import { listSessions } from "./sessions.js"
 import { fromStored, toStored } from "./stored.js"
@@ -25,10 +25,16 @@ export interface GivenChanges {
   }
   /** The data of all rows, in the order of the changes. */
   readonly data: ReadonlyArray<string>
+  /** The keys that are changed, as far as they follow from the changes. */
+  readonly keys: ReadonlyArray<string>
 }
 
 /** Changes of rows as the arguments of a script. The description of a session is no hash of rows, but fields of `meta`. */
-export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): GivenChanges => {
+export const givenChanges = (
+  { rows: rowsOf, owned }: SessionKeys,
+  all: ReadonlyArray<EventLog.ProjectionChange>,
+): GivenChanges => {
+  const keys: Array<string> = []
   const data: Array<string> = []
   const changes: Array<GivenChange> = []
   let description: Description.DescriptionArgument | undefined
@@ -39,7 +45,7 @@ export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): Giv
     }
     const rows = [...new Map(change.rows.map((row) => [row.key, row])).values()]
     changes.push({
-      kind: change.kind,
+      kind: kindOf(change.kind),
       ...(change.replace === true ? { replace: true } : {}),
       drop: (change.drop ?? []).map(toStored),
       rows: rows.map(({ key, mark }) => ({
@@ -48,23 +54,18 @@ export const givenChanges = (all: ReadonlyArray<EventLog.ProjectionChange>): Giv
       })),
     })
     for (const row of rows) data.push(toStored(row.data))
+    keys.push(rowsOf(change.kind))
   }
+  if (description?.owner !== undefined) keys.push(owned + description.owner)
   return {
     named: {
       ...(changes.length === 0 ? {} : { changes }),
       ...(description === undefined ? {} : { description }),
     },
     data,
+    keys,
   }
 }
-
-/** The keys that a script changes rows in. A cluster has to know them. */
-export const rowKeys = (keys: SessionKeys, { changes = [] }: GivenChanges["named"]): ReadonlyArray<string> =>
-  changes.map(({ kind }) => keys.rows(kind))
-
-/** The kinds in the field `kinds`. */
-export const kindsIn = (field: string | null): ReadonlyArray<string> =>
-  field === null ? [] : (JSON.parse(field) as ReadonlyArray<string>)
 
 /** The error of a change that would leave two rows of a kind with one mark. */
 export const twoMarks = (operation: string, session: string, kind: unknown) =>
@@ -74,12 +75,19 @@ export const twoMarks = (operation: string, session: string, kind: unknown) =>
     reason: `the change would leave two rows of the kind "${String(kind)}" with one mark; nothing was written`,
   })
 
+/** Fields of a hash of rows, as far as it has them. */
+type Fields = ReadonlyArray<readonly [name: string, value: string | null]>
+
 /** The mark of each marked row, by the key of the row; `null` if the field cannot be read. */
 const marksIn = (field: string | null | undefined): ReadonlyMap<string, string> | null => {
   if (field == null) return new Map<string, string>()
   try {
-    const marks = Object.entries(JSON.parse(field) as Readonly<Record<string, string>>)
-    return new Map(marks.map(([mark, key]) => [key, mark]))
+    const marks: unknown = JSON.parse(field)
+    if (typeof marks !== "object" || marks === null || Array.isArray(marks)) return null
+    const entries = Object.entries(marks)
+    return entries.every((entry): entry is [mark: string, key: string] => typeof entry[1] === "string")
+      ? new Map(entries.map(([mark, key]) => [key, mark]))
+      : null
   } catch {
     return null
   }
@@ -99,15 +107,15 @@ export const projections = (
     changes: ReadonlyArray<EventLog.ProjectionChange>,
   ): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
     const keys = keysOf(session)
-    const { named, data } = givenChanges(changes)
+    const given = givenChanges(keys, changes)
     const position =
       at === undefined ? {} : { at: { version: String(at.version), batch: toStored(at.batchId) } }
     return connection
       .run(
         { operation, session },
         scripts.projections,
-        [keys.log, keys.meta, ...rowKeys(keys, named)],
-        [JSON.stringify({ name: toStored(session), ...position, ...named }), ...data],
+        [keys.log, keys.meta, ...given.keys],
+        [JSON.stringify({ name: toStored(session), ...position, ...given.named }), ...given.data],
       )
       .pipe(
         Effect.flatMap((answer): Effect.Effect<void, EventLog.VersionConflict | EventLog.LogError> => {
@@ -128,14 +136,28 @@ export const projections = (
     const about = { operation: "projections.get", session }
     if (kind === "description") return Description.read(connection, keysOf(session), session, filter)
     const key = keysOf(session).rows(kind)
-    const asked =
-      filter !== undefined && "keys" in filter
-        ? connection.ask(about, async (client) => {
-            const names = ["@", ...filter.keys.map((name) => `=${toStored(name)}`)]
-            const values = await client.hmget(key, ...names)
-            return names.map((name, place) => [name, values[place] ?? null] as const)
-          })
-        : connection.ask(about, async (client) => Object.entries(await client.hgetall(key)))
+    const whole = connection.ask(about, async (client) => Object.entries(await client.hgetall(key)))
+    /** The marks, and the rows with these stored keys. */
+    const named = (keys: ReadonlyArray<string>) =>
+      connection.ask(about, async (client): Promise<Fields> => {
+        const names = ["@", ...keys.map((name) => `=${name}`)]
+        const values = await client.hmget(key, ...names)
+        return names.map((name, place) => [name, values[place] ?? null])
+      })
+    /** The row that has a mark by the known marks. If they have changed before it is read, another row may have the mark. */
+    const marked = (mark: string, known: string | null): Effect.Effect<Fields, EventLog.LogError> => {
+      const keys = [...(marksIn(known) ?? [])].flatMap(([key, own]) => (own === mark ? [key] : []))
+      return Effect.flatMap(named(keys), (fields) => {
+        const now = fields[0]?.[1] ?? null
+        return now === known ? Effect.succeed(fields) : marked(mark, now)
+      })
+    }
+    const asked: Effect.Effect<Fields, EventLog.LogError> =
+      filter === undefined
+        ? whole
+        : "keys" in filter
+          ? named(filter.keys.map(toStored))
+          : marked(toStored(filter.mark), null)
     return Effect.flatMap(asked, (fields) => {
       const marks = marksIn(fields.find(([name]) => name === "@")?.[1])
       if (marks === null)

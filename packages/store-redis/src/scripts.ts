@@ -4,11 +4,13 @@
  * The first argument of a script is a JSON object, which names what it is given. Texts that a script only stores follow as
  * arguments of their own, and no script reads them: the headers and the data of records, and the data of rows.
  *
- * A cluster has to know the keys of a script: while a slot is being moved, a script can use no other key. So a script gets all
- * keys that its caller can know, and makes the other ones itself.
+ * A cluster has to know the keys of a script: while a slot is being moved, a script can use no other key. The caller names the
+ * keys that follow from its arguments. Only a script knows for sure which kinds of rows and which owner a session has: it
+ * answers with `keys` and the keys that it misses, before it uses one of them, and its caller sends it again with these keys.
  *
- * A script checks everything before it writes anything. The first write of an append is an `XADD`, which a full server refuses,
- * and no write after it can fail: a batch is stored as a whole or not at all.
+ * A script checks everything before it writes anything, and so reads all JSON that another program may have damaged. The first
+ * write of an append is an `XADD`, which a full server refuses, and no write after it can fail: a batch is stored as a whole or
+ * not at all.
  */
 import { createHash } from "node:crypto"
 
@@ -29,6 +31,9 @@ const partsOfHead = "'^(%d+) (.*) %S+$'"
 /** The command that tells listeners; `SPUBLISH` keeps a message on the servers of the session's slot. */
 export type Publish = "PUBLISH" | "SPUBLISH"
 
+/** The code of the error of a script that cannot read the kinds of a session. */
+export const damagedKinds = "KINDS"
+
 /** What every script begins with. The key of a log is the start of all keys of its bucket, `log:`, and the session's name. */
 const beginning = `
 local log, meta = KEYS[1], KEYS[2]
@@ -36,26 +41,52 @@ local given = cjson.decode(ARGV[1])
 local bucket = string.sub(log, 1, #log - #given.name - #'log:')
 local function keyOf(kind) return bucket .. kind .. ':' .. given.name end
 local function digits(number) return string.format('%.0f', number) end
+
+local missing = {'keys'}
+local function needed(key)
+  for _, one in ipairs(KEYS) do
+    if one == key then return key end
+  end
+  missing[#missing + 1] = key
+  return key
+end
+
+-- The strings of a JSON array (keyType is 'number') or object ('string'); nil if the text is anything else.
+local function stringsIn(text, keyType)
+  local isRead, strings = pcall(cjson.decode, text)
+  if not isRead or type(strings) ~= 'table' then return nil end
+  for key, value in pairs(strings) do
+    if type(key) ~= keyType or type(value) ~= 'string' then return nil end
+  end
+  return strings
+end
+
+local function rowsKey(kind) return keyOf('rows:' .. kind) end
+-- A list that cannot be read is no empty list: rows would stay when their session is rewritten or deleted.
+local function kindsOf()
+  local kinds = stringsIn(redis.call('HGET', meta, 'kinds') or '[]', 'number')
+  return kinds or error({err = '${damagedKinds} damaged kinds'})
+end
 `
 
 /**
  * Changes of rows. The rows of a kind are a hash: `=KEY` has the data of a row, and `@` has the keys of the marked rows, as a JSON
- * object by mark. `meta` has the kinds of a session in its field `kinds`.
+ * object by mark. `meta` has the kinds of a session in its field `kinds`, as a JSON array.
  *
  * `planned` makes a plan of changes, whose data are arguments from a position on, and answers with the kind that would have two
  * rows with one mark, if there is one. `writeRows` carries the plan out.
  */
 const rows = `
-local plans = {}
+local plans, kinds = {}, nil
 local function planOf(kind)
   local plan = plans[kind]
   if plan then return plan end
-  local key = keyOf('rows:' .. kind)
+  kinds = kinds or kindsOf()
+  local key = rowsKey(kind)
   -- Another program's key in its place fails here, before anything is written.
   local field = redis.call('HGET', key, '@')
   -- Marks that another program has changed count as none: a repair writes them again.
-  local isRead, marks = pcall(cjson.decode, field or '{}')
-  if not isRead or type(marks) ~= 'table' then marks = {} end
+  local marks = stringsIn(field or '{}', 'string') or {}
   plan = {key = key, marked = field, marks = marks, sets = {}, drops = {}}
   plans[kind] = plan
   return plan
@@ -86,15 +117,9 @@ local function planned(changes, at)
   end
 end
 
-local function kindsOf()
-  local kinds = redis.call('HGET', meta, 'kinds')
-  return kinds and cjson.decode(kinds) or {}
-end
-
 local function writeRows()
   if next(plans) == nil then return end
-  local kinds, isKnown = kindsOf(), {}
-  local before = #kinds
+  local isKnown, before = {}, #kinds
   for _, kind in ipairs(kinds) do isKnown[kind] = true end
   for kind, plan in pairs(plans) do
     if not isKnown[kind] then kinds[#kinds + 1] = kind end
@@ -122,11 +147,12 @@ end
  */
 const description = `
 local unowned, owned
+local function ownedKey(owner) return owner and needed(bucket .. 'owned:' .. owner) end
 local function planDescription()
-  local before = redis.call('HGET', meta, 'owner')
-  if before then unowned = bucket .. 'owned:' .. before end
-  if given.description.owner then owned = bucket .. 'owned:' .. given.description.owner end
-  -- Another program's keys fail here, before anything is written.
+  unowned, owned = ownedKey(redis.call('HGET', meta, 'owner')), ownedKey(given.description.owner)
+end
+-- Another program's keys fail here, before anything is written.
+local function checkDescription()
   if unowned then redis.call('SCARD', unowned) end
   if owned then redis.call('SCARD', owned) end
 end
@@ -193,6 +219,15 @@ local sessions = version == '0' and bucket .. 'sessions'
 if sessions then redis.call('ZCARD', sessions) end
 `
 
+/** Plans the given changes, whose data are arguments from a position on: all that can refuse them comes before the first write. */
+const plannedChanges = (at: string): string => `
+if given.description then planDescription() end
+if missing[2] then return missing end
+local refused = planned(given.changes, ${at})
+if refused then return {'two marks', refused} end
+if given.description then checkDescription() end
+`
+
 /** Adds the records, whose headers and data are the arguments from the second one on, to a stream. */
 const addedRecords = (stream: string): string => `
 -- Redis writes a number that it is passed with all of its digits.
@@ -221,9 +256,7 @@ return 1
 /** Appends a batch, with changes of rows. */
 const append = (publish: Publish): string => `
 ${beginning}${rows}${description}${checkedPosition}
-local refused = planned(given.changes, 2 + 2 * given.count)
-if refused then return {'two marks', refused} end
-if given.description then planDescription() end
+${plannedChanges("2 + 2 * given.count")}
 ${addedRecords("log")}
 ${written(publish)}
 `
@@ -237,10 +270,12 @@ const rewrite = (publish: Publish): string => `
 ${beginning}${rows}${description}${checkedPosition}
 local draft, unfinished = keyOf('draft'), bucket .. 'unfinished'
 redis.call('HLEN', unfinished)
-for _, kind in ipairs(kindsOf()) do planOf(kind).replaces, planOf(kind).marks = true, {} end
-local refused = planned(given.changes, 2 + 2 * given.count)
-if refused then return {'two marks', refused} end
-if given.description then planDescription() end
+kinds = kindsOf()
+for _, kind in ipairs(kinds) do needed(rowsKey(kind)) end
+if not missing[2] then
+  for _, kind in ipairs(kinds) do planOf(kind).replaces, planOf(kind).marks = true, {} end
+end
+${plannedChanges("2 + 2 * given.count")}
 local changed = {}
 for place, record in ipairs(given.rewritten) do
   changed[record.version] = {record.form, ARGV[#ARGV - #given.rewritten + place]}
@@ -254,7 +289,11 @@ while from do
     local id, fields = entry[1], entry[2]
     local number = string.match(id, '^%d+')
     local change = changed[number]
-    if change then
+    if change and #fields ~= 6 then
+      -- Another program's entry. What is left of a draft would be in the way of the next one.
+      redis.call('UNLINK', draft)
+      return {'damaged', 'no', number}
+    elseif change then
       local header = string.gsub(fields[2], '^(%S+) %S+ %S+', '%1 ' .. change[1])
       redis.call('XADD', draft, id, 'h', header, 'b', fields[4], 'd', change[2])
     else
@@ -282,9 +321,7 @@ if given.at and (version ~= given.at.version or last ~= given.at.batch) then
   return not version and given.at.version == '0' and 'done' or {'conflict', version or '0'}
 end
 if not version then return 'done' end
-local refused = planned(given.changes, 2)
-if refused then return {'two marks', refused} end
-if given.description then planDescription() end
+${plannedChanges("2")}
 writeRows()
 if given.description then writeDescription() end
 return 'done'
@@ -296,17 +333,22 @@ return 'done'
  * background.
  */
 const remove = (publish: Publish): string => `
-${beginning}${rows}
+${beginning}
 if redis.call('EXISTS', meta, log) == 0 then return 0 end
 if (redis.call('HGET', meta, 'head') or '') ~= given.head then
   local version, last = string.match(given.head, ${partsOfHead})
   local there = version and redis.call('XRANGE', log, version, version)[1]
   if not there or there[2][4] ~= last then return -1 end
 end
-local owner = redis.call('HGET', meta, 'owner')
-if owner then redis.call('SREM', bucket .. 'owned:' .. owner, given.name) end
-redis.call('ZREM', bucket .. 'sessions', given.name)
-for _, kind in ipairs(kindsOf()) do redis.call('UNLINK', keyOf('rows:' .. kind)) end
+local owner, kinds, sessions = redis.call('HGET', meta, 'owner'), kindsOf(), bucket .. 'sessions'
+local owned = owner and needed(bucket .. 'owned:' .. owner)
+for _, kind in ipairs(kinds) do needed(rowsKey(kind)) end
+if missing[2] then return missing end
+-- Another program's keys fail here, before anything is written.
+redis.call('ZCARD', sessions)
+if owned then redis.call('SREM', owned, given.name) end
+redis.call('ZREM', sessions, given.name)
+for _, kind in ipairs(kinds) do redis.call('UNLINK', rowsKey(kind)) end
 redis.call('UNLINK', log, meta)
 redis.pcall('${publish}', log, '0')
 return 1

@@ -37,7 +37,7 @@ const infoOf = (connection: Connection, { meta }: SessionKeys, session: string) 
       }),
     )
 
-/** The first names behind a name, in the order of all buckets: at least `limit` of them, if there are so many. */
+/** The first names behind a name, in the order of all buckets: at least `limit` of them, or all. */
 const namesBehind = (
   connection: Connection,
   prefix: string,

@@ -11,9 +11,18 @@ const mark = "\u0000"
 export const toStored = (text: string): string =>
   text.isWellFormed() && !text.startsWith(mark) ? text : mark + JSON.stringify(text)
 
-/** The text that {@link toStored} was given. */
-export const fromStored = (stored: string): string =>
-  stored.startsWith(mark) ? String(JSON.parse(stored.slice(mark.length))) : stored
+/**
+ * The text that {@link toStored} was given. A text that another program has damaged is returned unchanged: whoever reads it
+ * checks it, with or without a mark.
+ */
+export const fromStored = (stored: string): string => {
+  if (!stored.startsWith(mark)) return stored
+  try {
+    return String(JSON.parse(stored.slice(mark.length)))
+  } catch {
+    return stored
+  }
+}
 
 type Envelope = Pick<EventLog.NewRecord, "time" | "type" | "schemaVersion" | "checksum">
 

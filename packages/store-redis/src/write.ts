@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { KeysOf } from "./keys.js"
 import type { WaitReplicas } from "./Options.js"
-import { givenChanges, kindsIn, rowKeys, twoMarks } from "./rows.js"
+import { type GivenChanges, givenChanges, twoMarks } from "./rows.js"
 import type { Script, Scripts } from "./scripts.js"
 import { toHeader, toStartOfHead, toStored } from "./stored.js"
 
@@ -18,7 +18,7 @@ export interface Writing {
   readonly waitReplicas: WaitReplicas | undefined
 }
 
-/** A write: what it is called, and the session. */
+/** A write: its name in errors, and its session. */
 interface About {
   readonly operation: string
   readonly session: string
@@ -55,6 +55,9 @@ const toResult = (
   }
 }
 
+/** No changes of rows, which is what nearly all appends have. */
+const unchanged: GivenChanges = { named: {}, data: [], keys: [] }
+
 /** Writes a batch in one step, and waits for the replicas that were asked for. */
 const write = (
   { connection, keysOf, waitReplicas }: Writing,
@@ -68,7 +71,7 @@ const write = (
   const { expectedVersion, lastBatchId, batchId, retried, projections } = options
   const { operation, session } = about
   const keys = keysOf(session)
-  const { named, data } = projections === undefined ? { named: {}, data: [] } : givenChanges(projections)
+  const changes = projections === undefined ? unchanged : givenChanges(keys, projections)
   const given = {
     name: toStored(session),
     batch: toStored(batchId),
@@ -77,7 +80,7 @@ const write = (
     head: `${toStartOfHead(expectedVersion + records.length, batchId)}${records.at(-1)?.time}`,
     count: records.length,
     ...(retried === "in-place" ? { inPlace: true } : {}),
-    ...named,
+    ...changes.named,
     ...(rewritten.length === 0
       ? {}
       : {
@@ -89,13 +92,13 @@ const write = (
   }
   const args = [JSON.stringify(given)]
   for (const record of records) args.push(toHeader(record), toStored(record.data))
-  args.push(...data, ...rewritten.map((record) => toStored(record.data)))
+  args.push(...changes.data, ...rewritten.map((record) => toStored(record.data)))
   const used = [
     keys.log,
     keys.meta,
     ...(expectedVersion === 0 ? [keys.sessions] : []),
     ...others,
-    ...rowKeys(keys, named),
+    ...changes.keys,
   ]
   if (waitReplicas === undefined)
     return Effect.flatMap(connection.run(about, script, used, args), (answer) =>
@@ -133,12 +136,6 @@ export const rewrite =
   (writing: Writing): EventLog.Service["rewrite"] =>
   (session, rewritten, records, options) => {
     const about = { operation: "rewrite", session }
-    const { draft, unfinished, meta, rows } = writing.keysOf(session)
-    return Effect.flatMap(
-      writing.connection.ask(about, (client) => client.hget(meta, "kinds")),
-      (kinds) => {
-        const others = [draft, unfinished, ...kindsIn(kinds).map(rows)]
-        return write(writing, about, writing.scripts.rewrite, others, rewritten, records, options)
-      },
-    )
+    const { draft, unfinished } = writing.keysOf(session)
+    return write(writing, about, writing.scripts.rewrite, [draft, unfinished], rewritten, records, options)
   }

@@ -26,7 +26,7 @@ describe("opening", () => {
   it("a database that the server has not, or one server of a cluster by itself, fails and says why", async () => {
     const { port } = await server()
     const none = await openingFails({ url: `redis://127.0.0.1:${port}/99`, ...brief })
-    expect(none.reason).toMatch(/\/99 has no database of that number; choose one that it has/)
+    expect(none.reason).toMatch(/\/99 has no database of that number; choose a lower number/)
     const noCluster = await openingFails({ url: `redis://127.0.0.1:${port}?cluster=true`, ...brief })
     expect(noCluster.reason).toMatch(/is no cluster; leave out `cluster`$/)
     const one = await server({ clustered: true })
@@ -171,7 +171,7 @@ describe("an error that closes the connection", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const log = yield* Effect.retry(hasty, { times: 1_000 })
-          // So many that the server answers them in several parts.
+          // Enough reads that the server answers them in several parts.
           const read = Effect.ignore(EventLog.versionOf(log, "one"))
           const reads = Effect.all(
             Array.from({ length: 1_000 }, () => read),

@@ -43,7 +43,7 @@ const replaced = async (three: Cluster, master: Server, away: () => void | Promi
   })
 }
 
-/** Kills a master, and starts it again as the replica of the one that has taken over. */
+/** Kills a master, and starts it again as the replica of the new master. */
 const failover = async (three: Cluster, master: Server) => {
   await replaced(three, master, master.kill)
   await master.start()
@@ -123,7 +123,7 @@ describe("failovers of a cluster's masters", () => {
           expect((yield* log.append("s", records(1), { expectedVersion: 2, batchId: "c" })).version).toBe(3)
           yield* Effect.promise(() => failover(three, master))
           expect(yield* EventLog.versionOf(log, "s")).toBe(1)
-          // The one that was never acknowledged is sent again, as a caller would, and is there once.
+          // The append that was never acknowledged is sent again, as a caller would, and is stored once.
           expect(yield* patiently(1, "b")).toMatchObject({ fromVersion: 2, version: 2 })
           expect((yield* all(EventLog.records(log, "s"))).map(({ batchId }) => batchId)).toEqual(["a", "b"])
         }),
@@ -131,7 +131,7 @@ describe("failovers of a cluster's masters", () => {
     )
   })
 
-  it("one that hangs is not waited for once another has taken over", async () => {
+  it("a master that hangs is not waited for once another has taken over", async () => {
     const three = await cluster(config)
     const prefix = tenant()
     const [master] = await mastersFor(three, await slotOf(three, keysOf(prefix, "s").log))
@@ -163,7 +163,7 @@ describe("failovers of a cluster's masters", () => {
     )
   })
 
-  it("one that is just being replaced is waited for when the cluster is opened, also with a level required", async () => {
+  it("a master that is just being replaced is waited for when the cluster is opened, also with a level required", async () => {
     const three = await cluster(config)
     const options = {
       cluster: three.addresses,

@@ -6,7 +6,7 @@ import { batchIdOf } from "./queries.js"
  * - `sessions`: one row for each session, with its owner, its title, whether it was described, and the version of its last
  *   event: a log that has lost its end is found when it is read
  * - `types`: the names of event types; a row of `events` has the number. 1 takes no byte in a row, so the type that is
- *   stored first, as a rule that of messages, is the cheapest
+ *   stored first is the cheapest: as a rule, `MessageAppended`
  * - `events`: the log. One number is session and version: the rows are in the order of the log, and need no index beside
  *   the table. `session` and `version` are parts of it; look rows up by `id` (see `ofSession`). The first event of
  *   each batch has its `batch_id`, and a `batch_hash` that finds it; `batch_position` says how far behind the first an event is

@@ -85,7 +85,7 @@ export const summaries: RowTable = {
         : "keys" in filter
           ? [`AND ${isListed(dialect, "summary_id")}`, [keyList(filter.keys)]]
           : [`AND is_active AND ? = 'active'`, [filter.mark]]
-    // The rows of the session, and those that only say they are of it.
+    // The rows of the session, and rows that only have its name.
     return Effect.flatMap(
       query(
         { operation: "projections.get", session },

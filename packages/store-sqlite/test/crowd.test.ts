@@ -16,7 +16,7 @@ const sessions = Array.from({ length: 20 }, (_, index) => index)
 /** How many appends each process makes to each session. */
 const appends = 4
 const kills = 10
-/** So many of the killed are not started again. */
+/** How many killed processes are not started again. */
 const gone = 2
 
 interface Acknowledged {
@@ -57,7 +57,7 @@ const work = async (file: string) => {
     (one, other) => one - other,
   )
 
-  /** Kills one of those at work when it is time to. */
+  /** Kills one of the working processes when it is time to. */
   const perhapsKill = () => {
     const moment = moments[killed]
     if (moment === undefined || total < moment) return

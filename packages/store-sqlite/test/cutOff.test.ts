@@ -28,7 +28,7 @@ describe("a log that has lost its end", () => {
     ["several", 7, 10, 0],
     ["all of them", 10, 10, 0],
     ["one behind a snapshot", 1, 600, 1],
-    ["one that a snapshot knows", 1, 500, 1],
+    ["one within a snapshot", 1, 500, 1],
   ])(
     "%s: it is damage for every reader and writer, and for verify",
     async (_, lost, messages, compactions) => {

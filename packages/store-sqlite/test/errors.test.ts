@@ -412,7 +412,7 @@ describe("a full disk", () => {
     expect(integrity(file)).toBe("ok")
   })
 
-  it("takes those that fit, of many that are written together", async ({ skip }) => {
+  it("stores the appends that fit, of many appends written together", async ({ skip }) => {
     const disk = folder()
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=500k", "tmpfs", disk], { stdio: "ignore" })

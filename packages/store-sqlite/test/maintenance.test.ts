@@ -23,7 +23,7 @@ import {
 
 const script = bundled("untilKilled", "many")
 
-/** A file with sessions of so many records of some length. */
+/** A file with sessions of `count` records of `length` characters each. */
 const written = async (sessions: number, count: number, length = 500): Promise<string> => {
   const file = join(folder(), "chats.db")
   await withLog({ filename: file, synchronous: "normal" }, (log) =>

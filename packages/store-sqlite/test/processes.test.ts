@@ -43,8 +43,8 @@ describe("killed processes (L14)", () => {
   const isOfMessages = (line: string) => !line.startsWith("rows ") && !line.startsWith("compacted ")
 
   /**
-   * Lets a process append until so many batches of messages are acknowledged, and these sessions are compacted. Kills it some
-   * milliseconds later, and answers with all acknowledgements that were heard.
+   * Lets a process append until `batches` batches of messages are acknowledged and these sessions are compacted. Kills it
+   * some milliseconds later, and returns all acknowledgements that were heard.
    */
   const killed = async (child: Child, batches: number, compacted: ReadonlyArray<string>, millis: number) => {
     child.say("go")

@@ -13,7 +13,7 @@ const roles: Readonly<Record<string, ReadonlyArray<string>>> = {
   tool: words("tool-result tool-approval-response"),
 }
 
-/** The fields of each part beside `type` and `providerOptions`: those that are needed, and the others. */
+/** The fields of each part beside `type` and `providerOptions`: needed fields, and optional ones. */
 const parts: Readonly<
   Record<string, readonly [needed: ReadonlyArray<string>, others: ReadonlyArray<string>]>
 > = {

@@ -15,7 +15,7 @@ export interface AnsweredCall {
  * - `thinking`: what it thinks first. It travels signed; Chat Completions does not show it.
  * - `text`: what it says
  * - `calls`: the tools it calls, after the text
- * - `cut`: closes the connection after so many events of a stream, or before an answer that is not streamed
+ * - `cut`: closes the connection after this many events of a stream, or before an answer that is not streamed
  */
 export interface Answer {
   readonly thinking?: string
@@ -69,8 +69,8 @@ const drawn = (seed: number) => {
 }
 
 /**
- * Answers drawn from a seed: the same seed gives the same answers. Half of them think; as long as the request has tools,
- * two in three call one tool or two at a time, and a third of those after a result again.
+ * Answers drawn from a seed: the same seed gives the same answers. Half of the answers think. If the request has tools, two
+ * in three answers call one or two tools; after a result, only one in three.
  *
  * @param seed any integer
  *

@@ -11,6 +11,12 @@ const result = (id: string, more: object = {}) => ({
 })
 const text = (text: string, more: object = {}) => ({ type: "text", text, ...more })
 const thinking = { type: "thinking", thinking: "", signature: "c2ln" }
+const serverCall = (id: string, name = "web_search") => ({ type: "server_tool_use", id, name, input: {} })
+const serverResult = (id: string, type = "web_search_tool_result") => ({
+  type,
+  tool_use_id: id,
+  content: [],
+})
 const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more })
 const assistant = (content: unknown) => ({ role: "assistant", content })
 const system = (content: unknown) => ({ role: "system", content })
@@ -75,6 +81,28 @@ const accepted: ReadonlyArray<readonly [string, unknown, AnthropicOptions?]> = [
     request([user("1")], { compaction: { type: "summarize" } }),
     { betas: ["compact-2026-09-04"] },
   ],
+  [
+    "tools of Anthropic's own",
+    request([
+      user("?"),
+      assistant([serverCall("s"), serverResult("s"), text("1")]),
+      user("2"),
+      assistant([serverCall("f", "web_fetch"), call("a")]),
+      user([result("a")]),
+      assistant([serverResult("f", "web_fetch_tool_result"), text("3")]),
+      user("4"),
+    ]),
+  ],
+  ["a paused turn", request([user("?"), assistant([text("1"), serverCall("s")])])],
+  ["a deferred call", request([user("?"), assistant([serverCall("s"), call("a")]), user([result("a")])])],
+  [
+    "a tool reference in a result",
+    request([
+      user("?"),
+      assistant([call("a")]),
+      user([result("a", { content: [{ type: "tool_reference", tool_name: "f" }] })]),
+    ]),
+  ],
 ]
 
 const refused: Readonly<
@@ -131,6 +159,8 @@ const refused: Readonly<
     ["messages.0.content", request([user("  ")])],
   ],
   "block-type": [
+    ["messages.0.content.0.type", request([user([{ type: "hologram_tool_result" }])])],
+    ["messages.0.content.0.type", request([user([{ type: "web_search_result", url: "x" }])])],
     ["messages.0.content.0.type", request([user([{ type: "tool-call" }])])],
     ["messages.0.content.0", request([user(["1"])])],
     ["messages.0.content.0.type", request([user([thinking])])],
@@ -194,6 +224,52 @@ const refused: Readonly<
         user([result("a")]),
         assistant("Done."),
         user([result("a")]),
+      ]),
+    ],
+  ],
+  "server-tool-result-missing": [
+    ["messages.1", request([user("?"), assistant([text("1"), serverCall("s")]), user("And?")])],
+    [
+      "messages.1",
+      request([user("?"), assistant([serverCall("s"), call("a")]), user([result("a"), text("!")])]),
+    ],
+    [
+      "messages.1",
+      request([
+        user("?"),
+        assistant([serverCall("s", "web_fetch"), call("a")]),
+        user([result("a")]),
+        assistant("2"),
+        user("3"),
+      ]),
+    ],
+    [
+      "messages.1",
+      request([
+        user("?"),
+        assistant([{ type: "mcp_tool_use", id: "m", name: "f", server_name: "s", input: {} }]),
+        user("And?"),
+      ]),
+    ],
+  ],
+  "server-tool-result-orphan": [
+    ["messages.1.content.0", request([user("?"), assistant([serverResult("s")]), user("And?")])],
+    [
+      "messages.1.content.0",
+      request([user("?"), assistant([serverResult("s", "mcp_tool_result")]), user("!")]),
+    ],
+    [
+      "messages.1.content.2",
+      request([user("?"), assistant([serverCall("s"), serverResult("s"), serverResult("s")]), user("!")]),
+    ],
+    [
+      "messages.3.content.0",
+      request([
+        user("?"),
+        assistant([call("a")]),
+        user([result("a")]),
+        assistant([serverResult("s", "web_fetch_tool_result"), text("1")]),
+        user("2"),
       ]),
     ],
   ],

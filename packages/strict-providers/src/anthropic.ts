@@ -1,7 +1,15 @@
 /** A validator of requests to Anthropic's Messages API. */
 import { blockProblems } from "./anthropicBlocks.js"
 import { anthropicRules, type AnthropicRule } from "./anthropicRules.js"
-import { blocksOf, isThinking, pairingProblems, reasoningProblems, type Turned } from "./anthropicTurns.js"
+import {
+  blocksOf,
+  isServedCall,
+  isThinking,
+  pairingProblems,
+  reasoningProblems,
+  servedPairingProblems,
+  type Turned,
+} from "./anthropicTurns.js"
 import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
 import { Findings, type Violation } from "./violation.js"
 
@@ -159,8 +167,7 @@ const systemProblems = (
     const before = turns[position - 1]
     const after = turns[position + 1]
     const follows =
-      before?.role === "user" ||
-      (before?.role === "assistant" && before.blocks.at(-1)?.["type"] === "server_tool_use")
+      before?.role === "user" || (before?.role === "assistant" && isServedCall(before.blocks.at(-1)))
     if (before === undefined) findings.add("system-first", path)
     else if (!follows) findings.add("system-after", path)
     if (after !== undefined && after.role !== "assistant") findings.add("system-before", path)
@@ -182,7 +189,7 @@ const endProblems = (
   // What the API summarized itself stands in an assistant message before the kept ones.
   const summarized = first.role === "assistant" && first.blocks[0]?.["type"] === "compaction"
   if (first.role === "assistant" && !summarized) findings.add("first-user", "messages")
-  if (last.role !== "assistant" || last.blocks.at(-1)?.["type"] === "server_tool_use") return
+  if (last.role !== "assistant" || isServedCall(last.blocks.at(-1))) return
   if (options.prefill !== "accepted") {
     findings.add("last-user", "messages")
     return
@@ -231,6 +238,7 @@ export const anthropicViolations = (
   if (body["messages"] !== undefined) endProblems(turns, options, findings)
   systemProblems(turns, options, findings)
   pairingProblems(turns, findings)
+  servedPairingProblems(turns, findings)
   reasoningProblems(turns, body["thinking"], findings)
   return findings.found
 }

@@ -1,5 +1,6 @@
 /** The rules of Anthropic's Messages API about a single content block. */
 import type { AnthropicRule } from "./anthropicRules.js"
+import { items } from "./items.js"
 import { type Fields, isFields, unknownFields } from "./json.js"
 import type { Findings } from "./violation.js"
 
@@ -8,7 +9,7 @@ export type BlockPlace = "user" | "assistant" | "system" | "result"
 
 const everywhere: ReadonlyArray<BlockPlace> = ["user", "assistant", "system", "result"]
 
-/** Each type of block: where it can stand, its fields, and those of them it needs. */
+/** Each type of block: where it can stand, its fields, and its required fields. */
 const blocks: Readonly<
   Record<
     string,
@@ -60,8 +61,11 @@ const blocks: Readonly<
   tool_removal: { in: ["system"], fields: ["tool", "cache_control"], needs: { tool: "object" } },
 }
 
-/** Blocks of tools that Anthropic runs itself: where they can stand is checked, what they hold is not. */
-const served = /^(?:server_tool_use|mcp_tool_use|container_upload|tool_reference|\w+_tool_result)$/
+/** Whether the API has a block of this type in this place; what is in blocks of tools that Anthropic runs is not checked. */
+const isKnown = (type: string, place: BlockPlace): boolean => {
+  const item = Object.hasOwn(items.anthropic, type) ? items.anthropic[type] : undefined
+  return item !== undefined && (item.within !== true || place === "result")
+}
 
 const mediaTypes: Readonly<Record<string, ReadonlySet<unknown>>> = {
   image: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
@@ -120,7 +124,7 @@ export const blockProblems = (
   const type = block["type"]
   const known = blocks[type]
   if (known === undefined) {
-    if (!served.test(type)) findings.add("block-type", `${path}.type`, `there is no block type '${type}'`)
+    if (!isKnown(type, place)) findings.add("block-type", `${path}.type`, `there is no block type '${type}'`)
     return
   }
   if (!known.in.includes(place)) {

@@ -5,6 +5,7 @@ const docs = "https://platform.claude.com/docs/en"
 const reference = `${docs}/api/messages/create`
 const turns = `${docs}/build-with-claude/working-with-messages`
 const tools = `${docs}/agents-and-tools/tool-use/handle-tool-calls`
+const serverTools = `${docs}/agents-and-tools/tool-use/server-tools`
 const define = `${docs}/agents-and-tools/tool-use/define-tools`
 const thinking = `${docs}/build-with-claude/thinking`
 const systemMessages = `${docs}/build-with-claude/mid-conversation-system-messages`
@@ -67,6 +68,14 @@ export const anthropicRules = {
   "tool-result-error-text": {
     says: "all content must be type `text` if `is_error` is true",
     source: tools,
+  },
+  "server-tool-result-missing": {
+    says: "tool use was found without a corresponding tool result block",
+    source: serverTools,
+  },
+  "server-tool-result-orphan": {
+    says: "unexpected `tool_use_id` found in blocks of a server tool's result",
+    source: serverTools,
   },
   "thinking-signature": { says: "Invalid `signature` in `thinking` block", source: thinking },
   "thinking-last": {

@@ -1,5 +1,6 @@
 /** The rules of Anthropic's Messages API about messages among each other: calls, results and reasoning. */
 import type { AnthropicRule } from "./anthropicRules.js"
+import { items } from "./items.js"
 import { type Fields, fieldsOf, isFields } from "./json.js"
 import type { Findings } from "./violation.js"
 
@@ -106,6 +107,61 @@ export const pairingProblems = (turns: ReadonlyArray<Turned>, findings: Findings
         )
       }
       answered.add(id)
+    }
+  }
+}
+
+const itemOf = (block: Fields) => {
+  const type = String(block["type"])
+  return Object.hasOwn(items.anthropic, type) ? items.anthropic[type] : undefined
+}
+
+/** Whether a block calls a tool that Anthropic runs. */
+export const isServedCall = (block: Fields | undefined): boolean =>
+  block !== undefined && itemOf(block)?.call?.by === "provider"
+
+/** The type of the block that answers a call of a tool that Anthropic runs. */
+const answerType = ({ type, name }: Fields): string =>
+  type === "mcp_tool_use"
+    ? "mcp_tool_result"
+    : `${String(name).replace(/^tool_search_tool_.*/, "tool_search_tool")}_tool_result`
+
+/**
+ * A tool that Anthropic runs is answered in the same message of the assistant, or in a later one if nothing but results of the
+ * client's tools stands between. A request may end before the answer: with the call (`pause_turn`), or with such results.
+ */
+export const servedPairingProblems = (
+  turns: ReadonlyArray<Turned>,
+  findings: Findings<AnthropicRule>,
+): void => {
+  let open: Array<Placed & { readonly message: number }> = []
+  const close = () => {
+    for (const { block, message } of open) {
+      findings.add(
+        "server-tool-result-missing",
+        `messages.${message}`,
+        `\`${String(block["name"])}\` tool use with id \`${String(block["id"])}\` was found without a corresponding \`${answerType(block)}\` block`,
+      )
+    }
+    open = []
+  }
+  for (const { role, index, blocks } of combined(turns)) {
+    if (role === "user" && !blocks.every(isResult)) close()
+    for (const one of blocks) {
+      const { answer } = itemOf(one.block) ?? {}
+      if (isServedCall(one.block) && role === "assistant") open.push({ ...one, message: index })
+      if (answer === undefined || isResult(one)) continue
+      const id = one.block["tool_use_id"]
+      const at = open.findIndex(
+        ({ block }) => block["id"] === id && answer.calls.includes(String(block["type"])),
+      )
+      if (at === -1 || role !== "assistant") {
+        findings.add(
+          "server-tool-result-orphan",
+          one.path,
+          `unexpected \`tool_use_id\` found in \`${String(one.block["type"])}\` blocks: ${String(id)}. Each \`${String(one.block["type"])}\` block must have a corresponding \`${answer.calls.join("` or `")}\` block before it.`,
+        )
+      } else open.splice(at, 1)
     }
   }
 }

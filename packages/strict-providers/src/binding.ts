@@ -6,8 +6,8 @@
  * What counts: `system`, `tools` and the content of all messages before the block, by value. What does not: the marks of
  * `cache_control`, tools with `defer_loading`, whether a text stands as a string or as a block, whether neighbours of the
  * same role are one message, the order of fields, and every other parameter. Reasoning may be left out from the start of
- * the conversation, oldest first; a block that is missing between others invalidates those after it. What a compaction of
- * the provider's own replaced counts as if it were still there.
+ * the conversation, oldest first; a block that is missing between others invalidates all blocks after it. Messages that
+ * the provider's own compaction has replaced count as if they were still there.
  */
 import { createHash, createHmac } from "node:crypto"
 import { canonical } from "./json.js"
@@ -58,7 +58,7 @@ const sequences = { messages: messagesSequence, responses: responsesSequence }
 /**
  * Signs reasoning and checks it.
  *
- * @param secret whatever makes these signatures different from those of another account
+ * @param secret whatever makes these signatures different from the signatures of another account
  * @param api the API whose requests are signed: `messages` (Anthropic, the default) or `responses` (OpenAI)
  * @returns the signer
  *

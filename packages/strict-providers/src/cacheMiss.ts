@@ -24,7 +24,7 @@ const blocksOf = (message: Fields): ReadonlyArray<Fields> => {
     : [message]
 }
 
-/** The messages of a request, block by block: a provider adds up those of one role. */
+/** The messages of a request, block by block: a provider joins neighbouring messages of one role. */
 const promptOf = (body: Fields): ReadonlyArray<string> =>
   listOf(body["messages"] ?? body["input"])
     .filter(isFields)

@@ -127,7 +127,7 @@ const messageProblems = (message: unknown, path: string, findings: Findings<Chat
   if (role === "tool" && !isCallId(message["tool_call_id"])) findings.add("call-id", `${path}.tool_call_id`)
 }
 
-/** The calls of a message that are not answered yet, and those that are. */
+/** The calls of a message: open calls and answered calls. */
 interface OpenCalls {
   readonly path: string
   readonly open: Set<unknown>

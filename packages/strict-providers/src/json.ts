@@ -26,7 +26,7 @@ export const halfPairs = (value: unknown, path = ""): ReadonlyArray<string> => {
 export const unknownFields = (value: Fields, known: ReadonlySet<string>): ReadonlyArray<string> =>
   Object.keys(value).filter((name) => value[name] !== undefined && !known.has(name))
 
-/** JSON whose fields are in the order of their names: the same for equal values. */
+/** JSON with sorted fields, so that equal values have equal texts. */
 export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (!isFields(value)) return JSON.stringify(value) ?? "null"

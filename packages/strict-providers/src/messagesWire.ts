@@ -31,7 +31,7 @@ const usage = (input: number, output: number) => ({
   service_tier: "standard",
 })
 
-/** The content of an answer; `signature` is that of its thinking. */
+/** The content of an answer; `signature` is the signature of its thinking. */
 export const contentOf = (
   { thinking, text, calls = [] }: Answer,
   signature: string | undefined,

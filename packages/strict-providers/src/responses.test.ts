@@ -23,6 +23,35 @@ const said = (text: string, more: object = {}) => ({
   content: [{ type: "output_text", text, annotations: [] }],
   ...more,
 })
+const custom = (id: string) => ({ type: "custom_tool_call", call_id: id, name: "sql", input: "select 1" })
+const searched = (id: string | null) => ({
+  type: "tool_search_call",
+  call_id: id,
+  execution: "client",
+  arguments: {},
+})
+const found = (id: string | null) => ({
+  type: "tool_search_output",
+  call_id: id,
+  execution: "client",
+  tools: [],
+})
+const shell = (callId: string, id: string) => ({
+  type: "local_shell_call",
+  call_id: callId,
+  id,
+  action: { type: "exec", command: ["ls"], env: {} },
+  status: "completed",
+})
+const asked = (id: string) => ({
+  type: "mcp_approval_request",
+  id,
+  server_label: "s",
+  name: "f",
+  arguments: "{}",
+})
+const approved = (id: string) => ({ type: "mcp_approval_response", approval_request_id: id, approve: true })
+const program = (id: string) => ({ type: "program", id: "prg_1", call_id: id, code: "f()", fingerprint: "1" })
 const request = (...input: ReadonlyArray<unknown>) => ({ model: "gpt-6.2-sol", input })
 
 const accepted: ReadonlyArray<readonly [string, unknown, "compact"?]> = [
@@ -49,6 +78,27 @@ const accepted: ReadonlyArray<readonly [string, unknown, "compact"?]> = [
   ["a compaction", request({ type: "compaction", id: "cmp_1", encrypted_content: "…" }, user("Go on."))],
   ["what continues a response", { model: "m", previous_response_id: "resp_1", input: [output("a")] }],
   ["a request to compact", { model: "m", input: [user("1"), said("2")] }, "compact"],
+  [
+    "every kind of call with its answer",
+    request(
+      user("1"),
+      searched("a"),
+      found("a"),
+      searched(null),
+      found(null),
+      custom("b"),
+      { type: "custom_tool_call_output", call_id: "b", output: "1" },
+      shell("c", "lsh_1"),
+      { type: "local_shell_call_output", id: "c", output: "ok" },
+      shell("d", "lsh_2"),
+      { type: "local_shell_call_output", id: "lsh_2", output: "ok" },
+      asked("mcpr_1"),
+      said("Wait."),
+      approved("mcpr_1"),
+      user("2"),
+    ),
+  ],
+  ["a program that has called a tool", request(user("1"), program("p"), call("a"), output("a"))],
   [
     "tools of OpenAI's own",
     request(user("1"), { type: "web_search_call", id: "ws_1", status: "completed" }, said("2")),
@@ -81,7 +131,11 @@ const refused: Readonly<
     ["input", request()],
     ["input", { model: "m", input: "" }],
   ],
-  "item-type": [["input[0].type", request({ type: "tool_use" })]],
+  "item-type": [
+    ["input[0].type", request({ type: "tool_use" })],
+    ["input[0].type", request({ type: "time_travel_call" })],
+    ["input[0].type", request({ type: "input_text", text: "1" })],
+  ],
   role: [["input[0].role", request({ role: "tool", content: "1" })]],
   "part-type": [
     ["input[0].content[0].type", request(user([{ type: "text", text: "1" }]))],
@@ -105,8 +159,25 @@ const refused: Readonly<
     ["input[0].id", request(call("a", { id: "fc_a|b" }), output("a"))],
   ],
   "item-id-unique": [["input[1]", request(said("1", { id: "msg_1" }), said("2", { id: "msg_1" }))]],
-  "tool-result-missing": [["input[0]", request(call("a"), user("And?"))]],
+  "tool-result-missing": [
+    ["input[0]", request(call("a"), user("And?"))],
+    ["input[0]", request(searched("a"), user("And?"))],
+    ["input[0]", request(custom("a"))],
+    ["input[0]", request(shell("a", "lsh_1"), user("And?"))],
+    ["input[0]", request(asked("mcpr_1"), user("And?"))],
+    ["input[0]", request({ type: "computer_call", call_id: "a", action: { type: "click" } }, user("?"))],
+    ["input[0]", request(program("a"), user("And?"))],
+  ],
   "tool-result-orphan": [
+    // An answer of another type answers nothing, and its call stays open, which another rule says.
+    ["input[1]", request(custom("a"), output("a"))],
+    ["input[0]", request(found("a"))],
+    ["input[0]", request({ type: "local_shell_call_output", id: "a", output: "" })],
+    ["input[0]", request(approved("mcpr_1"), user("?"))],
+    [
+      "input[0]",
+      request({ type: "program_output", id: "po_1", call_id: "a", result: "", status: "completed" }),
+    ],
     ["input[0]", request(output("a"))],
     ["input[0]", request(output("a"), call("a"))],
   ],

@@ -1,11 +1,12 @@
 /** A validator of requests to OpenAI's Responses API. */
+import { items as knownItems } from "./items.js"
 import { type Fields, fieldsOf, halfPairs, isFields, listOf, unknownFields } from "./json.js"
 import { responsesRules, type ResponsesRule } from "./responsesRules.js"
 import { Findings, type Violation } from "./violation.js"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
-/** The fields of `responses.create`, and those of `responses.compact`. */
+/** The fields of `responses.create` and of `responses.compact`. */
 const requestFields = {
   create: words(
     `access_programs background context_management conversation image include input instructions max_output_tokens
@@ -60,9 +61,8 @@ const items: Readonly<
   item_reference: { fields: words("type id"), needs: ["id"], id: /^/ },
 }
 
-/** Items of tools that OpenAI runs itself, or that need a tool of its own; what they hold is not checked. */
-const served =
-  /^(?:additional_tools|compaction_trigger|configuration_update|program|program_output|\w+_call|\w+_call_output|mcp_\w+|\w+_output)$/
+/** The items of the API. The content of an item is checked only if our conversations have such items. */
+const table = knownItems["openai-responses"]
 
 const parts: Readonly<Record<string, readonly [ReadonlySet<string>, needed: string]>> = {
   input_text: [words("type text prompt_cache_breakpoint"), "text"],
@@ -119,7 +119,8 @@ const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesR
   const type = fieldsOf(item)["type"] ?? (fieldsOf(item)["role"] === undefined ? undefined : "message")
   const known = typeof type === "string" ? items[type] : undefined
   if (!isFields(item) || typeof type !== "string" || known === undefined) {
-    if (typeof type !== "string" || !served.test(type)) findings.add("item-type", `${path}.type`)
+    const other = typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
+    if (other === undefined || other.within === true) findings.add("item-type", `${path}.type`)
     return
   }
   for (const name of unknownFields(item, known.fields)) findings.add("field-unknown", `${path}.${name}`)
@@ -147,35 +148,66 @@ const itemProblems = (item: unknown, path: string, findings: Findings<ResponsesR
   }
 }
 
-/** Calls and outputs pair one to one by `call_id`, the call first; ids of items are unique. */
+/** A call, or anything else that wants an answer, and the ids that an answer can name it by. */
+interface Waiting {
+  readonly index: number
+  readonly type: string
+  readonly ids: ReadonlyArray<unknown>
+  /** Whether the API itself answers it, so that a request can end before the answer. */
+  readonly ownAnswer: boolean
+  answered: boolean
+}
+
+const idsOf = (item: Fields, names: ReadonlyArray<string>): ReadonlyArray<unknown> =>
+  names.map((name) => item[name]).filter((id) => id != null)
+
+/** The words of the API for a type: `custom tool call output`. */
+const inWords = (type: unknown): string => String(type).replaceAll("_", " ")
+
+/** Calls and their answers pair one to one by their ids, the call first; ids of items are unique. */
 const pairingProblems = (input: ReadonlyArray<Fields>, findings: Findings<ResponsesRule>) => {
-  const calls = new Map<unknown, string>()
-  const answered = new Set<unknown>()
+  const calls: Array<Waiting> = []
   const ids = new Set<unknown>()
-  for (const [index, { type, id, call_id: callId }] of input.entries()) {
+  for (const [index, item] of input.entries()) {
+    const { type, id } = item
     const path = `input[${index}]`
-    if (id != null && ids.has(id)) {
-      findings.add("item-id-unique", path, `Duplicate item found with id ${String(id)}.`)
+    const known = typeof type === "string" && Object.hasOwn(table, type) ? table[type] : undefined
+    const { call, answer } = known ?? {}
+    // An output of the local shell has the id of its call.
+    if (id != null && answer?.ids.includes("id") !== true) {
+      if (ids.has(id)) findings.add("item-id-unique", path, `Duplicate item found with id ${String(id)}.`)
+      ids.add(id)
     }
-    ids.add(id)
-    if (type === "function_call" || type === "custom_tool_call") {
-      if (calls.has(callId))
-        findings.add("call-id-unique", path, `Duplicate function call ${String(callId)}.`)
-      calls.set(callId, path)
-    } else if (type === "function_call_output" || type === "custom_tool_call_output") {
-      if (!calls.has(callId)) {
+    if (call !== undefined) {
+      const own = idsOf(item, call.ids)
+      if (own.length === 0) continue
+      if (calls.some((one) => one.ids[0] === own[0]))
+        findings.add("call-id-unique", path, `Duplicate ${inWords(type)} ${String(own[0])}.`)
+      calls.push({ index, type: String(type), ids: own, ownAnswer: call.by === "provider", answered: false })
+    } else if (answer !== undefined) {
+      const named = idsOf(item, answer.ids)
+      if (named.length === 0) continue
+      const found = calls.findLast(
+        (one) => answer.calls.includes(one.type) && one.ids.some((own) => named.includes(own)),
+      )
+      if (found === undefined) {
         findings.add(
           "tool-result-orphan",
           path,
-          `No tool call found for function call output with call_id ${String(callId)}.`,
+          `No ${answer.calls.includes("mcp_approval_request") ? "approval request" : "tool call"} found for ${inWords(type)} with ${answer.ids[0]} ${String(named[0])}.`,
         )
-      } else if (answered.has(callId)) findings.add("tool-result-twice", path)
-      answered.add(callId)
+      } else if (found.answered) findings.add("tool-result-twice", path)
+      else found.answered = true
     }
   }
-  for (const [callId, path] of calls) {
-    if (!answered.has(callId)) {
-      findings.add("tool-result-missing", path, `No tool output found for function call ${String(callId)}.`)
+  const lastSaid = input.findLastIndex(({ type, role }) => type === "message" || role !== undefined)
+  for (const { index, type, ids: own, ownAnswer, answered } of calls) {
+    if (!answered && !(ownAnswer && index > lastSaid)) {
+      findings.add(
+        "tool-result-missing",
+        `input[${index}]`,
+        `No tool output found for ${inWords(type)} ${String(own[0])}.`,
+      )
     }
   }
 }
@@ -185,6 +217,7 @@ const isOutput = (item: Fields | undefined): boolean =>
   item !== undefined &&
   (item["role"] === "assistant" ||
     item["type"] === "reasoning" ||
+    table[String(item["type"])]?.call !== undefined ||
     String(item["type"] ?? "").endsWith("_call"))
 
 const reasoningProblems = (

@@ -3,7 +3,7 @@ import type { Answer } from "./answers.js"
 import { type Fields, fieldsOf, listOf } from "./json.js"
 import { type Envelope, type StreamEvent, tokensOf } from "./messagesWire.js"
 
-/** The items of an answer; `signature` is that of its reasoning. */
+/** The items of an answer; `signature` is the signature of its reasoning. */
 export const outputOf = (
   { thinking, text, calls = [] }: Answer,
   signature: string | undefined,

@@ -295,7 +295,7 @@ describe("Responses", () => {
 })
 
 describe("seeded answers", () => {
-  it("are the same for the same seed, and call the tools there are", async () => {
+  it("are determined by the seed, and call the request's tools", async () => {
     const answers = async (seed: number) => {
       const answering = seeded(seed)
       const found = []

@@ -54,7 +54,7 @@ export interface ProviderServer {
   readonly openaiURL: string
   /** All requests, in the order they came. */
   readonly received: ReadonlyArray<Received>
-  /** Those that were refused. */
+  /** The refused requests. */
   readonly refused: ReadonlyArray<Received>
   readonly close: () => Promise<void>
 }

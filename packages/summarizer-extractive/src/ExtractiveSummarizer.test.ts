@@ -39,7 +39,7 @@ const summarize = (
   given?: Partial<Summarizer.Request>,
 ): string => Either.getOrThrow(attempt(requestFor(messages, previous, given), options)).text
 
-/** Small talk that never ends and never says the same twice in a row; the same for the same number. */
+/** Small talk, determined by a seed, that never repeats a sentence in a row. */
 const chatter = (seed: number, turns: number): ReadonlyArray<Message.Message> => {
   let state = seed * 2 + 1
   const next = (below: number): number => {
@@ -284,6 +284,24 @@ describe("form", () => {
     // Read back and written again, it is still what it was.
     const again = summarize([Message.user("And parcel 99-1234?")], text)
     expect(again).not.toMatch(/^- (assistant|system)/m)
+  })
+
+  it("quotes what items of providers, text files and results say", () => {
+    const item = (data: unknown) => ({ type: "opaque" as const, provider: "openai-responses", data })
+    const text = summarize([
+      {
+        role: "user",
+        parts: [{ type: "file", mediaType: "text/plain", uri: "data:text/plain,Penalty%20KX-400." }],
+      },
+      {
+        role: "assistant",
+        parts: [item({ type: "mcp_call", name: "track", output: "Parcel ZZ-4471 is in Villach." })],
+      },
+      Message.call([{ id: "s1", name: "shell_call", arguments: "{}" }]),
+      Message.result({ id: "s1", output: "", content: [item([{ stdout: "order QX-7731", stderr: "" }])] }),
+      ...Array.from({ length: 20 }, () => Message.user("All of this is small talk that nobody needs.")),
+    ])
+    for (const word of ["KX-400", "ZZ-4471", "QX-7731"]) expect(text).toContain(word)
   })
 
   it("says how many messages there were when none has text", () => {
@@ -558,7 +576,7 @@ describe("the size that a strategy asks for", () => {
   const tokens = (options: Options, given: Partial<Summarizer.Request>) =>
     TokenCounter.estimating.count(summarize(chatter(3, 200), undefined, options, given))
 
-  it("is that of the summary, unless the summarizer has one of its own", () => {
+  it("is the limit of the summary, unless the summarizer has a limit of its own", () => {
     expect(tokens({}, { size })).toBeLessThanOrEqual(240)
     expect(tokens({}, { size })).toBeGreaterThan(240 * 0.8)
     // More than the smaller size has room for; the talk repeats itself, and says nothing more.

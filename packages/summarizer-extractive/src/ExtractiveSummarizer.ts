@@ -96,7 +96,7 @@ const beginning = (source: Source, limit: number): string => {
 
 /** The share of a summary that the list of identifiers may take from the sentences. */
 const identifierShare = 0.25
-/** What minor ones may take of it: nothing in a summary of a few sentences, and this share of what is above that. */
+/** Minor identifiers take no tokens of a summary up to `minorAbove` tokens, and this share of the tokens above. */
 const minorAbove = 300
 const minorShare = 0.15
 
@@ -115,7 +115,7 @@ const summarize = (request: Summarizer.Request, size: Summarizer.Size): string =
     piece: memoized((piece: Piece) => estimate(piece.text)),
     label: memoized((source: Source) => estimate(`- ${source.label}: \n`)),
   }
-  /** The digest of at most so many tokens, with what the list adds to it. */
+  /** The digest of the chosen sentences, at most `room` tokens. */
   const written = (room: number): string => {
     const chosen = select(candidates, costs, room * surplus)
     const count = largest(chosen.length, (size) => estimate(digest(sources, chosen.slice(0, size))) <= room)
@@ -146,7 +146,7 @@ const appended = (text: string, line: string): string => [text, line].filter((on
  * ```
  *
  * The last line has the identifiers that were said and are in no quotation: order and tracking numbers, paths, addresses,
- * amounts and dates, those used most and last first. It takes at most about a quarter of the room.
+ * amounts and dates. The most and most recently used identifiers come first. It takes at most about a quarter of the room.
  *
  * Every quotation is on one line. Reasoning is not quoted. Of a tool output above 2,000 characters, only the start, the
  * end and lines that report failures are read; of a message above 20,000 characters, the start and the end. The

@@ -96,7 +96,7 @@ export const ranked = (
       add(written, mention[speaker], (mention[speaker] * (at + 1)) / sources.length)
     }
   })
-  // Those that are less than identifiers come last.
+  // Minor identifiers come last.
   const order = (written: string) => (minor.test(written) ? 1 : 0)
   const score = ({ uses, last }: { readonly uses: number; readonly last: number }) =>
     Math.log2(1 + uses) + last
@@ -105,7 +105,7 @@ export const ranked = (
     .map(({ written }) => written)
 }
 
-/** The line of those that are not in the text yet, as far as text and line fit into `limit` tokens; empty if none does. */
+/** A line of the identifiers that are not in the text yet, as far as text and line fit into `limit` tokens; maybe empty. */
 export const list = (
   identifiers: ReadonlyArray<string>,
   text: string,

@@ -1,5 +1,5 @@
 /** Messages as sources of quotations: who speaks, in which pieces. */
-import { Message, Structure } from "@memfold/core"
+import { Item, Message, Structure } from "@memfold/core"
 import type { Piece, Source } from "./digest.js"
 import { callPiece, labelled } from "./digest.js"
 import { readable } from "./json.js"
@@ -62,7 +62,7 @@ const prose = (text: string): ReadonlyArray<{ readonly text: string; readonly co
     code: position % 2 === 1,
   }))
 
-/** Numbers the pieces so that those said together follow each other. */
+/** Numbers the pieces so that pieces said together follow each other. */
 const number = (
   parts: ReadonlyArray<{
     readonly sentences: ReadonlyArray<Sentence>
@@ -155,9 +155,19 @@ const ofTool = (
   }
 }
 
+/** A text as what is said: its sentences, and its code apart. */
+const spokenText = (text: string): Parameters<typeof number>[0] =>
+  ends(text, limits.spoken).flatMap((excerpt) =>
+    prose(excerpt.text).map(({ text: said, code }) => ({
+      sentences: sentences(said),
+      gap: excerpt.gap,
+      code,
+    })),
+  )
+
 /**
  * The sources of a conversation, in its order. A tool call and its result are one source, where the call was
- * made; reasoning and parts only a provider understands are not quoted.
+ * made; reasoning, and items of a provider without text, are not quoted.
  */
 export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Source> => {
   const sources: Array<Source> = []
@@ -174,13 +184,13 @@ export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyAr
     for (const part of message.parts) {
       switch (part.type) {
         case "text":
-          for (const excerpt of ends(part.text, limits.spoken)) {
-            for (const { text, code } of prose(excerpt.text)) {
-              spoken.push({ sentences: sentences(text), gap: excerpt.gap, code })
-            }
-          }
+          spoken.push(...spokenText(part.text))
+          break
+        case "opaque":
+          if (!Message.isBound(part)) spoken.push(...spokenText(Item.textOf(part)))
           break
         case "file":
+          spoken.push(...spokenText(Item.textOf(part)))
           spoken.push({
             sentences: sentences(`[file ${[part.name, part.mediaType].filter(Boolean).join(", ")}]`),
             gap: false,
@@ -197,7 +207,7 @@ export const ofMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyAr
           after.push(() => {
             const at = Structure.answeredCall(open, part)
             const [waiting] = at === -1 ? [] : open.splice(at, 1)
-            const source = ofTool(waiting?.call, part, day)
+            const source = ofTool(waiting?.call, { ...part, output: Item.outputText(part) }, day)
             if (waiting === undefined) sources.push(source)
             else sources[waiting.slot] = source
           })

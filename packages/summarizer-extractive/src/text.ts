@@ -74,12 +74,12 @@ const chunks = (text: string, limit: number): ReadonlyArray<string> => {
   return [...cut, rest]
 }
 
-/** A sentence as found, or a part of one that is too long. */
+/** A sentence as found, or a part of a sentence that is too long. */
 export interface Sentence {
   readonly text: string
   /** Whether white space stood before it; in some scripts, none does. */
   readonly spaced: boolean
-  /** Whether it goes on in the next one, or began in the one before. */
+  /** Whether the sentence goes on in the next piece, or began in the previous piece. */
   readonly goesOn: boolean
   readonly began: boolean
 }

@@ -86,7 +86,8 @@ const decodeAt = (
  */
 export const decodeMessage = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> => decodeAt(input)
+): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> =>
+  Codec.decoding(AiSdkDecodeError, input, (given) => decodeAt(given))
 
 /**
  * Decodes a list of model messages and messages of a page, each as {@link decodeMessage} does. The first wrong message gives
@@ -104,12 +105,14 @@ export const decodeMessage = (
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, AiSdkDecodeError> =>
-  Array.isArray(input)
-    ? Either.map(Either.all(input.map(decodeAt)), (decoded) => decoded.flat())
-    : Either.left(
-        new AiSdkDecodeError({
-          path: "",
-          problem: `is ${Codec.kindOf(input)}`,
-          allowed: "a list of messages",
-        }),
-      )
+  Codec.decoding(AiSdkDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.map(Either.all(given.map(decodeAt)), (decoded) => decoded.flat())
+      : Either.left(
+          new AiSdkDecodeError({
+            path: "",
+            problem: `is ${Codec.kindOf(given)}`,
+            allowed: "a list of messages",
+          }),
+        ),
+  )

@@ -274,7 +274,7 @@ const joined = (messages: ReadonlyArray<EncodedMessage>): ReadonlyArray<EncodedM
   return out
 }
 
-/** The parts of system messages that are no text of theirs. */
+/** The parts of system messages, except texts. */
 const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.Omitted> =>
   messages.flatMap((message, position) => {
     if (message.role !== "system") return []

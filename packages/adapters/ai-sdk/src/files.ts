@@ -76,7 +76,7 @@ const tagOf = (data: unknown): { readonly tag: PartForm["data"]; readonly value:
     : { tag: undefined, value: data }
 }
 
-/** The file of a part; none for one that only its provider's name for it says. */
+/** The file of a part; `undefined` if the part only has a provider's id of the file. */
 export const toFile = (part: Codec.Fields, usual = "file"): Message.File | undefined => {
   const type = part["type"] as string
   const field = dataField[type]

@@ -100,7 +100,7 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       expect(await outline(memory)).toEqual([...before, "user two", "assistant answer 2"])
     })
 
-    it("keeps a call whose results nobody gave, as one that was interrupted", async () => {
+    it("stores a call without results as interrupted", async () => {
       await using memory = createMemory(plain)
       const { model, prompts } = make((_prompt, request) =>
         request === 0 ? { calls: [{ id: "c0", input: { query: "q" } }] } : { text: "Fine." },

@@ -41,7 +41,7 @@ interface Step {
 
 /** A call of the model that was asked. */
 interface ModelCall {
-  /** Its messages without those of the system. */
+  /** The digest of the request's messages, without system messages. */
   readonly named: string
   readonly prefix: Session.Prefix
   isAnswered: boolean
@@ -168,7 +168,7 @@ class Middleware {
 /**
  * The middleware of a session. What is new in a call:
  *
- * - all of its messages, if none of them is an answer or the session is empty
+ * - all messages of the call, if none of them is an answer or the session is empty
  * - what follows its last answer otherwise
  * - in the next step of a tool loop, the answer with the calls and their results: as one append
  * - nothing, if it is a call that failed, tried again

@@ -112,7 +112,7 @@ const answerPart = ({ providerMetadata, ...part }: Fields): ReadonlyArray<Fields
   }
 }
 
-/** The message of the assistant that an answer is; `undefined` for one that says nothing. */
+/** An answer of the model as an assistant message; `undefined` if the answer is empty. */
 export const answerOf = (content: ReadonlyArray<Fields>): PromptMessage | undefined => {
   const parts = content.flatMap(answerPart)
   return parts.length === 0 ? undefined : { role: "assistant", content: parts }

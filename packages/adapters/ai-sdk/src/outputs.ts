@@ -49,7 +49,7 @@ const foreignFile = (file: Message.File): Codec.Fields => {
   return wire === "file-data" ? part : withoutName(part)
 }
 
-/** The parts of a list of contents, and the types of those that it has no place for. */
+/** A result's parts as a list of contents, and the types of the parts that such a list cannot hold. */
 const contentOf = (
   parts: NonNullable<Message.ToolResult["content"]>,
   major: number,

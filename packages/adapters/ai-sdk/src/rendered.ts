@@ -21,8 +21,8 @@ const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): Readonl
     })
 
 /**
- * Of a group with open calls, what the AI SDK goes on with by itself: each open call was approved or denied, so it runs the
- * tool or says that it was denied. Nothing of any other group, because its results have to come first.
+ * The messages of an open group whose calls are all approved or denied: the AI SDK goes on with them by itself, runs the
+ * tools, or says that they were denied. Of any other group, no messages, because its results have to come first.
  */
 export const answeredGroup = (open: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> => {
   const answers = new Set(dataOf(open, "tool-approval-response").map(({ approvalId }) => approvalId))

@@ -60,7 +60,7 @@ const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?
 /** A call of the AI SDK that is under way: what of it is stored. */
 interface Turn {
   readonly id: string
-  /** The id of the answer on the page; none for one that goes on with an answer without an id. */
+  /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
   readonly continues: boolean
@@ -124,7 +124,7 @@ export class AiSdkSession {
       } else if (!known.has(page.id)) {
         await this.store(decoded([page]), key("message", page))
       } else if (page.role === "user") {
-        // An edited message has the id of the one before; the same message again has the same key.
+        // An edited message keeps its id. Storing an unchanged message again gives the same key, so it is stored once.
         await this.store(decoded([page]), key("message", page))
       }
     }
@@ -157,8 +157,8 @@ export class AiSdkSession {
    * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
    * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
    *
-   * Messages of a page are stored once, however often they are sent: give the one new message, or all that the page has. In a
-   * message of the assistant, results of tools that run on the page and approvals are new.
+   * Messages of a page are stored once, however often they are sent: give the new message, or all messages of the page. Of a
+   * message of the assistant, approvals and results of tools that run on the page are new.
    *
    * @param given a text, a message, or a list
    * @param options a name for this append
@@ -214,7 +214,7 @@ export class AiSdkSession {
     return (this.turn = await this.begin(await this.read()))
   }
 
-  /** Stores messages that the model and the tools produced, behind those of the same call that are stored. */
+  /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
     const named = produced.map((message, index) => {
       const form = formOf(message)
@@ -284,7 +284,7 @@ export class AiSdkSession {
     await this.save(turn, decoded(results))
   }
 
-  /** The system text with instructions that the call has from elsewhere, such as those of an agent; version 7 says them. */
+  /** The system text, with instructions that the call has from elsewhere (such as an agent). Only version 7 passes them. */
   private instructed(
     turn: Turn,
     { initialInstructions: given }: StepToPrepare,
@@ -317,7 +317,7 @@ export class AiSdkSession {
       return this.saveSteps(turn, event.steps, event.responseMessages)
     })
 
-  /** The same as {@link AiSdkSession.onEnd}, under its name in AI SDK 5 and 6. */
+  /** {@link AiSdkSession.onEnd} under its name in AI SDK 5 and 6. */
   readonly onFinish = (event: EndOfCall | EndOfPage): Promise<void> => this.onEnd(event)
 
   /**
@@ -341,13 +341,13 @@ export class AiSdkSession {
 
   /**
    * A middleware for `wrapLanguageModel`: each call of the model is one of this session. Calls of `generateText` and `streamText`
-   * then have only what is new, and need no callbacks. Do not combine it with {@link AiSdkSession.messages} or
-   * {@link AiSdkSession.prepareStep}, which store the same.
+   * then pass only new messages, and need no callbacks. Do not combine it with {@link AiSdkSession.messages} or
+   * {@link AiSdkSession.prepareStep}: they store these messages, too.
    *
    * - What the user says is stored before the model is asked; a call that the SDK tries again stores it once.
    * - Each step of a tool loop is stored with its results when the next step begins, and the answer when it is whole. Of a
    *   loop that stops after a step with calls, give the result or the event to {@link AiSdkSession.onEnd}.
-   * - System messages of the call stand before those of the session, and are not stored.
+   * - System messages of the call stand before the session's system messages, and are not stored.
    * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty.
    *
    * @param options a name for what is asked, so that a request that is sent again stores it once
@@ -410,7 +410,7 @@ export class AiSdkSession {
   }
 
   /**
-   * Stores messages as they are, such as a conversation from elsewhere: model messages, or those of a page, answers included.
+   * Stores messages as they are, such as a conversation from elsewhere: model messages or page messages, answers included.
    *
    * @param messages one message or a list
    * @param options a name for this append

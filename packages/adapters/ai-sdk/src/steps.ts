@@ -46,7 +46,7 @@ export interface EndOfPage {
   readonly isContinuation?: boolean
 }
 
-/** The tokens that the model produced and that stay in the conversation, and those of the prompt. */
+/** The usage of a step: the tokens that the model produced and that stay in the conversation, and the prompt's tokens. */
 export const usageOf = (usage: StepUsage | undefined) => {
   const { inputTokens: input, outputTokens } = usage ?? {}
   const reasoning = usage?.outputTokenDetails?.reasoningTokens ?? usage?.reasoningTokens ?? 0
@@ -60,8 +60,8 @@ const messagesOf = (step: Step): ReadonlyArray<ModelMessage> => step.response.me
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /**
- * The messages that each step produced. In versions 5 and 6, a step has those of the steps before it as well; in version 7
- * it has its own.
+ * The messages that each step produced. In versions 5 and 6, a step also lists the messages of the steps before it; in
+ * version 7, only its own.
  */
 export const ownMessages = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyArray<ModelMessage>> => {
   const all = steps.map(messagesOf)

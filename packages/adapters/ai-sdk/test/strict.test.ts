@@ -1,5 +1,6 @@
 /** Sessions with the real provider of Anthropic, against a server that checks signatures of reasoning (law L17). */
 import { createAnthropic } from "@ai-sdk/anthropic"
+import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { type Answering, providerServer, seeded } from "@memfold/strict-providers"
 import { stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai"
 import { describe, expect, it } from "vitest"
@@ -188,5 +189,47 @@ describe("a stream that breaks", () => {
       "assistant",
     ])
     expect(all.filter(({ role }) => role === "user")).toHaveLength(2)
+  })
+
+  it("leaves a session that goes on, at whichever event it breaks or is aborted", async () => {
+    const places = [...breaks, ...Array.from({ length: 24 }, (_, chunks) => ({ chunks }))]
+    let continued = 0
+    for (const at of places) {
+      const { server, model } = await connected(breaking("of" in at ? at : null, "lookUp"))
+      await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+      const run = async (text?: string, abortAfter = Number.POSITIVE_INFINITY) => {
+        const chat = aiSdk(memory).session("chat")
+        const { prepareStep, onEnd, onAbort } = chat
+        const stop = new AbortController()
+        let chunks = 0
+        const result = streamText({
+          model,
+          tools: { lookUp },
+          ...(await chat.messages(text)),
+          abortSignal: stop.signal,
+          onChunk: () => {
+            if (++chunks > abortAfter) stop.abort()
+          },
+          prepareStep,
+          onEnd,
+          onAbort,
+          maxRetries: 0,
+          stopWhen: stepCountIs(4),
+          onError: () => undefined,
+        })
+        await result.consumeStream({ onError: () => undefined })
+      }
+      const stored = async () => (await memory.neutral.messages("chat")).messages
+      await run("How many?", "chunks" in at ? at.chunks : undefined)
+      if ((await stored()).at(-1)?.role !== "assistant") {
+        continued++
+        await run()
+      }
+      await run("And now?")
+      await server.close()
+      const refused = server.refused.map(({ violations }) => violations)
+      expect([at, refused, faults(await stored(), ["How many?", "And now?"])]).toEqual([at, [], []])
+    }
+    expect(continued).toBeGreaterThan(10)
   })
 })

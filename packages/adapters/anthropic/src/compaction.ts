@@ -54,7 +54,7 @@ export interface CompactionOptions {
 const ownPrompt =
   "Summarize the conversation so far, so that it can go on from the summary alone. Keep what was asked for, what was decided and done, the names, numbers, paths and results that are still needed, the failures, and what is open. Do not answer the conversation."
 
-/** The fields of an ordinary request that a compaction request can have: the API refuses those that shape a reply. */
+/** The fields of an ordinary request that a compaction request can have: the API refuses fields that shape a reply. */
 const fieldsOf = (request: Readonly<Record<string, unknown>>): Codec.Fields => {
   const {
     system: _system,

@@ -297,7 +297,7 @@ describe("decodeMessages", () => {
       index: 1,
       use: '@memfold/openai (format "openai")',
       message:
-        'message 1 is one of Chat Completions; allowed: messages of Anthropic Messages; for those of Chat Completions, use @memfold/openai (format "openai")',
+        'message 1 is one of Chat Completions; allowed: messages of Anthropic Messages; for messages of Chat Completions, use @memfold/openai (format "openai")',
     })
     const use = (input: unknown) => named(input)?.use
     const said = (...content: ReadonlyArray<unknown>) => use({ role: "assistant", content })

@@ -204,7 +204,8 @@ const decodeAt = (
  */
 export const decodeMessage = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => decodeAt(input, undefined, {})
+): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> =>
+  Codec.decoding(AnthropicDecodeError, input, (given) => decodeAt(given, undefined, {}))
 
 const roleOf = (input: unknown): unknown => (Codec.isFields(input) ? input["role"] : undefined)
 
@@ -234,6 +235,17 @@ const decodeSystemField = (
   })
 }
 
+const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
+  if (Array.isArray(input)) return decodeList(input)
+  const allowed = 'a list of messages, or an object with "messages" and perhaps "system"'
+  if (!Codec.isFields(input))
+    return Either.left(failed({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed }))
+  const list = input["messages"]
+  if (!Array.isArray(list))
+    return Either.left(failed({ path: "messages", problem: "has no list of messages", allowed }))
+  return Either.zipWith(decodeSystemField(input), decodeList(list), (system, rest) => [...system, ...rest])
+}
+
 /**
  * Decodes a conversation: a list of messages, or an object with `system` and `messages`, like a whole request, whose other
  * fields are ignored. The first wrong message gives an `AnthropicDecodeError` for the whole.
@@ -251,13 +263,5 @@ const decodeSystemField = (
  */
 export const decodeMessages = (
   input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> => {
-  if (Array.isArray(input)) return decodeList(input)
-  const allowed = 'a list of messages, or an object with "messages" and perhaps "system"'
-  if (!Codec.isFields(input))
-    return Either.left(failed({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed }))
-  const list = input["messages"]
-  if (!Array.isArray(list))
-    return Either.left(failed({ path: "messages", problem: "has no list of messages", allowed }))
-  return Either.zipWith(decodeSystemField(input), decodeList(list), (system, rest) => [...system, ...rest])
-}
+): Either.Either<ReadonlyArray<Message.Message>, AnthropicDecodeError> =>
+  Codec.decoding(AnthropicDecodeError, input, decodeGiven)

@@ -25,7 +25,7 @@ export interface EncodeOptions extends Codec.SummaryOptions {
  * Where the prompt cache is set: a block of the request gets `cache_control`.
  *
  * - `behind`: positions of messages, ascending; the last block of each that can be marked is marked. The API allows four
- *   marks in a request: those that the messages have already count, and of the others the last ones are kept
+ *   marks in a request. Marks that the messages already have count; of the new marks, the last ones are kept
  * - `ttl`: how long the cache lives, five minutes (`"5m"`, default) or an hour (`"1h"`)
  */
 export interface CacheControl {
@@ -399,8 +399,8 @@ export const encodeAndReport = (
 /**
  * Encodes messages for a Messages API request. `decodeMessages` gives the same messages back (L16: codecs lose nothing).
  *
- * - system messages are hoisted into `system`, wherever they stand, except those that were decoded from among the
- *   messages and stand right behind a user message
+ * - system messages are hoisted into `system`, wherever they stand, except a system message that was decoded from among
+ *   the messages and stands right behind a user message
  * - neighbours of the same role become one message; tool results come first in it
  * - a summary with a block of the compaction API is sent as that block, if it comes first in `messages`; otherwise as text
  * - arguments that are no JSON object are sent as `{ "raw_arguments": "<the text>" }`, empty ones as `{}`

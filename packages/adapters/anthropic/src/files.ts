@@ -23,7 +23,7 @@ const uriOf = (source: Codec.Fields): string | undefined => {
   return encoded === undefined ? undefined : textPrefix + encoded
 }
 
-/** The file of an `image` or `document` block; none for one that only its id names. */
+/** The file of an `image` or `document` block; `undefined` if the block only has the file's id. */
 export const toFile = (block: WireBlock): Message.File | undefined => {
   const { source, title } = block
   if (!Codec.isFields(source)) return undefined
@@ -47,7 +47,7 @@ const sourceOf = (file: Message.File): Codec.Fields | undefined => {
 
 /**
  * The block of a file: images and PDFs by URL or as base64, plain text as `data:text/plain;charset=utf-8,…`.
- * The API takes no other files, so there is none for those.
+ * The API takes no other files, so other files have no block.
  */
 export const fromFile = (file: Message.File): Codec.Fields | undefined => {
   const source = sourceOf(file)

@@ -1,7 +1,7 @@
 /**
  * Messages API requests as they travel: types for what {@link encodeMessages} returns, schemas for what is
  * read. The types are structural and list what the API documents, so that they fit the SDK's own without
- * depending on it; at run time a block may be of another type or carry more fields, because those are kept.
+ * depending on it; at run time a block may be of another type or carry more fields: they are kept.
  */
 import { Schema } from "effect"
 import { toArguments } from "./input.js"

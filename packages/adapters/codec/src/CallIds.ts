@@ -53,7 +53,7 @@ export class CallIds {
     return sent
   }
 
-  /** The id to send for a result: that of the oldest open call with its id. */
+  /** The id to send for a result: the id that was sent for the oldest open call with the result's id. */
   result(id: string): string {
     const [sent = this.fit(id), ...others] = this.open.get(id) ?? []
     this.open.set(id, others)

@@ -6,7 +6,7 @@ import { inOrder } from "./inOrder.js"
 import type { Omitted } from "./Omitted.js"
 import { type UnsupportedSection, unsupportedSections } from "./unsupported.js"
 
-/** How many stored messages are looked at, besides as many as are given, to find out which of the given messages are new. */
+/** To find out which given messages are new, this many stored messages are read, plus one for each given message. */
 const recent = 100
 
 /** A context, and the messages that a library gets for it. */
@@ -28,8 +28,8 @@ export interface StoreOptions {
 }
 
 /**
- * The given messages that are new: those behind the last one that is stored. What stands in front of it was taken back, or is
- * older than the messages that were looked at.
+ * The new ones of the given messages: all messages behind the last stored message. A message before it that is not stored
+ * was taken back, or is older than the stored messages that were read.
  *
  * @param given - the messages that a library gives, oldest first
  * @param isStored - whether a message is stored as it is
@@ -92,7 +92,7 @@ export class StoredSession {
   }
 
   /**
-   * The newest stored messages, oldest first: so many that messages which a library gives again are among them.
+   * The newest stored messages, oldest first: enough to contain the messages that a library gives again.
    *
    * @param given - how many messages the library gives
    */

@@ -2,6 +2,7 @@
  * Recognizes messages of other libraries. A codec that stored them as unknown data would lose what they say, so it
  * refuses them and names the package or the format that reads them.
  */
+import { Item } from "@memfold/core"
 import { type Fields, isFields } from "./fields.js"
 import type { Problem } from "./problem.js"
 
@@ -25,24 +26,22 @@ const has = (fields: Fields, ...names: ReadonlyArray<string>): boolean =>
 
 const typeOf = (fields: Fields): string => (typeof fields["type"] === "string" ? fields["type"] : "")
 
-const anthropicBlocks = new Set([
-  "tool_use",
-  "tool_result",
-  "redacted_thinking",
-  "server_tool_use",
-  "mcp_tool_use",
-  "search_result",
-  "container_upload",
-])
-const responsesParts = new Set(["input_text", "output_text", "input_image", "input_file"])
-const openaiParts = new Set(["image_url", "input_audio"])
+const hasType = (api: Item.ItemApi, type: string): boolean => Object.hasOwn(Item.items[api], type)
+const isWithin = (api: Item.ItemApi, type: string): boolean => Item.items[api][type]?.within === true
+
+/** The APIs whose messages have content of a type. In Responses, content stands within items of the type `message`. */
+const apisOf = (type: string): ReadonlyArray<Item.ItemApi> =>
+  (Object.keys(Item.items) as ReadonlyArray<Item.ItemApi>).filter(
+    (api) => hasType(api, type) && (api === "openai-responses" || !isWithin(api, type)),
+  )
+
+/** Whether the Responses API has items of a type. */
+const isResponsesItem = (type: string): boolean =>
+  hasType("openai-responses", type) && !isWithin("openai-responses", type)
 
 /** The library that a content part belongs to; none where several have such parts. */
 const libraryOfPart = (part: Fields): Library | undefined => {
   const type = typeOf(part)
-  if (anthropicBlocks.has(type) || type.endsWith("_tool_result")) return "anthropic"
-  if (responsesParts.has(type)) return "openai-responses"
-  if (openaiParts.has(type)) return "openai"
   switch (type) {
     case "thinking":
       // A list of texts here is Mistral's, in the format of Chat Completions.
@@ -66,8 +65,11 @@ const libraryOfPart = (part: Fields): Library | undefined => {
       if (has(part, "toolCallId", "approvalId")) return "ai-sdk"
       if (has(part, "params", "result")) return "effect-ai"
       return has(part, "arguments", "output") ? "memfold" : undefined
-    default:
-      return undefined
+    default: {
+      const [api, ...others] = apisOf(type)
+      // Audio of Chat Completions and of Responses has one form; the message says which it is.
+      return others.length === 0 || type === "input_audio" ? api : undefined
+    }
   }
 }
 
@@ -105,9 +107,7 @@ const libraryOfMessage = (message: Fields): Library | undefined => {
     return has(message, "stop_reason", "stop_sequence") ? "anthropic" : "openai-responses"
   }
   if (role === undefined && type !== "") {
-    return /_call(_output)?$|^(reasoning|item_reference|compaction)$/.test(type)
-      ? "openai-responses"
-      : undefined
+    return isResponsesItem(type) ? "openai-responses" : undefined
   }
   if (has(message, "tool_call_id", "tool_calls", "function_call")) return "openai"
   return undefined
@@ -157,7 +157,7 @@ export const foreignProblem = (
   return {
     path: found.path,
     problem: found.path === "" ? `is one of ${name}` : `has a part of ${name} at ${found.path}`,
-    allowed: `messages of ${libraries[own].name}; for those of ${name}, use ${use}`,
+    allowed: `messages of ${libraries[own].name}; for messages of ${name}, use ${use}`,
     use,
   }
 }

@@ -40,7 +40,7 @@ export const withoutEmpty = <Form extends object>(form: Form): Form =>
  *
  * @param provider - the name of the format in both
  * @param form - the schema of the form of a message; every field of it is optional
- * @param partForm - the same of a part
+ * @param partForm - the schema of the form of a part; every field of it is optional
  */
 export const forms = <Form extends object, PartForm extends object>(
   provider: string,

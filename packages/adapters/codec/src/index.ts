@@ -5,6 +5,7 @@
  */
 export { allMessages } from "./allMessages.js"
 export { CallIds, type IdRules } from "./CallIds.js"
+export { decoding } from "./decoding.js"
 export { digest } from "./digest.js"
 export { agrees, type Fields, isFields, isSame, patchOf, rest, restore } from "./fields.js"
 export { describeFailure, failureOf, type RequestFailure } from "./requestFailure.js"

@@ -24,9 +24,9 @@ export interface Placed {
 /** The provider that gets the messages, and what it takes. */
 interface Reader {
   readonly provider: string
-  /** Whether the API takes a part in place of the summary's text; `position` is that of its message. */
+  /** Whether the API takes a part in place of the summary's text; `position` is the position of the summary message. */
   readonly accepts: (part: Message.Opaque, position: number) => boolean
-  /** The parts that are sent for those of a summary. */
+  /** The parts to send for the provider data of a summary. */
   readonly partsOf: (parts: ReadonlyArray<Message.Opaque>) => ReadonlyArray<Message.Part>
 }
 

@@ -22,7 +22,7 @@ type Path = ReadonlyArray<string | number>
 
 const base64 = (bytes: Uint8Array): string => {
   let text = ""
-  // In pieces: a function takes only so many arguments.
+  // In pieces: a function call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 0x8000) {
     text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
   }
@@ -62,7 +62,10 @@ export const freeze = (value: unknown): Frozen => {
     }
     if ("toJSON" in one && typeof one.toJSON === "function") return written(one.toJSON(), at)
     if (Array.isArray(one)) {
-      return one.map((item: unknown, index) => (isOmitted(item) ? null : written(item, [...at, index])))
+      // A hole in a list is nothing, as for JSON.stringify: `map` would leave it out.
+      return Array.from(one, (item: unknown, index) =>
+        isOmitted(item) ? null : written(item, [...at, index]),
+      )
     }
     return Object.fromEntries(
       Object.entries(one).flatMap(([key, inside]) =>

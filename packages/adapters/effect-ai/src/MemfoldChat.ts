@@ -52,8 +52,8 @@ export interface OpenOptions {
 }
 
 /**
- * Names a request, so that one that is sent again, perhaps to another process, stores its prompt once. Within one chat,
- * `Effect.retry` and calling again after an error need none. Once a request has its answer, asking it again
+ * Names a request, so that sending it again, perhaps to another process, stores its prompt once. Within one chat,
+ * `Effect.retry` and calling again after an error need no name. Once a request has its answer, sending it again
  * asks the model behind that answer, which some providers refuse: keep the answer, or look at `history` first.
  *
  * @example
@@ -299,7 +299,7 @@ export const make = (
         ),
         Effect.withSpan(`MemfoldChat.${method}`),
       )
-    // As `Chat` does it: services that were there when the chat was opened, and those of the call before them.
+    // As `Chat` does it: services of the call take precedence over services from when the chat was opened.
     const withContext = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.mapInputContext(effect, (input: Context.Context<R>) => Context.merge(own, input))
     return {

@@ -43,7 +43,7 @@ export const fromFile = (file: Message.File): Codec.Fields => {
   }
 }
 
-/** The file of a part, as JSON has it; `undefined` for one that would not come back as it was. */
+/** The file of a part (in its JSON form); `undefined` if the part would not come back as it was. */
 export const toFile = (
   { mediaType, fileName, data, options }: Codec.Fields,
   special: ReadonlyArray<Codec.Special>,

@@ -37,7 +37,7 @@ type ConversationPart = Extract<
 const isTold = ({ type }: Response.AnyPart): boolean =>
   type === "text" || type === "reasoning" || type === "file" || type === "tool-call" || type === "tool-result"
 
-/** The name that a prompt has for a tool: providers know their own tools by `providerName`, and those they run by `name`. */
+/** The name of a tool in a prompt: `providerName` for tools that the provider defines, `name` for tools that it runs. */
 const promptName = ({
   name,
   providerName,
@@ -89,7 +89,7 @@ const withNames = (part: Message.Part, from: ConversationPart): Message.Part => 
 
 const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
 
-/** The tokens of the whole prompt. Anthropic counts those that were read from the cache or written to it apart. */
+/** The tokens of the whole prompt. Anthropic reports tokens read from the cache or written to it separately. */
 const inputOf = ({ usage, metadata }: Response.FinishPart): number | undefined => {
   const { anthropic } = metadata as { readonly anthropic?: { readonly usage?: unknown } }
   const own = Codec.isFields(anthropic?.usage) ? anthropic.usage : {}

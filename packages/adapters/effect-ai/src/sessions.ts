@@ -17,7 +17,7 @@ export interface Sessions {
   ) => Effect.Effect<void, AiError.UnknownError>
 }
 
-/** `Chat.Service` has no errors but those of Effect AI: the memory's own is the `cause`. It has no text of the conversation. */
+/** `Chat.Service` can only fail with errors of Effect AI, so the memory's error is the `cause`, without text of the conversation. */
 const failed = (method: string) => (cause: unknown) =>
   new AiError.UnknownError({
     module: "MemfoldChat",

@@ -3,7 +3,7 @@ import { Response } from "@effect/ai"
 
 type Metadata = Response.ProviderMetadata
 
-/** The metadata of a part and of one that goes on with it: by provider, the later fields count. */
+/** Merges the metadata of a part and of its continuation: for each provider, later fields win. */
 const joined = (one: Metadata, other: Metadata): Metadata => ({
   ...one,
   ...Object.fromEntries(
@@ -18,8 +18,8 @@ const joined = (one: Metadata, other: Metadata): Metadata => ({
 })
 
 /**
- * The parts of a response, those of a stream put together: a text and its deltas are one text, at the place where it began. The
- * pieces of a call's parameters are left out, because the call has them all.
+ * The parts of a response. Parts of a stream are put together: a text and its deltas become one text, at the place where it
+ * began. The pieces of a call's parameters are left out, because the call has the whole parameters.
  */
 export const wholeParts = (parts: ReadonlyArray<Response.AnyPart>): ReadonlyArray<Response.AnyPart> => {
   const whole: Array<Response.AnyPart> = []

@@ -1,5 +1,6 @@
 /** What becomes of a session when calls fail, are interrupted or tried again; with the real providers. */
 import { Chat, Prompt } from "@effect/ai"
+import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { Memory, Message } from "@memfold/core"
 import { type Answer, type ProviderServer, scripted, type ServerOptions } from "@memfold/strict-providers"
 import { Deferred, Effect, Layer, Ref, Schedule, Schema, Stream } from "effect"
@@ -143,6 +144,38 @@ describe("a stream", () => {
         expect(yield* outline).toEqual(["user What?", "assistant Short."])
       }),
     ))
+
+  for (const provider of ["anthropic", "openai"] as const) {
+    it(`that breaks at any event, or is read to any of its parts, leaves a session that goes on (${provider})`, async () => {
+      const places = [...breaks, ...Array.from({ length: 12 }, (_, before) => ({ parts: before + 1 }))]
+      for (const at of places) {
+        await run(
+          { answer: breaking("of" in at ? at : null, "lookUp") },
+          () =>
+            Effect.gen(function* () {
+              const memory = yield* Memory.Memory
+              const stored = Effect.map(memory.messages("chat"), ({ messages }) => messages)
+              const chat = yield* MemfoldChat.open("chat")
+              const ask = (prompt: Prompt.RawInput) => chat.streamText({ prompt, toolkit })
+              const goOn = Effect.gen(function* () {
+                for (let calls = 0; calls < 4; calls++) {
+                  const last = (yield* stored).at(-1)
+                  if (last?.role === "assistant" && Message.text(last) !== "") return
+                  yield* Effect.ignore(Stream.runDrain(ask([])))
+                }
+              })
+              const first = "parts" in at ? Stream.take(ask("How many?"), at.parts) : ask("How many?")
+              yield* Effect.ignore(Stream.runDrain(first))
+              yield* goOn
+              yield* Stream.runDrain(ask("And now?"))
+              yield* goOn
+              expect([at, faults(yield* stored, ["How many?", "And now?"])]).toEqual([at, []])
+            }),
+          provider,
+        )
+      }
+    })
+  }
 
   it("that is not read to its end leaves a session that goes on", () =>
     run({ answer: scripted([{ text: "This is a long answer." }, { text: "Short." }]) }, () =>

@@ -35,15 +35,11 @@ const callBlock = (call: Message.ToolCall, block: string): Fields => ({
 
 /** A call, by its entry in `tool_calls` and its block in the content, if it has one. */
 export const toCall = (entry: Fields, block?: Fields): Message.ToolCall => {
-  const { id, name, args } = entry as {
-    readonly id?: string
-    readonly name?: string
-    readonly args?: unknown
-  }
+  const { id, name, args } = entry as { readonly [key: string]: unknown }
   const call: Message.ToolCall = {
     type: "tool-call",
-    id: id ?? "",
-    name: name ?? "",
+    id: typeof id === "string" ? id : "",
+    name: typeof name === "string" ? name : "",
     arguments: JSON.stringify(args ?? {}),
   }
   const kind = block?.["type"] === "tool_use" ? "tool_use" : "tool_call"
@@ -97,7 +93,7 @@ export const toPart = (block: unknown, type: WireType): Message.Part => {
   return toFile(block) ?? opaque(block)
 }
 
-/** The content block of a part exactly as it came; `undefined` for one that has none. */
+/** The content block of a part exactly as it came; `undefined` if the part came without a block. */
 export const exactBlock = (part: Message.Part): unknown => {
   const { block, patch } = partFormOf(part)
   switch (part.type) {

@@ -1,5 +1,6 @@
 /** From messages of LangChain to memfold messages. */
 import {
+  decoding,
   type Fields,
   foreignProblem,
   isFields,
@@ -77,7 +78,7 @@ const partsOf = (wire: WireMessage, role: Message.Role): ReadonlyArray<Message.P
 
 const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
 
-/** The tokens that the model produced and that stay in the conversation, and those of the prompt. */
+/** The usage of a message: the tokens that the model produced and that stay in the conversation, and the prompt's tokens. */
 const usageOf = ({ usage_metadata: usage }: WireMessage): { readonly usage?: Message.Usage } => {
   if (!isFields(usage)) return {}
   const {
@@ -165,7 +166,7 @@ const decodeAt = (input: unknown, index?: number): Either.Either<Message.Message
  * `Date`, comes back as what that returns.
  */
 export const decodeMessage = (input: unknown): Either.Either<Message.Message, LangChainDecodeError> =>
-  decodeAt(input)
+  decoding(LangChainDecodeError, input, (given) => decodeAt(given))
 
 /**
  * Decodes a list of messages, each as {@link decodeMessage} does. The first wrong message gives a `LangChainDecodeError` for
@@ -183,8 +184,14 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, La
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, LangChainDecodeError> =>
-  Array.isArray(input)
-    ? Either.all(input.map((one, index) => decodeAt(one, index)))
-    : Either.left(
-        new LangChainDecodeError({ path: "", problem: `is ${kindOf(input)}`, allowed: "a list of messages" }),
-      )
+  decoding(LangChainDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.all(given.map((one, index) => decodeAt(one, index)))
+      : Either.left(
+          new LangChainDecodeError({
+            path: "",
+            problem: `is ${kindOf(given)}`,
+            allowed: "a list of messages",
+          }),
+        ),
+  )

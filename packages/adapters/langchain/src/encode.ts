@@ -80,9 +80,9 @@ class Encoder {
   }
 
   /**
-   * Who wrote the blocks of a message. Those of another provider say nothing to this one. OpenAI has two APIs, and Chat
-   * Completions refuses blocks of Responses; Responses itself reads what they say in `response_metadata`, or beside the
-   * content, unless they are standard blocks (`output_version: "v1"`).
+   * Who wrote the blocks of a message. Blocks of another provider are useless to this provider. OpenAI has two APIs: Chat
+   * Completions refuses blocks of Responses. Responses reads the content of its blocks from `response_metadata`, or from
+   * fields beside the content, unless they are standard blocks (`output_version: "v1"`).
    */
   private authorOf(message: Message.Message): Author {
     const metadata = formOf(message).fields?.["response_metadata"]

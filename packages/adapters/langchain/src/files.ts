@@ -53,7 +53,7 @@ const usualType = (type: unknown): string =>
       ? `${type}/*`
       : unknownType
 
-/** A content block as a file; none for one that only its provider's name for it says. */
+/** The file of a content block; `undefined` if the block only has a provider's id of the file. */
 export const toFile = (block: Fields): Message.File | undefined => {
   const kind = kindOfBlock(block)
   const place = kind === undefined ? undefined : readers[kind]!(block)
@@ -107,10 +107,10 @@ export const exactFile = (file: Message.File): Fields | undefined => {
 }
 
 /**
- * The block of a file for a model. Images have the block that all providers take; other files have the one that says its
- * type and name.
+ * The block of a file for a model. Images get the block that all providers take; other files get the block with a type
+ * and a name.
  *
- * @param provider the provider that gets it, if it is known: only Anthropic takes blocks of its own form
+ * @param provider the provider that gets the block, if it is known: only Anthropic takes blocks of its own form
  */
 export const sentFile = (file: Message.File, provider: string | undefined): Fields => {
   const { block, patch } = partFormOf(file)
@@ -131,8 +131,8 @@ const isAddress = ({ uri }: Message.File): boolean => /^(?:https?|data):/u.test(
 const anthropicTypes = /^(?:image\/(?:jpeg|png|gif|webp)|application\/pdf)$/u
 
 /**
- * Whether the package of a provider takes a file in a message of this role; it throws for one that it does not take, and
- * with it the whole request fails. Nothing is known of other providers: they get every file.
+ * Whether the package of a provider takes a file in a message of this role. For a file that it does not take, the package
+ * throws, and the whole request fails. Providers that are not known here get every file.
  */
 export const takesFile = (file: Message.File, role: Message.Role, provider: string | undefined): boolean => {
   const { mediaType } = file

@@ -34,7 +34,7 @@ export type Form = typeof Form.Type
 /**
  * - `block`: the kind of the content block, where the part can have several, or none (a call that is only in `tool_calls`)
  * - `patch`: the fields of the block that do not follow from the part
- * - `call`: the same of the entry in `tool_calls`
+ * - `call`: the fields of the entry in `tool_calls` that do not follow from the part
  */
 export const PartForm = Schema.Struct({
   block: Schema.optional(

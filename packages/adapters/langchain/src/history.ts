@@ -113,7 +113,7 @@ export class MemfoldChatMessageHistory extends BaseListChatMessageHistory {
     })
   }
 
-  /** The same as {@link MemfoldChatMessageHistory.addMessages} for one message. */
+  /** {@link MemfoldChatMessageHistory.addMessages} for one message. */
   override addMessage(message: BaseMessage, options: AddOptions = {}): Promise<void> {
     return this.addMessages([message], options)
   }

@@ -31,7 +31,7 @@ const answerOf = (response: unknown): BaseMessage | undefined => {
   return (Array.isArray(messages) ? messages[0] : response) as BaseMessage | undefined
 }
 
-/** What answers were produced behind that are not stored yet, by their ids. Calls that fail leave theirs behind. */
+/** The prefixes of answers that are not stored yet, by the answers' ids. Failed calls leave prefixes behind. */
 class Prefixes {
   private readonly prefixes = new Map<string, Session.Prefix>()
   private static readonly most = 1_000

@@ -48,12 +48,12 @@ export const namesOf = (model: unknown): ModelNames => {
     const { ls_provider: company, ls_model_name: name } = (isFields(params) ? params : {}) as Fields
     return { provider: providerOf(company, model), model: text(name) ?? text(model["model"]) }
   } catch {
-    // A model that cannot say it is one that nothing is known of.
+    // A model whose parameters cannot be read counts as a model of an unknown provider.
     return { provider: undefined, model: text(model["model"]) }
   }
 }
 
-/** The provider of a model, also of one that is made when it is called. */
+/** The provider of a model, also of a configurable model that is created when it is called. */
 export const providerFor = async (model: unknown): Promise<string | undefined> => {
   if (!isConfigurable(model)) return namesOf(model).provider
   try {

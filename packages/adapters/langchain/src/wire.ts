@@ -84,7 +84,7 @@ export const readMessage = (
   }
   const type = message.getType()
   if (!types.has(type)) {
-    return Either.left({ path: "", problem: `is a message of type ${type}`, allowed })
+    return Either.left({ path: "", problem: "is a message of another type", allowed })
   }
   const own = message as unknown as Fields
   const given = Object.fromEntries(

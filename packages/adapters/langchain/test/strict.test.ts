@@ -1,4 +1,5 @@
 /** Agents with the real models of LangChain, against a server that is as strict as the providers (law L17). */
+import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { ChatAnthropic } from "@langchain/anthropic"
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { ChatOpenAI } from "@langchain/openai"
@@ -166,6 +167,25 @@ describe("a stream that breaks", () => {
       await server.close()
       expect(server.refused).toEqual([])
       expect(await roles()).toEqual([1, 2].flatMap(() => ["user", "assistant", "tool", "assistant"]))
+    })
+
+    it(`leaves a session that goes on, at whichever event it breaks: ${name}`, async () => {
+      for (const at of breaks) {
+        const { server, model } = await connected(breaking(at, "lookUp"), make)
+        await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+        const agent = createAgent({ model, tools: [lookUp], middleware: [memfold({ memory })] })
+        const run = async (...texts: ReadonlyArray<string>) => {
+          const given = { messages: texts.map((text) => new HumanMessage(text)) }
+          for await (const _ of await agent.stream(given, { ...thread, streamMode: "messages" }));
+        }
+        const stored = async () => (await memory.neutral.messages("chat")).messages
+        await run("How many?").catch(() => undefined)
+        if ((await stored()).at(-1)?.role !== "assistant") await run()
+        await run("And now?")
+        await server.close()
+        const refused = server.refused.map(({ violations }) => violations)
+        expect([at, refused, faults(await stored(), ["How many?", "And now?"])]).toEqual([at, [], []])
+      }
     })
   }
 })

@@ -1,6 +1,7 @@
 /** From messages of Mastra to memfold messages. */
 import { decodeMessages as decodePages } from "@memfold/ai-sdk/codec"
 import {
+  decoding,
   type Fields,
   foreignProblem,
   freeze,
@@ -147,8 +148,10 @@ const decodeAt = (
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, MastraDecodeError> =>
-  Array.isArray(input)
-    ? Either.map(Either.all(input.map(decodeAt)), (decoded) => decoded.flat())
-    : Either.left(
-        new MastraDecodeError({ path: "", problem: `is ${kindOf(input)}`, allowed: "a list of messages" }),
-      )
+  decoding(MastraDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.map(Either.all(given.map(decodeAt)), (decoded) => decoded.flat())
+      : Either.left(
+          new MastraDecodeError({ path: "", problem: `is ${kindOf(given)}`, allowed: "a list of messages" }),
+        ),
+  )

@@ -32,7 +32,7 @@ const formsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyMap<string, 
 
 /** Options of {@link encodeMessages}. */
 export interface EncodeOptions {
-  /** When each message was written, in milliseconds since the epoch; for those that Mastra did not write. */
+  /** When each message was written, in milliseconds since the epoch; used for messages that Mastra did not write. */
   readonly times?: ReadonlyArray<number>
 }
 

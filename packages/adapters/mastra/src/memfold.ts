@@ -34,9 +34,9 @@ export interface MemfoldProcessors {
 }
 
 /**
- * Errors as Mastra can hand them on: it writes those of Effect as their JSON, without their message.
+ * Makes errors readable in Mastra, which writes an error of Effect as its JSON, without the message.
  *
- * @returns what the work gives; an error of it is the `cause` of the one that is thrown
+ * @returns what the work returns; if the work throws, its error is the `cause` of a plain error
  */
 const legible = async <A>(work: () => Promise<A>): Promise<A> => {
   try {
@@ -69,7 +69,7 @@ const withoutEcho = (messages: ReadonlyArray<MastraDBMessage>): ReadonlyArray<Ma
     : messages
 }
 
-/** Stores the messages of a call; those of Mastra's own memory are none of it. */
+/** Stores the messages of a call, without messages that Mastra's own memory added. */
 const save = async (
   chat: MastraSession,
   list: MessageList,
@@ -89,12 +89,12 @@ const save = async (
 
 /**
  * Processors that give an agent of Mastra a durable, compacted session; the agent needs no `memory` of Mastra. Before each
- * call of the model they store what is new, and the prompt becomes the instructions of the agent and the context of the
- * session. The message list of the call is left alone, so what it streams and returns is the same.
+ * call of the model they store the new messages, and the prompt becomes the instructions of the agent and the context of the
+ * session. The processors leave the message list of the call alone, so a call streams and returns what it would without them.
  *
- * Put processors that change what the user says before `inputProcessors`, and those that change the answer before
- * `outputProcessors`: then the session has it as they leave it. A step is stored with the results of its calls, so a process
- * that is killed while a tool runs loses that step, and `stream([])` goes on before it.
+ * Put processors that change the user's message before `inputProcessors`, and processors that change the answer before
+ * `outputProcessors`: then the session has the changed texts. A step is stored with the results of its calls. So a process
+ * that is killed while a tool runs loses that step, and `stream([])` continues before it.
  *
  * @param options the memory, and which session a call belongs to
  * @throws NoSession: a call of the agent has no thread, and there is no `session`

@@ -1,6 +1,6 @@
 /**
- * Fields of Mastra's messages that say the parts again, for older versions. They are derived where they follow from the parts:
- * so a redaction of a part is one of the field, too.
+ * Fields of Mastra's messages that repeat the parts, for older versions. A field that follows from the parts is not stored
+ * but derived, so a redaction of a part redacts the field, too.
  */
 import { type Fields, isFields, isSame } from "@memfold/codec"
 
@@ -32,7 +32,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, (parts: Parts) => u
   },
 }
 
-/** The fields that do not follow from the parts, and the rules of those that do. */
+/** The fields that do not follow from the parts, and for each field that does, the name of its rule. */
 export const withoutMirrors = (
   fields: Fields,
   parts: ReadonlyArray<unknown>,
@@ -48,7 +48,7 @@ export const withoutMirrors = (
   return { fields: Object.fromEntries(left), mirrors }
 }
 
-/** The fields with those that follow from the parts. */
+/** Adds the fields that follow from the parts. */
 export const withMirrors = (fields: Fields, parts: Parts, mirrors: unknown): Fields => {
   const all = Object.entries(isFields(mirrors) ? mirrors : {}).flatMap(([name, way]) => {
     const derive = Object.hasOwn(rules, name) ? rules[name]![String(way)] : undefined

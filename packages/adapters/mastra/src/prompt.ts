@@ -71,8 +71,8 @@ const undated = (part: Fields): Fields => {
 }
 
 /**
- * What a user says with files, as Mastra writes it: it fetches those that the model does not read by their address. All
- * versions are the same here.
+ * A user message with files, as Mastra writes it: Mastra fetches files that the model does not read by their address. All
+ * versions of Mastra do this in the same way.
  */
 const withFiles = async (message: Fields, { supportedUrls }: Target): Promise<ReadonlyArray<unknown>> => {
   const list = new MessageList().add(message as unknown as Parameters<MessageList["add"]>[0], "input")

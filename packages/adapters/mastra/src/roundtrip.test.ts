@@ -63,7 +63,7 @@ describe("what is read as a message", () => {
     }
   })
 
-  it("a tool that failed, and one that was declined", () => {
+  it("a failed tool, and a declined tool", () => {
     const declined = { state: "output-denied", approval: { id: "1", approved: false, reason: "Too dear." } }
     const states = [{ isError: true }, { state: "output-error", errorText: "No." }, declined]
     for (const state of states) {

@@ -67,8 +67,8 @@ const saidIn = ({ parts }: Message.Message): ReadonlyArray<unknown> =>
   parts.map(({ providerData: _providerData, ...part }) => (part.type === "opaque" ? part.data : part))
 
 /**
- * The steps of an answer that are not stored: its messages behind those that are, and results that have come since. Results that
- * are stored without a step in front of them answered calls that are stored under another id.
+ * The steps of an answer that are not stored: the messages behind its stored messages, and results that have come since.
+ * Stored results without a step in front of them belong to calls that are stored under another id.
  */
 const newSteps = (answer: Messages, stored: Messages): Messages => {
   const left = [...stored]
@@ -103,7 +103,7 @@ const newAnswers = (answer: Messages, { calls, results }: Turn): Messages => {
   })
 }
 
-/** The steps in front of the first one whose calls have no results yet. */
+/** The steps in front of the first step that has a call without a result. */
 const finished = (answer: Messages): Messages => {
   const done = new Set(idsOf(answer.flatMap(Message.results)))
   const open = answer.findIndex((message) => Message.calls(message).some(({ id }) => !done.has(id)))
@@ -117,7 +117,7 @@ interface CallMessage {
   readonly sent: boolean
 }
 
-/** Of the messages of a call of an agent, those that the session does not have. */
+/** The messages of an agent's call that the session does not have. */
 const newOf = (given: ReadonlyArray<CallMessage>, stored: Messages, ended: boolean): Messages => {
   const known = byId(stored)
   const turn = turnOf(stored)

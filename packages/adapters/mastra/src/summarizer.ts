@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, Summarizer.Result["finish"]>> = {
   stop: "stop",
   length: "length",
   "content-filter": "refused",
-  // An agent that calls a tool has not written a summary, and neither has one that a processor stopped.
+  // An agent that calls a tool, or that a processor stops, has not written a summary.
   "tool-calls": "refused",
   tripwire: "refused",
   suspended: "refused",

@@ -1,4 +1,4 @@
-/** Mastra writes every error of a call to the console, also those that a test is about. */
+/** Mastra writes every error of a call to the console, also the errors that a test provokes. */
 import { afterAll, beforeAll, vi } from "vitest"
 
 /** Keeps the console of a test file free of them. */

@@ -1,4 +1,5 @@
 /** Agents with real clients of the providers, against a server that is as strict as the providers (law L17). */
+import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { Agent, type AgentConfig } from "@mastra/core/agent"
 import { Mastra } from "@mastra/core"
@@ -153,6 +154,22 @@ describe("a stream that breaks", () => {
       await server.close()
       expect(server.refused.map(({ violations }) => violations)).toEqual([])
       expect(await roles()).toEqual([1, 2].flatMap(() => ["user", "assistant", "tool", "assistant"]))
+    })
+
+    it(`leaves a session that goes on, at whichever event it breaks: ${name}`, async () => {
+      for (const at of breaks) {
+        const { server, model } = await connected(breaking(at, "lookUp"), make)
+        await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
+        const agent = new Agent({ ...base, model, maxRetries: 0, ...memfold({ memory }) })
+        const run = async (text?: string) => (await agent.stream(text ?? [], thread)).consumeStream()
+        const stored = async () => (await memory.neutral.messages("chat")).messages
+        await run("How many?")
+        if ((await stored()).at(-1)?.role !== "assistant") await run()
+        await run("And now?")
+        await server.close()
+        const refused = server.refused.map(({ violations }) => violations)
+        expect([at, refused, faults(await stored(), ["How many?", "And now?"])]).toEqual([at, [], []])
+      }
     })
   }
 

@@ -103,28 +103,7 @@ const joined = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message
   return all
 }
 
-/**
- * Decodes items of the Agents SDK (`AgentInputItem`). The first wrong item gives an `AgentsDecodeError` for the whole list.
- *
- * - neighbouring items of the assistant (reasoning, messages, calls) are one message
- * - the parts are those that `Responses.decodeItems` of `@memfold/openai` gives, so other adapters read them
- * - what only the Agents SDK says of an item (`providerData`, `status`, …) is kept beside its parts
- * - an item that is not known here is opaque, and comes back as it was
- *
- * A field that is `undefined` is not there.
- *
- * @example
- * ```ts
- * import { decodeItems } from "@memfold/openai-agents"
- * import { Either } from "effect"
- *
- * const messages = decodeItems([{ role: "user", content: "What is a fold?" }])
- * console.log(Either.isRight(messages)) // true
- * ```
- */
-export const decodeItems = (
-  input: unknown,
-): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => {
+const decodeGiven = (input: unknown): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> => {
   if (!Array.isArray(input)) {
     const problem = `is ${Codec.kindOf(input)}`
     return Either.left(new AgentsDecodeError({ path: "", problem, allowed: "a list of items" }))
@@ -141,3 +120,27 @@ export const decodeItems = (
     ),
   ).pipe(Either.map(joined))
 }
+
+/**
+ * Decodes items of the Agents SDK (`AgentInputItem`). The first wrong item gives an `AgentsDecodeError` for the whole list.
+ *
+ * - neighbouring items of the assistant (reasoning, messages, calls) are one message
+ * - `Responses.decodeItems` of `@memfold/openai` makes the parts, so other adapters can read them
+ * - fields of an item that only the Agents SDK has (`providerData`, `status`, …) are kept beside its parts
+ * - an item that is not known here is opaque, and comes back as it was
+ *
+ * A field that is `undefined` is not there.
+ *
+ * @example
+ * ```ts
+ * import { decodeItems } from "@memfold/openai-agents"
+ * import { Either } from "effect"
+ *
+ * const messages = decodeItems([{ role: "user", content: "What is a fold?" }])
+ * console.log(Either.isRight(messages)) // true
+ * ```
+ */
+export const decodeItems = (
+  input: unknown,
+): Either.Either<ReadonlyArray<Message.Message>, AgentsDecodeError> =>
+  Codec.decoding(AgentsDecodeError, input, decodeGiven)

@@ -1,7 +1,7 @@
 /**
  * How an item was written when it came from the Agents SDK, where that does not follow from its parts. Decoding leaves it in
- * `metadata` of a message that is one item, and in `providerData` of the first part of an item of the assistant, under
- * the name `openai-agents`.
+ * the `metadata` of a message that consists of one item, or in the `providerData` of the first part of an assistant item,
+ * under the name `openai-agents`.
  */
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
@@ -30,7 +30,7 @@ export const formIn = (data: Codec.Fields | undefined): Form | undefined => {
   return isForm(form) ? form : undefined
 }
 
-/** A value as text, the same for every order of its fields. */
+/** A value as text that does not depend on the order of fields. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     Codec.isFields(one)
@@ -49,7 +49,7 @@ const agrees = (item: Codec.Fields, known: Codec.Fields): boolean =>
     return Codec.isFields(value) ? Codec.isFields(there) && agrees(there, value) : same(there, value)
   })
 
-/** The form of an item that is written as `known` by itself; none if that is the item. */
+/** The form of an item: how it differs from `known`, which is written without a form; `undefined` if it does not differ. */
 export const formOf = (item: Codec.Fields, known: Codec.Fields): Form | undefined => {
   const absent = Object.keys(known).filter((key) => !Object.hasOwn(item, key))
   const common = Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key)))

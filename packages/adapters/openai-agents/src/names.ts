@@ -12,13 +12,13 @@ const renamed = (value: unknown, rename: (name: string) => string): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [rename(name), renamed(one, rename)]))
 }
 
-/** The value with its fields, and those within them, named as the Responses API does. */
+/** The value with all its fields, nested ones included, named as in the Responses API. */
 export const toSnake = (value: unknown): unknown => renamed(value, snake)
 
-/** The value with its fields, and those within them, named as the Agents SDK does. */
+/** The value with all its fields, nested ones included, named as in the Agents SDK. */
 export const toCamel = (value: unknown): unknown => renamed(value, camel)
 
-/** The fields but for some, and for those that are undefined. */
+/** The fields, without the named ones and without undefined ones. */
 export const without = (fields: Fields, ...names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => value !== undefined && !names.includes(name)),

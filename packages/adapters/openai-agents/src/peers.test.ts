@@ -1,6 +1,6 @@
 /**
  * Known failures of sessions that compact, each by one script: with the library's own session, as it fails, and with this one.
- * The numbers are those of the issues of `openai-agents-python`, whose sessions work in the same way.
+ * The numbers are issues of `openai-agents-python`, whose sessions work in the same way.
  */
 import { EventLog, InMemoryEventLog } from "@memfold/core"
 import {

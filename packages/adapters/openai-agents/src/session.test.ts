@@ -30,6 +30,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, expectTypeOf, it } from "vitest"
+import { breaking, breaks, faults } from "@memfold/harness/brokenStreams"
 import { often } from "@memfold/harness/depth"
 import { createMemory } from "memfold"
 import * as SqliteEventLog from "@memfold/store-sqlite"
@@ -119,7 +120,7 @@ describe("a run", () => {
     expect(server.refused).toEqual([])
   })
 
-  it("goes on after one that failed, and after one that was aborted", async () => {
+  it("goes on after a failed run, and after an aborted run", async () => {
     let fail = true
     await using server = await serving((asked) => {
       if (fail && asked.afterResult) return { text: "lost", cut: 1 }
@@ -150,6 +151,35 @@ describe("a run", () => {
       texts.filter((text) => /^(call|result)/.test(text)).length,
     )
   })
+
+  for (const api of apis) {
+    it(`goes on after a stream that broke or was aborted at any event (${api})`, async () => {
+      const places = [...breaks, ...Array.from({ length: 20 }, (_, events) => ({ events }))]
+      let failed = 0
+      for (const at of places) {
+        await using server = await serving(breaking("of" in at ? at : null, "look_up"))
+        await using memory = plain()
+        const session = () => new MemfoldSession(memory, "chat")
+        const stop = new AbortController()
+        const attempt = async () => {
+          const options = { session: session(), stream: true, signal: stop.signal } as const
+          const streamed = await run(clerk(server, { api }), "How many?", options)
+          let events = 0
+          for await (const _ of streamed) if ("events" in at && ++events > at.events) stop.abort()
+          await streamed.completed
+        }
+        await attempt().catch(() => failed++)
+        await run(clerk(server, { api }), "And now?", { session: session() })
+        const { messages } = await memory.neutral.messages("chat")
+        // A run that fails early has not stored what it was given.
+        const both = messages.filter(({ role }) => role === "user").length === 2
+        const said = both ? ["How many?", "And now?"] : ["And now?"]
+        const refused = server.refused.map(({ violations }) => violations)
+        expect([at, refused, faults(messages, said)]).toEqual([at, [], []])
+      }
+      expect(failed).toBeGreaterThan(10)
+    })
+  }
 
   it("waits for an approval, and goes on with it, whatever is compacted meanwhile", async () => {
     await using server = await serving(callsThenSays())
@@ -424,7 +454,7 @@ describe("a history transaction", () => {
     expect(await session.history()).toEqual([...talk, user("three")])
   })
 
-  it("of two at once is applied to one of them, and the other one is told", async () => {
+  it("of two at once, one is applied and the other one fails", async () => {
     await using memory = plain()
     const sessions = [new MemfoldSession(memory, "chat"), new MemfoldSession(memory, "chat")]
     await sessions[0]!.addItems([...talk, user("three")])

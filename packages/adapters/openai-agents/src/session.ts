@@ -56,8 +56,8 @@ const endsWith = (
 }
 
 /**
- * The messages with other items at their end. Messages whose items all stay are as they were; only one that loses some of its
- * items is decoded again.
+ * The messages with other items at their end. A message whose items all stay is returned as it is; only a message that loses
+ * some of its items is decoded again.
  */
 const withItems = (
   messages: ReadonlyArray<Message.Message>,
@@ -120,11 +120,11 @@ export class MemfoldSession implements Session {
   }
 
   /**
-   * Without a limit, the items for the model: those of the context, with a summary of what is older. From the first call until
-   * the end of the turn, that part stays as it is, and what is added follows it, so a compaction changes nothing in a run.
+   * Without a limit, the items for the model: the context, which begins with a summary of older messages. From the first call
+   * until the end of the turn, these items stay as they are and new items follow, so a compaction changes nothing during a run.
    *
-   * With a limit, the newest items of the conversation as they were, never a summary: at most so many. Tool calls and their
-   * results are not separated: if the limit is within a group of them, the group is left out.
+   * With a limit, the newest items of the conversation as they were, at most `limit`, and never a summary. Tool calls and
+   * their results are not separated: if the limit cuts a group of calls and results, the whole group is left out.
    *
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `context` and `messages` of the memory
    */
@@ -318,7 +318,7 @@ const idOf = (item: AgentInputItem): string | undefined =>
 
 const isResult = ({ type }: AgentInputItem): boolean => /_(result|output)$/.test(type ?? "")
 
-/** The items from a position on, without those of a group of tool calls that begins before it. */
+/** The items from a position on, without the rest of a group of tool calls that begins before this position. */
 const wholeGroups = (items: ReadonlyArray<AgentInputItem>, from: number): Array<AgentInputItem> => {
   const open = new Set<string | undefined>()
   for (const item of items.slice(0, from)) {

@@ -30,7 +30,7 @@ export interface CompactionClient {
  *   model. Its fallbacks are used too
  * - `request`: further fields of the request, such as `prompt_cache_key` or `service_tier`
  * - `name`: recorded with every summary; "openai", the model and the name of `text` by default
- * - `maxInputTokens`: the most tokens of conversation in one call; that of `text` by default
+ * - `maxInputTokens`: the most tokens of conversation in one call; the limit of `text` by default
  */
 export interface CompactionOptions {
   readonly client: CompactionClient
@@ -66,7 +66,7 @@ const windowOf = (response: unknown): ReadonlyArray<unknown> | null => {
 const repeatedIn = (window: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrElse(decodeItems(window.filter((item) => !isCompaction(item))), () => [])
 
-/** The tokens of a window: those that were written, and the user messages that it repeats. */
+/** The tokens of a window: the output tokens of the response, and the user messages that the window repeats. */
 const tokensOf = (response: unknown, window: ReadonlyArray<unknown>): number => {
   const usage = Codec.isFields(response) ? response["usage"] : undefined
   const written = Codec.isFields(usage) ? usage["output_tokens"] : undefined

@@ -284,7 +284,7 @@ describe("decodeMessages", () => {
       path: "content[0]",
       use: "@memfold/ai-sdk",
       message:
-        "message 1 has a part of the AI SDK at content[0]; allowed: messages of Chat Completions; for those of the AI SDK, use @memfold/ai-sdk",
+        "message 1 has a part of the AI SDK at content[0]; allowed: messages of Chat Completions; for messages of the AI SDK, use @memfold/ai-sdk",
     })
     const use = (input: unknown) => named(input)?.use
     const said = (...content: ReadonlyArray<unknown>) => use({ role: "user", content })
@@ -374,7 +374,7 @@ describe("a whole response", () => {
   it("has one choice", () => {
     const [choice] = response.choices
     expect(failure([{ ...response, choices: [choice, choice] }])).toBe(
-      "message 0 has 2 choices; allowed: one choice; of several, append the message of the one that you use",
+      "message 0 has 2 choices; allowed: one choice; append the message of the choice that you use",
     )
     expect(failure([{ ...response, choices: [{ message: { role: "assistant", tool_calls: 3 } }] }])).toMatch(
       "message 0 has a number at tool_calls",

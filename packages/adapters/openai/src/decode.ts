@@ -156,7 +156,7 @@ const choiceOf = (response: Codec.Fields): Either.Either<Codec.Fields, Codec.Pro
     : Either.left({
         path: "choices",
         problem: `has ${Array.isArray(choices) ? choices.length : "no"} choices`,
-        allowed: "one choice; of several, append the message of the one that you use",
+        allowed: "one choice; append the message of the choice that you use",
       })
 }
 
@@ -214,7 +214,7 @@ const decodeAt = (
  * type `function`, and a field that is `undefined` is not there.
  */
 export const decodeMessage = (input: unknown): Either.Either<Message.Message, OpenAIDecodeError> =>
-  decodeAt(input, undefined)
+  Codec.decoding(OpenAIDecodeError, input, (given) => decodeAt(given, undefined))
 
 /**
  * Decodes a list of Chat Completions messages, each as {@link decodeMessage} does. The first wrong message gives an
@@ -232,12 +232,14 @@ export const decodeMessage = (input: unknown): Either.Either<Message.Message, Op
 export const decodeMessages = (
   input: unknown,
 ): Either.Either<ReadonlyArray<Message.Message>, OpenAIDecodeError> =>
-  Array.isArray(input)
-    ? Either.all(input.map(decodeAt))
-    : Either.left(
-        new OpenAIDecodeError({
-          path: "",
-          problem: `is ${Codec.kindOf(input)}`,
-          allowed: "a list of messages",
-        }),
-      )
+  Codec.decoding(OpenAIDecodeError, input, (given) =>
+    Array.isArray(given)
+      ? Either.all(given.map(decodeAt))
+      : Either.left(
+          new OpenAIDecodeError({
+            path: "",
+            problem: `is ${Codec.kindOf(given)}`,
+            allowed: "a list of messages",
+          }),
+        ),
+  )

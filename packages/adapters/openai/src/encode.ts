@@ -1,6 +1,6 @@
 /** From memfold messages to Chat Completions messages. */
 import * as Codec from "@memfold/codec"
-import { Message } from "@memfold/core"
+import { Item, Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, type Form } from "./form.js"
 import type { OpenAIMessage } from "./wire.js"
@@ -106,6 +106,14 @@ class Encoder {
       }
       case "opaque": {
         const { data } = part
+        // The API takes images and files from the user alone.
+        if (
+          part.provider === "openai" &&
+          role !== "user" &&
+          !this.exact &&
+          Item.itemOf(part)?.payload !== undefined
+        )
+          return this.omit("file")
         return part.provider === "openai" && Codec.isFields(data) && typeof data["type"] === "string"
           ? [data]
           : this.omit("opaque")

@@ -22,7 +22,7 @@ describe("copying several sessions", () => {
       return { exit, printed }
     })
 
-  it("goes on after one that failed, and has found something in the end", () =>
+  it("goes on after a session that failed, and reports the failure in the end", () =>
     run(
       Effect.gen(function* () {
         const [from, to] = [yield* filled, yield* InMemoryEventLog.make]

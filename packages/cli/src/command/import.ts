@@ -193,6 +193,7 @@ export const command = Command.make(
     pick: options.pick,
     summary,
     summarizer: options.summarizer,
+    inputLimit: options.inputLimit,
     json: options.json,
   },
   (given) =>
@@ -243,7 +244,7 @@ export const command = Command.make(
       yield* Effect.forEach(given.json ? records(result) : lines(result), (line) => Console.log(line), {
         discard: true,
       })
-    }),
+    }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(
     "Import what memfold export wrote, or the state of an older program as a session that continues.",

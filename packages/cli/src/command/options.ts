@@ -6,7 +6,6 @@ import { EventLog, Memory, Strategy, type Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Console, Effect, Layer, Option, Stream } from "effect"
-import { readFile } from "node:fs/promises"
 import {
   byName,
   storeLayer,
@@ -20,6 +19,7 @@ import {
 } from "@memfold/catalog"
 import { withoutMark } from "../transcript/source.js"
 import { formats } from "../transcript/Transcript.js"
+import { defaultLimit, InputLimit, largestLimit, readText } from "../input/Input.js"
 import { UsageError } from "./failure.js"
 import { clean, shownId } from "../terminal/terminal.js"
 
@@ -59,6 +59,23 @@ export const pick = Options.integer("pick").pipe(
   Options.optional,
   Options.withDescription("Which conversation of a file with several, counted from 0."),
 )
+
+const limitOption = "input-limit"
+
+/** How much of a file is read. To be handed to {@link limited}. */
+export const inputLimit = Options.integer(limitOption).pipe(
+  Options.withPseudoName("MIB"),
+  Options.withDefault(defaultLimit),
+  Options.withDescription(`The largest file that is read, in MiB; at most ${largestLimit}.`),
+)
+
+/** Runs a command that reads no more than so much of a file. */
+export const limited =
+  (limit: number) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | UsageError, R> =>
+    limit >= 1 && limit <= largestLimit
+      ? Effect.provideService(command, InputLimit, limit)
+      : new UsageError({ problem: `--${limitOption} is a number of MiB from 1 to ${largestLimit}` })
 
 export const strategy = Options.text("strategy").pipe(
   Options.withPseudoName("NAME"),
@@ -106,15 +123,15 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
   })
 
 const parsedFile = (path: string): Effect.Effect<unknown, UsageError> =>
-  Effect.tryPromise({
-    try: async () => JSON.parse(withoutMark(await readFile(path, "utf8"))) as unknown,
-    catch: (error) =>
-      new UsageError({
-        problem:
-          error instanceof SyntaxError
-            ? `--settings ${path}: the file is not JSON`
-            : `--settings ${path}: the file cannot be read`,
-      }),
+  Effect.gen(function* () {
+    const text = yield* Effect.mapError(
+      readText(path),
+      ({ problem }) => new UsageError({ problem: `--settings ${path}: ${problem}` }),
+    )
+    return yield* Effect.try({
+      try: () => JSON.parse(withoutMark(text)) as unknown,
+      catch: () => new UsageError({ problem: `--settings ${path}: the file is not JSON` }),
+    })
   })
 
 /** The named strategy, with its settings from all sources. */

@@ -67,7 +67,7 @@ export const command = Command.make(
     }).pipe(Effect.provide(options.readingMemory(store))),
 ).pipe(Command.withDescription("Search what was said in a session, or in all sessions of an owner."))
 
-/** A search in one session, whose messages name it as those of an owner's sessions do. */
+/** A search in one session. Each message names its session, as in a search of an owner's sessions. */
 const searched = (
   memory: Memory.Service,
   session: string,

@@ -111,6 +111,7 @@ export const command = Command.make(
     summarizer: options.summarizer,
     format: options.format,
     pick: options.pick,
+    inputLimit: options.inputLimit,
     json: options.json,
   },
   (given) =>
@@ -134,7 +135,7 @@ export const command = Command.make(
         },
         { discard: true },
       ).pipe(Effect.provide(layer))
-    }),
+    }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(
     "Append a transcript message by message, at the messages' own times, and show each compaction.",

@@ -46,7 +46,7 @@ export const messageLine = (index: number | string, message: Message.Message): s
 
 const range = ({ from, to }: { readonly from: number; readonly to: number }): string => `[${from},${to})`
 
-/** The last characters of an id, which are the ones that differ. */
+/** The last characters of an id, which tell ids apart. */
 export const short = (id: string): string => id.slice(-6)
 
 /** A badge for shortened outputs: `Pruned 3 outputs`. */

@@ -2,10 +2,10 @@
  * Reads transcript files and derives a session id from each.
  */
 import { Effect, Either, Option } from "effect"
-import { readFile } from "node:fs/promises"
 import { basename, extname, resolve } from "node:path"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import type { Message } from "@memfold/core"
+import * as Input from "../input/Input.js"
 import { UsageError } from "./failure.js"
 
 /** A file's conversation. `broken` is the error if the file could not be read to its end. */
@@ -26,23 +26,7 @@ export interface LoadOptions {
 
 /** The text of a file. */
 export const readText = (file: string): Effect.Effect<string, UsageError> =>
-  Effect.tryPromise({
-    // Another encoding would lose characters silently.
-    try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
-    catch: (error) => {
-      const code = error instanceof Error && "code" in error ? error.code : ""
-      if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-        return new UsageError({ problem: `${file}: it is not UTF-8 text; convert it first` })
-      }
-      const why =
-        code === "ENOENT"
-          ? "there is no such file"
-          : code === "EISDIR"
-            ? "it is a folder"
-            : `it cannot be read (${code})`
-      return new UsageError({ problem: `${file}: ${why}` })
-    },
-  })
+  Effect.mapError(Input.readText(file), ({ message }) => new UsageError({ problem: message }))
 
 const load = (
   file: string,

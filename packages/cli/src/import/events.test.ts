@@ -168,7 +168,7 @@ describe("an invalid summary", () => {
     ])
   })
 
-  it("changes nothing for those that come after it", () => {
+  it("changes nothing for the summaries after it", () => {
     const x = block("x", 10, 20, { status: "invalid" })
     const alone = imported({ messages: chat(40), summaries: [block("a", 0, 10), x] })
     expect(segments(alone)).toEqual([["history", 0, 10, "what a says"]])
@@ -253,7 +253,7 @@ describe("times", () => {
     expect(made({})).toBe(5)
   })
 
-  it("that are missing are those of the messages around, or now", () => {
+  it("that are missing are taken from the messages around, or are now", () => {
     const some = timed.map(({ time, ...message }, index) =>
       index % 5 === 2 ? { ...message, time } : message,
     )

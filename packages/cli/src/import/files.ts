@@ -1,50 +1,27 @@
 /** The files of an import, as text; and telling SQLite's apart. */
 import { Effect, Either } from "effect"
-import { open, readFile } from "node:fs/promises"
+import * as Input from "../input/Input.js"
 import { type ChatEntry, entriesOf } from "../transcript/chat.js"
 import { readSource, type Source } from "../transcript/source.js"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import { ImportError, inFile } from "./ImportError.js"
 import { type OldMessage, readMessages, withoutPromptSize } from "./messages.js"
 
-const failed = (file: string, error: unknown): ImportError => {
-  const code = error instanceof Error && "code" in error ? error.code : ""
-  switch (code) {
-    case "ENOENT":
-      return new ImportError({ file, problem: "there is no such file" })
-    case "EISDIR":
-      return new ImportError({ file, problem: "it is a folder" })
-    case "ERR_ENCODING_INVALID_ENCODED_DATA":
-      return new ImportError({ file, problem: "it is not UTF-8 text; convert it first" })
-    default:
-      return new ImportError({ file, problem: `it cannot be read (${String(code)})` })
-  }
-}
-
 /** The first bytes of every SQLite file. */
 const magic = "SQLite format 3\0"
 
+const failed = ({ file, problem }: Input.InputError): ImportError => new ImportError({ file, problem })
+
 /** Whether a file is a SQLite database. */
 export const isSqlite = (file: string): Effect.Effect<boolean, ImportError> =>
-  Effect.tryPromise({
-    try: async () => {
-      const handle = await open(file)
-      try {
-        const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(magic.length) })
-        return buffer.toString("latin1", 0, bytesRead) === magic
-      } finally {
-        await handle.close()
-      }
-    },
-    catch: (error) => failed(file, error),
-  })
+  Input.firstBytes(file, magic.length).pipe(
+    Effect.map((bytes) => bytes?.toString("latin1") === magic),
+    Effect.mapError(failed),
+  )
 
-/** The text of a file. Fails if it is not UTF-8: another encoding would lose characters silently. */
+/** The text of a file. */
 export const readText = (file: string): Effect.Effect<string, ImportError> =>
-  Effect.tryPromise({
-    try: async () => new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)),
-    catch: (error) => failed(file, error),
-  })
+  Effect.mapError(Input.readText(file), failed)
 
 /** Reads a file as JSON or JSON Lines. */
 export const readJson = (file: string): Effect.Effect<Source, ImportError> =>

@@ -20,7 +20,7 @@ export interface Sources {
   readonly file: string
   /** The conversation to read from a file with several. */
   readonly thread?: string | undefined
-  /** The id of the new session. If it is the name of a conversation in the file, it selects that one. */
+  /** The id of the new session. If it is the name of a conversation in the file, it selects that conversation. */
   readonly session?: string | undefined
   /** A transcript with the messages, if the file has none. */
   readonly messages?: { readonly file: string; readonly format: string; readonly pick?: number } | undefined

@@ -41,7 +41,7 @@ const readRow = (row: JsonObject, total: number): Either.Either<OldSummary, stri
     const index = row["compact_up_to_index"]
     const to = typeof index === "number" && Number.isInteger(index) ? index : -1
     const status = isTrue(row["is_active"]) ? ("active" as const) : ("superseded" as const)
-    // The design rebuilds a summary whose data do not hold. One that was superseded may just be from before the
+    // The design rebuilds a summary whose data is inconsistent. A superseded summary may just be from before the
     // conversation was rewound.
     const beyond = to > total && status === "active"
     const damaged =

@@ -131,8 +131,8 @@ const whyNot = ({ covers }: Held, pieces: ReadonlyArray<Piece>): string => {
 }
 
 /**
- * Coverage never moves back (law L3). So a summary that covers more than a newer one is left out, and so is an invalid
- * one that covers less than the summary before it.
+ * Coverage never moves back (law L3). So a summary that covers more than a newer summary is left out, and so is an invalid
+ * summary that covers less than the summary before it.
  */
 const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<OldSummary, string>): Steps => {
   const why = new Map(leftOut)
@@ -157,7 +157,7 @@ const withoutSteppingBack = (steps: ReadonlyArray<Step>, leftOut: ReadonlyMap<Ol
       ? drop(step, `it is invalid, and covers less than the ${coveredTo} messages that were covered then`)
       : [step]
   })
-  // A summary after a hole becomes active with the one that fills the hole.
+  // A summary after a hole becomes active together with the summary that fills the hole.
   for (const { pieces } of kept) for (const { summary } of pieces) why.delete(summary)
   return { steps: kept, leftOut: why }
 }

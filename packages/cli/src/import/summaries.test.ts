@@ -33,7 +33,7 @@ describe("cumulative summaries", () => {
     expect(result.state.supersededCount).toBe(2)
   })
 
-  it("leave out one that covers more than a newer one (L3)", () => {
+  it("leave out a summary that covers more than a newer summary (L3)", () => {
     const result = imported({
       ...old,
       summaries: [summary("a", 30, { status: "superseded" }), summary("b", 20)],
@@ -150,7 +150,7 @@ describe("several active summaries of ranges that follow one another", () => {
     expect(result.summaries[1]?.notes).toEqual(["message 10 before it is in no summary"])
   })
 
-  it("give way to a newer one that speaks of their messages", () => {
+  it("give way to a newer summary of their messages", () => {
     const result = imported({ ...old, summaries: [...old.summaries, block("d", 10, 35)] })
     expect(segments(result)).toEqual([
       ["block", 0, 10, "what a says"],

@@ -33,7 +33,10 @@ export const summarized = (
     const memory = yield* Memory.make({ strategy, compaction: { mode: "manual" } }).pipe(
       Effect.provideService(Summarizer.Summarizer, summarizer),
     )
-    yield* Effect.catchTag(memory.append(session, messages), "IdempotencyKeyReused", Effect.die)
+    yield* Effect.catchTags(memory.append(session, messages), {
+      IdempotencyKeyReused: Effect.die,
+      OwnerMismatch: Effect.die,
+    })
     const outcome = yield* memory.compact(session)
     switch (outcome._tag) {
       case "Committed": {

@@ -22,7 +22,7 @@ export const readOldTime = (value: unknown): Either.Either<number | null, void> 
 }
 
 /**
- * Fills in missing times: from the one before, else from the one after, else `otherwise`.
+ * Fills in missing times: from the element before, else from the element after, else `otherwise`.
  */
 export const filled = (
   times: ReadonlyArray<number | null | undefined>,
@@ -32,7 +32,7 @@ export const filled = (
   return times.map((time) => (last = time ?? last))
 }
 
-/** Sorts by time. An element without a time stays after the one before it. */
+/** Sorts by time. An element without a time stays after the element before it. */
 export const inOrderOfTime = <A>(
   list: ReadonlyArray<A>,
   timeOf: (one: A) => number | null,

@@ -48,7 +48,7 @@ const summarizer = Options.text("summarizer").pipe(
 
 const askInContext = Options.boolean("ask-in-context").pipe(
   Options.withDescription(
-    "Charge the summarizer as one that asks in context: while the cache is alive, it reads the context from it.",
+    "Charge for a summarizer that asks in context: while the cache is alive, the summarizer reads the context from it.",
   ),
 )
 
@@ -64,7 +64,7 @@ const autoRecall = Options.integer("auto-recall").pipe(
   Options.withPseudoName("TOKENS"),
   Options.optional,
   Options.withDescription(
-    "Try every policy a second time, with contexts that recall at most so many tokens for the newest user message by themselves.",
+    "Try every policy a second time, with contexts that recall messages for the newest user message: at most this many tokens.",
   ),
 )
 
@@ -84,14 +84,15 @@ const pageFile = Options.text("page").pipe(
 
 const written = (file: string, text: string): Effect.Effect<void, UsageError> =>
   Effect.tryPromise({
-    try: () => writeFile(file, text),
+    // A new page is for its owner alone, as every file that is written about conversations.
+    try: () => writeFile(file, text, { mode: 0o600 }),
     catch: (error) =>
       new UsageError({
         problem: `--page ${file}: it cannot be written (${error instanceof Error && "code" in error ? error.code : "unknown error"})`,
       }),
   })
 
-/** Below so many messages to replay, all policies together, threads gain little: each has to load and warm up. */
+/** With fewer messages to replay (over all policies), threads gain little: each has to load and warm up. */
 const fewMessages = 2_000
 
 const told = ({ done, total, conversation, policy }: Progress): void =>
@@ -121,6 +122,7 @@ export const command = Command.make(
     workers,
     format: options.format,
     pick: options.pick,
+    inputLimit: options.inputLimit,
     page: pageFile,
     json: options.json,
   },
@@ -182,7 +184,7 @@ export const command = Command.make(
       yield* given.json
         ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
         : Console.log(screen(report, columns()))
-    }),
+    }).pipe(options.limited(given.inputLimit)),
 ).pipe(
   Command.withDescription(
     "Replay transcripts under several policies and report side by side what each costs at a provider that caches prompts, and what it keeps.",

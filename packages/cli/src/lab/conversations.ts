@@ -28,7 +28,7 @@ const conversationsIn = (
   )
 }
 
-/** The conversations of all files, read before the first is replayed; of each file only the one that is picked, if any. */
+/** The conversations of all files, read before the first replay. With `--pick`, one conversation of each file. */
 export const labConversations = (
   files: ReadonlyArray<string>,
   { format, pick }: LoadOptions,

@@ -2,7 +2,7 @@
 import { Memory, Strategy, SummaryMode, Keep, type Summarizer, Trigger } from "@memfold/core"
 import type { Policy } from "@memfold/lab"
 import { Effect, Either } from "effect"
-import { existsSync } from "node:fs"
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { byName, type GivenSummarizer, summarizerOf, summarizers, type UnknownName } from "@memfold/catalog"
@@ -14,9 +14,12 @@ type Exports = Readonly<Record<string, unknown>>
 export const namesFile = (given: string): boolean =>
   /[/\\]/.test(given) || /\.[cm]?[jt]s(?:#.*)?$/.test(given)
 
+/** Whether there is a file. Node would read a device without an end. */
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
 /** The exports of a module. The error names what the module threw, but quotes nothing. */
 const importModule = (option: string, path: string): Effect.Effect<Exports, UsageError> =>
-  existsSync(path)
+  isFile(path)
     ? Effect.tryPromise({
         try: async () => (await import(pathToFileURL(resolve(path)).href)) as Exports,
         catch: (error) =>
@@ -29,7 +32,7 @@ const importModule = (option: string, path: string): Effect.Effect<Exports, Usag
 const isStrategy = (value: unknown): value is Strategy.Strategy =>
   Memory.checkOptions({ strategy: value }) === null
 
-/** The strategies in an export: itself, or those of a list or an object. */
+/** The strategies in an export, which is a strategy, or a list or an object of strategies. */
 const strategiesIn = (name: string, value: unknown): ReadonlyArray<Policy> => {
   if (isStrategy(value)) return [{ name: name === "default" ? value.name : name, strategy: value }]
   if (Array.isArray(value)) return value.flatMap((one: unknown) => strategiesIn("default", one))
@@ -39,8 +42,8 @@ const strategiesIn = (name: string, value: unknown): ReadonlyArray<Policy> => {
 }
 
 /**
- * The policies that a module exports: `FILE` for all of them, `FILE#NAME` for one. An export has its own name, and the
- * default export that of its strategy.
+ * The policies that a module exports: `FILE` for all of them, `FILE#NAME` for one. A policy has the name of its export; a
+ * policy from the default export has the name of its strategy.
  */
 export const policiesIn = (given: string): Effect.Effect<ReadonlyArray<Policy>, UsageError> =>
   Effect.gen(function* () {
@@ -68,7 +71,7 @@ const anyStrategy = Strategy.make({
   summaryMode: SummaryMode.drop,
 })
 
-/** A shipped summarizer by its name, or the one that a module exports as `summarizer` or by default. */
+/** A shipped summarizer by its name, or the summarizer that a module exports as `summarizer` or by default. */
 export const labSummarizer = (given: string): Effect.Effect<Summarizer.Service, UsageError | UnknownName> =>
   Effect.gen(function* () {
     if (!namesFile(given)) return yield* byName("summarizer", summarizers, given)

@@ -5,7 +5,7 @@ import { type Group, groupedTable } from "./columns.js"
 
 const missing = "–"
 
-/** A number with so many digits; a dash where there is none. */
+/** A number with `digits` decimal places; a dash where there is no number. */
 const shown = (value: number | null | undefined, digits = 0): string =>
   value === null || value === undefined ? missing : value.toFixed(digits)
 

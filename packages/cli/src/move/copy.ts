@@ -9,7 +9,7 @@ import { readSound } from "./sound.js"
 import { type Source, sourceOf } from "./Source.js"
 
 /**
- * The session in the target store differs from the one in the source.
+ * The session in the target store differs from the session in the source store.
  *
  * - `version`: the first event that differs
  * - `how`: `redacted` if only the source was redacted, `redacted-there` if only the target was, `differs` for everything
@@ -145,8 +145,8 @@ export const copySession = (
 ): Effect.Effect<Copied, Diverged | EventLog.LogError> =>
   Effect.suspend(() => {
     let written = 0
-    /** The version up to which the two are compared: that of the shorter one. */
     const target = sourceOf(to)
+    /** Compares both logs up to a version, or up to the end of the shorter log, and returns the last compared version. */
     const compared = (version: number) =>
       Effect.gen(function* () {
         const difference = yield* firstDifference(from, target, session, version)

@@ -7,6 +7,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
+import { InputLimit, requireFile, tooLarge } from "../input/Input.js"
 import { recordLine } from "./copy.js"
 import { type Source, sourceOf } from "./Source.js"
 import { readSound } from "./sound.js"
@@ -66,9 +67,10 @@ interface Line {
   readonly start: number
 }
 
-/** The lines of a file. A line longer than a chunk is joined once, when its end is read. */
-async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
+/** The lines of a file. A line longer than a chunk is joined once, when its end is read; one beyond the limit is an error. */
+async function* linesFrom(file: string, limit: number, start = 0): AsyncGenerator<Line> {
   let begun: Array<Buffer> = []
+  let size = 0
   let place = start
   for await (const read of createReadStream(file, { start })) {
     const chunk = read as Buffer
@@ -79,8 +81,11 @@ async function* linesFrom(file: string, start = 0): AsyncGenerator<Line> {
       place += line.length + 1
       from = end + 1
       begun = []
+      size = 0
     }
     if (from < chunk.length) begun.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size > limit * 2 ** 20) throw wrong(file, `a line is too long: ${tooLarge(limit)}`)
   }
   if (begun.length > 0) yield { text: Buffer.concat(begun).toString("utf8"), start: place }
 }
@@ -104,14 +109,14 @@ const wrong = (file: string, problem: string, line?: number) =>
   new ImportError({ file, problem, ...(line === undefined ? {} : { line }) })
 
 /** Reads a file to its end. Throws an {@link ImportError} if it is invalid. */
-const checked = async (file: string): Promise<ReadonlyMap<string, ExportedSession>> => {
+const checked = async (file: string, limit: number): Promise<ReadonlyMap<string, ExportedSession>> => {
   const places = new Map<string, ExportedSession>()
   const hash = createHash("sha256")
   let count = 0
   let events = 0
   let current = ""
   let end: typeof Sums.Type | null = null
-  for await (const { text, start } of linesFrom(file)) {
+  for await (const { text, start } of linesFrom(file, limit)) {
     count++
     if (count === 1) {
       const head = Option.getOrNull(decodeHead(text))
@@ -148,18 +153,22 @@ const checked = async (file: string): Promise<ReadonlyMap<string, ExportedSessio
 
 /** Opens an exported file. It is checked completely before anything is written. */
 export const openExport = (file: string): Effect.Effect<Exported, ImportError> =>
-  Effect.tryPromise({
-    try: () => checked(file),
-    catch: (error) => (error instanceof ImportError ? error : wrong(file, "it cannot be read")),
-  }).pipe(
-    Effect.map((places): Exported => ({
+  Effect.gen(function* () {
+    // A pipe could not be read a second time, when it is copied.
+    yield* Effect.mapError(requireFile(file), ({ problem }) => wrong(file, problem))
+    const limit = yield* InputLimit
+    const places = yield* Effect.tryPromise({
+      try: () => checked(file, limit),
+      catch: (error) => (error instanceof ImportError ? error : wrong(file, "it cannot be read")),
+    })
+    return {
       sessions: [...places.keys()],
       version: (session) => Effect.succeed(places.get(session)?.version ?? 0),
       snapshot: () => Effect.succeed([]),
       records: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
         const place = places.get(session)
         if (place === undefined) return Stream.empty
-        return Stream.fromAsyncIterable(linesFrom(file, place.start), (error) => error).pipe(
+        return Stream.fromAsyncIterable(linesFrom(file, limit, place.start), (error) => error).pipe(
           Stream.take(Math.min(place.version, toVersion)),
           // The file was read to its end before, so an error here is a defect.
           Stream.map(({ text }) => Option.getOrThrow(decodeRecord(text))),
@@ -167,5 +176,5 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
           Stream.orDie,
         )
       },
-    })),
-  )
+    } satisfies Exported
+  })

@@ -80,7 +80,7 @@ const keysOf = ({ source, messages }: ReplayOptions): ReadonlyArray<string> => {
 }
 
 /**
- * The position of the last message that the session has already. Those before it are there as well, with everything that
+ * The position of the last message that the session has already. Earlier messages are there as well, with everything that
  * they caused, because a replay finishes one message before the next. A replay that has ended is found at the end of the
  * log, and not read through again.
  */
@@ -121,7 +121,7 @@ export const replay = (
         Effect.provideService(Summarizer.Summarizer, counting),
       )
 
-      /** Counts a call of the model: the tokens of the context now, and those of all messages. */
+      /** The size of a call of the model: the tokens of the context now, and the tokens of all messages. */
       const callSize = Effect.gen(function* () {
         const { tokens } = yield* memory.context(session)
         const state = yield* memory.state(session)
@@ -139,7 +139,7 @@ export const replay = (
           // The key is a hash of the messages so far, so it is never used for another one.
           const { from, duplicate } = yield* memory
             .append(session, withoutPromptSize(message), { idempotencyKey: keys[start + position] ?? "" })
-            .pipe(Effect.catchTag("IdempotencyKeyReused", Effect.die))
+            .pipe(Effect.catchTags({ IdempotencyKeyReused: Effect.die, OwnerMismatch: Effect.die }))
           const outcomes = yield* memory.compact(session, { which: "due" })
           if (duplicate) {
             totals.skipped++

@@ -48,8 +48,8 @@ export const clean = (text: string): string => text.replace(control, " ")
 const controlOfJson = /(?:(?![\u200D\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/gu
 
 /**
- * A value as JSON that can be shown on a terminal: control characters and those that change the direction of text are
- * escaped. It means the same as without that.
+ * A value as JSON that is safe on a terminal: it escapes control characters, and characters that change the direction of
+ * text. A parser reads the same value.
  */
 export const json = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replace(controlOfJson, (found) =>

@@ -1,7 +1,7 @@
 /**
  * Reads transcripts of other programs into messages. Pure: the input is a text; the name of its file is only for errors.
  */
-import type { Message } from "@memfold/core"
+import { Item, type Message } from "@memfold/core"
 import { Either } from "effect"
 import * as anthropic from "./anthropic.js"
 import { entriesOf, nothing, type Reading } from "./chat.js"
@@ -43,17 +43,15 @@ const readers: Record<Format, (source: Source, pick: number) => Reading> = {
 }
 
 const openaiRoles = ["tool", "function", "developer"]
-const openaiParts = ["image_url", "input_audio", "file", "refusal"]
-const anthropicBlocks = [
-  "tool_use",
-  "tool_result",
-  "thinking",
-  "redacted_thinking",
-  "image",
-  "document",
-  "search_result",
-  "server_tool_use",
-]
+
+const typesOf = (api: Item.ItemApi): ReadonlyArray<string> =>
+  Object.entries(Item.items[api]).flatMap(([type, { within }]) => (within === true ? [] : [type]))
+
+/** The types of content that one of the two chat formats has, and the other has not. */
+const typesOfOne = (own: Item.ItemApi, other: Item.ItemApi): ReadonlySet<unknown> =>
+  new Set(typesOf(own).filter((type) => !typesOf(other).includes(type)))
+const openaiTypes = typesOfOne("openai", "anthropic")
+const anthropicTypes = typesOfOne("anthropic", "openai")
 
 const typesIn = (message: JsonObject): ReadonlyArray<unknown> => {
   const { content } = message
@@ -64,11 +62,11 @@ const marksOpenAI = (message: JsonObject): boolean =>
   openaiRoles.some((role) => role === message["role"]) ||
   "tool_calls" in message ||
   "function_call" in message ||
-  typesIn(message).some((type) => openaiParts.some((one) => one === type))
+  typesIn(message).some((type) => openaiTypes.has(type))
 
 const marksAnthropic = (message: JsonObject): boolean =>
   (message["type"] === "message" && "stop_reason" in message) ||
-  typesIn(message).some((type) => anthropicBlocks.some((one) => one === type))
+  typesIn(message).some((type) => anthropicTypes.has(type))
 
 /** Recognizes the format by features that only one of them has. If both are possible, it is OpenAI. */
 const detectChat = (source: Source): Format => {
@@ -120,8 +118,8 @@ export const parse = (text: string, options: ParseOptions): Either.Either<Transc
   )
 
 /**
- * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. The error is that of the first one that
- * is broken.
+ * Reads all transcripts of a file: one, or each of the trajectories of tau-bench. Fails with the error of the first broken
+ * transcript.
  */
 export const parseAll = (
   text: string,

@@ -1,6 +1,6 @@
 /**
- * The composition of a new summary: which segments of the one before it stay, and which are written. One function covers
- * rolling summaries, blocks and split turns.
+ * The composition of a new summary: which segments of the previous summary stay, and which are written. One function
+ * covers rolling summaries, blocks and split turns.
  */
 import type { PlannedPart } from "../event/Event.js"
 import type { SummaryMode } from "../policy/SummaryMode.js"

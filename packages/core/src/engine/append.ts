@@ -15,8 +15,8 @@ export interface CountedMessage {
 }
 
 /**
- * The events of an append: each message with its index, its tokens, the pin of the strategy's rule, and what its bound
- * parts were produced behind. Only for those, `origin` is asked for the request that produced the messages.
+ * The events of an append: each message with its index, its tokens, the pin of the strategy's rule, and the prefix behind
+ * which its bound parts were produced. Only for bound parts, `origin` is asked for the request that produced the messages.
  */
 export const messageEvents = (
   { pin }: Strategy,

@@ -1,5 +1,6 @@
 /** Input for a summarizer with a limited window: messages divided into chunks. */
 import type { Message, Part } from "../message/Message.js"
+import { textOf } from "../message/readItems.js"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { messageOverhead, ofMessage } from "../message/TokenCounter.js"
 
@@ -17,7 +18,7 @@ export const smallestRoom = (maxInputTokens: number | undefined): number | undef
 
 /**
  * Divides messages into chunks of at most `limit` tokens, in order and without losing a character. A message above the
- * limit is divided within its text; only a file or an opaque part cannot be divided.
+ * limit is divided within its text; only a file or an opaque part without text cannot be divided.
  *
  * Chunks are counted, because the usage that a provider reported for a message says nothing about a part of it.
  */
@@ -57,14 +58,18 @@ const partChunks = (counter: TokenCounter, part: Part, limit: number): ReadonlyA
       const { content = [], ...result } = part
       return [
         ...textChunks(counter, part.output, limit).map((output) => ({ ...result, output })),
-        ...content.filter(({ type }) => type !== "text"),
+        ...content.filter(({ type }) => type !== "text").flatMap((one) => partChunks(counter, one, limit)),
       ]
     }
     case "tool-call":
       return textChunks(counter, part.arguments, limit).map((text) => ({ ...part, arguments: text }))
     case "file":
-    case "opaque":
-      return [part]
+    case "opaque": {
+      const text = textOf(part)
+      return counter.count(text) <= limit
+        ? [part]
+        : textChunks(counter, text, limit).map((chunk) => ({ type: "text", text: chunk }))
+    }
   }
 }
 

@@ -26,7 +26,7 @@ describe("the blocks that contexts show", () => {
     expect(shown([], "the parser?", 1)).toBeUndefined()
   })
 
-  it("are the newest, those that fit the question, and the newest of the others, in the order of the conversation", () => {
+  it("are the newest block, the blocks that fit the question, and the newest other blocks, in the order of the conversation", () => {
     // Seven words each, heading included.
     expect(shown(six, "What about the parser and the tabs?", 14)).toEqual([0, 5])
     expect(shown(six, "How much was the invoice?", 14)).toEqual([2, 5])

@@ -6,7 +6,7 @@ import { queryTermsOf, termsOf } from "../search/terms.js"
 import type { Segment } from "../summary/Summary.js"
 import { texts, type Wording } from "../summary/Wording.js"
 
-/** The positions of the segments, those that fit the question best first, and of the others the newest. */
+/** The positions of the segments by rank: the newest segment, the best matches for the question, then the newest others. */
 const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyArray<number> => {
   const terms = queryTermsOf(question)
   const postings = postingsOf(segments.map(({ text }) => termsOf(text)))
@@ -16,8 +16,8 @@ const inOrder = (segments: ReadonlyArray<Segment>, question: string): ReadonlyAr
 }
 
 /**
- * The positions of the segments to show: the newest one, then those that fit the question best, then the newest of the
- * others, as long as there is room. `undefined` if there is room for all of them.
+ * The positions of the segments to show: the newest segment, then the best matches for the question, then the newest other
+ * segments, as long as there is room. `undefined` if there is room for all segments.
  *
  * @param segments - The segments of the summary; a segment that is too large for the rest of the room is left out.
  * @param question - What the user has said last; empty if that is not known.

@@ -46,7 +46,7 @@ describe("the failures", () => {
     expect(lines([result({ id: "c9", output: "x", isError: true })])).toEqual(["- tool: x"])
   })
 
-  it("are so many at most: the newest, and how many there were before", () => {
+  it("have a limit: the newest are listed, and the older ones counted", () => {
     const many = Array.from({ length: 11 }, (_, n) => failing(`${n}`, "t", `failure ${n}`)).flat()
     expect(lines(many.slice(0, 16))).toHaveLength(8)
     expect(lines(many)).toEqual([
@@ -60,7 +60,7 @@ describe("the failures", () => {
     expect(lines(many, { maxFailures: 0, maxCharacters: 240 })).toEqual(["- and 11 earlier"])
   })
 
-  it("have so many characters at most, and end in no half of a surrogate pair", () => {
+  it("have a limited length, and never end in half of a surrogate pair", () => {
     const [line] = lines(failing("1", "t", "x".repeat(500)))
     expect(line).toBe(`- t: ${"x".repeat(236)}…`)
     expect(lines(failing("1", "t", "x".repeat(237)))).toEqual([`- t: ${"x".repeat(237)}`])
@@ -119,7 +119,7 @@ const files = (
 ) => filesOf(before, messages, notes)
 
 describe("the files", () => {
-  it("are those that tools read and changed, oldest first, each once", () => {
+  it("are the files that tools read and changed, oldest first, each once", () => {
     expect(
       files([
         touching("read_file", { path: "a.ts" }),
@@ -131,7 +131,7 @@ describe("the files", () => {
     ).toEqual({ read: ["b.ts", "a.ts"], modified: ["c.ts", "d.ts"] })
   })
 
-  it("are those of the common coding agents' tools", () => {
+  it("are found in calls of the common coding agents' tools", () => {
     const patch =
       "*** Begin Patch\n*** Update File: u.ts\n@@\n-a\n+b\n*** Add File: n.ts\n+c\n*** Delete File: d.ts\n*** End Patch"
     expect(
@@ -191,7 +191,7 @@ describe("the files", () => {
     ).toEqual({ read: ["there.ts", "kept.ts"], modified: [] })
   })
 
-  it("are also those of one's own tools, besides the common ones", () => {
+  it("are also found in calls of an application's own tools", () => {
     const notes = ToolNotes.withFileTools({
       readers: ["fetch_source"],
       editors: [{ tools: ["page"], argument: "do", reads: ["look"] }],
@@ -225,7 +225,7 @@ describe("the files", () => {
     expect(files(messages, nothing, notes)).toEqual({ read: ["a"], modified: ["b"] })
   })
 
-  it("go on with those known before; one that was changed is not listed as read", () => {
+  it("are added to the files known before; a changed file is not listed as read", () => {
     const before = { read: ["a.ts", "b.ts"], modified: ["m.ts"] }
     expect(files([touching("edit", { path: "a.ts" }), touching("read", { path: "m.ts" })], before)).toEqual({
       read: ["b.ts"],

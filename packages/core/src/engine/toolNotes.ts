@@ -4,7 +4,7 @@
 import type { Files } from "../summary/Summary.js"
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
 import { calls, failed, results } from "../message/Message.js"
-import { answeredCall } from "../message/Structure.js"
+import { answeredCall } from "../message/pairs.js"
 import { type FailureNotes, type FileNotes, touchedFiles } from "../policy/ToolNotes.js"
 
 /** The text on one line, cut to this many characters. */
@@ -84,13 +84,15 @@ export const failureNotes = (
 /** The most paths of each kind in a summary, to keep it bounded. The newest are kept. */
 const mostFiles = 200
 
+/** The tags around the lists. No path has one: it would end its list, and what follows read as text of the summary. */
+const listTag = /<\/?\s*(?:read|modified)-files\b/i
+
 /** Each path once, at its newest place. */
 const distinct = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(paths.toReversed())].toReversed()
 
 /**
- * The files in `before`, and those that the tool calls in these messages read and changed. A call that failed has done
- * neither.
+ * The files in `before`, and the files that the tool calls in these messages read and changed. Failed calls do not count.
  */
 export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: FileNotes): Files => {
   const failures = new Set(failuresIn(messages).map(({ call }) => call))
@@ -99,7 +101,10 @@ export const filesOf = (before: Files, messages: ReadonlyArray<Message>, notes: 
     .filter((call) => !failures.has(call))
     .map((call) => touchedFiles(call, notes))
   const paths = (kind: "read" | "modified") =>
-    touched.flatMap((files) => files[kind]).map((path) => clipped(path, 300))
+    touched
+      .flatMap((files) => files[kind])
+      .map((path) => clipped(path, 300))
+      .filter((path) => !listTag.test(path))
   const modified = distinct([...before.modified, ...paths("modified")])
   const changed = new Set(modified)
   const read = distinct([...before.read, ...paths("read")]).filter((path) => !changed.has(path))

@@ -229,7 +229,7 @@ export type Fact = typeof Fact.Type
 
 /**
  * Facts were learned from the turns in `[from, to)`; the list may be empty. In a log that several sessions share,
- * `session` names the session of those turns.
+ * `session` names the session of these turns.
  */
 export const FactsLearned = Schema.TaggedStruct("FactsLearned", {
   from: Index,

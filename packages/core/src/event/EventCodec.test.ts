@@ -116,7 +116,7 @@ describe("an event of another memfold", () => {
     })
   })
 
-  it("is unknown, too, when its name is one that every object has", () => {
+  it("is unknown, too, when its name is a property that every object has", () => {
     for (const type of ["constructor", "__proto__", "toString"]) {
       expect(decoded(record(type, 1, "{}")).event).toEqual({ _tag: "UnknownEvent", type, schemaVersion: 1 })
     }

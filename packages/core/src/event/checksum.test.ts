@@ -55,7 +55,7 @@ describe("the checksum", () => {
     )
   })
 
-  it("of a copy is that of its new place, unless the record is damaged", () => {
+  it("of a copy belongs to its new place, unless the record is damaged", () => {
     const place = { session: "t", version: 2, batchId: "d" }
     const [stored] = EventCodec.encodeBatch({ session: "s", version: 6 }, "c", [
       { time: 0, event: { _tag: "SessionCleared" } },

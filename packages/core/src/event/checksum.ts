@@ -33,7 +33,7 @@ export const crc32InJavaScript: Crc32 = (data, start = 0) => {
 export const crc32: Crc32 =
   (globalThis as Platform).process?.getBuiltinModule?.("node:zlib").crc32 ?? crc32InJavaScript
 
-/** The CRC-32 of what stands in front. Most records that are read or written have it in common with the one before. */
+/** The CRC-32 of the first fields of a record, cached: consecutive records mostly have the same first fields. */
 let front = { session: "", type: "", schemaVersion: 0, crc: crc32("\n\n0\n") }
 
 /**

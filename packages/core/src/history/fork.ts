@@ -1,7 +1,7 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
 import { after, breather } from "../shell/breathe.js"
-import { type DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
+import { DamagedEvent, decode, encodeBatch, movedTo, type RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogRecord, NewRecord, Service as EventLog } from "../log/EventLog.js"
 import { records } from "../log/pages.js"
 import { describe } from "../session/description.js"
@@ -101,6 +101,14 @@ export const fork = (
   Effect.gen(function* () {
     const before = (yield* log.head(session))?.version ?? 0
     const all = yield* readAll(log, session)
+    const missing = all.findIndex(({ version }, at) => version !== at + 1)
+    // The copies are numbered anew: a hole would close, and the copy look complete.
+    if (missing !== -1)
+      return yield* new DamagedEvent({
+        session,
+        version: missing + 1,
+        detail: "it is missing; restore the log from a backup",
+      })
     const copied = upTo(all, atVersion)
     const last = copied.at(-1)
     if (last === undefined) return yield* new CannotFork({ session, detail: "it has no events to copy" })

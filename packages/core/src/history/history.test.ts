@@ -60,7 +60,7 @@ describe("revert", () => {
     }).pipe(Effect.provide(withMemory(manual))),
   )
 
-  it.effect("is not undone at once: nothing is compacted by itself before so many messages have come", () =>
+  it.effect("is not undone at once: nothing is compacted by itself until `pauseFor` messages have come", () =>
     Effect.gen(function* () {
       const { memory } = yield* twice
       yield* memory.revert("s", { pauseFor: 4 })

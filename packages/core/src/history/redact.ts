@@ -103,7 +103,7 @@ export const withoutText = ({ role, parts, time, pinned }: Message): Message => 
   ...(pinned === undefined ? {} : { pinned }),
 })
 
-/** A segment without its content: the provider data says the same as the text, even if nobody can read it here. */
+/** A segment without its content. The provider data goes, too: it has the text in a form that only the provider can read. */
 const withoutContent = ({ kind, from, to }: Segment): Segment => ({ kind, from, to, text: redacted })
 
 const covers = (index: number, range: { readonly from: number; readonly to: number }): boolean =>

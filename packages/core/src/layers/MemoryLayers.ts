@@ -73,8 +73,8 @@ export interface Service {
    */
   readonly learn: (turns: CompletedTurns) => Effect.Effect<ReadonlyArray<Fact>, LayersError>
   /**
-   * The facts that matter to each question, in the order of the questions. Of the facts that are active now, it always
-   * finds the same for an older question: otherwise contexts change where a provider has them in its prompt cache.
+   * The facts that matter to each question, in the order of the questions. As long as the same facts are active, an older
+   * question must always get the same facts: otherwise contexts change where a provider has them in its prompt cache.
    */
   readonly recall: (query: Query) => Effect.Effect<ReadonlyArray<Recalled>, LayersError>
   /** Every active fact of a session, of both layers. */
@@ -109,9 +109,9 @@ export class MemoryLayers extends Context.Reference<MemoryLayers>()("@memfold/co
 }) {}
 
 /**
- * The turns to learn from: those that have ended since facts were last learned. `null` when there are none, which is
- * found in constant time. The state no longer has the messages that a summary covers, so a turn is learned from before
- * it is compacted, or not at all.
+ * The turns to learn from: all turns that have ended since facts were last learned. `null` if there are none; this check
+ * takes constant time. The state no longer has the messages that a summary covers, so a turn is learned from before it is
+ * compacted, or not at all.
  */
 export const turnsToLearn = (state: SessionState): { readonly from: number; readonly to: number } | null => {
   const { turn, open } = state.structure

@@ -16,7 +16,7 @@ const known = (layer: "user" | "scope", text: string): Session.KnownFact => ({
   time: 0,
 })
 
-/** Layers that recall the same for each question, or what a function says, and remember what for. */
+/** Layers that recall the same facts for each question, or what a function returns, and record the questions. */
 const layersThat = (recall: Effect.Effect<Recalled, LayersError> | ((question: Question) => Recalled)) => {
   const asked: Array<Query> = []
   const service: Service = {

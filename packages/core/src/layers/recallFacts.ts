@@ -1,4 +1,4 @@
-/** Facts for a context: those that fit the messages from the user, and those that stand in front of the summary. */
+/** Facts for a context: facts that fit the messages from the user, and facts that stand in front of the summary. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
 import { ofMessage } from "../message/TokenCounter.js"
@@ -80,8 +80,8 @@ const questionsOf = (state: SessionState, shown: ReadonlyArray<number>): Readonl
 }
 
 /**
- * Facts among the messages take at most so many tokens. What comes on top of that takes the place of all that stood there
- * before: so the older facts leave all at once, and rarely.
+ * The most tokens of facts among the messages. A fact that exceeds the limit replaces all facts before it: so older facts
+ * leave all at once, and rarely.
  */
 const mostAmong = 2_000
 
@@ -126,11 +126,11 @@ export interface RecallFactsOptions {
 }
 
 /**
- * The facts that fit the user messages of a context, each before the first of them that it fits. There are none when the
- * layers fail or take too long: a context never fails because of them (law L8).
+ * The facts that fit the user messages of a context. Each fact stands before the first message that it fits. There are no
+ * facts if the layers fail or take too long: a context never fails because of them (law L8).
  *
  * Facts stay where they were recalled until the next compaction, unless they are removed or replaced (law L13). With
- * `factsInFront`, those that were known and fitted at the last compaction stand in front of the summary.
+ * `factsInFront`, the facts that were known and fitted at the last compaction stand in front of the summary.
  */
 export const recallFacts = (
   layers: MemoryLayers,

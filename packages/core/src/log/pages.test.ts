@@ -26,7 +26,7 @@ const recordAt = (version: number): LogRecord => ({
   data: "{}",
 })
 
-/** A log of so many records, and the pages that were read of it. */
+/** A log of `length` records, and the pages that were read of it. */
 const logOf = (length: number) => {
   const all = Array.from({ length }, (_, index) => recordAt(index + 1))
   const pages: Array<PageOptions> = []
@@ -169,7 +169,7 @@ describe("the records of a session", () => {
   )
 })
 
-/** A log with so many sessions, which three owners share, and the pages that were listed of it. */
+/** A log with `count` sessions, which three owners share, and the pages that were listed of it. */
 const listOf = (count: number) => {
   const all = Array.from({ length: count }, (_, index): SessionInfo => ({
     session: `s${index}`,

@@ -33,7 +33,7 @@ export interface AtVersionOptions {
 export interface RecallOptions extends AtVersionOptions {
   /** The most tokens of the result, 0 or more; 1,000 by default. */
   readonly tokens?: number
-  /** Which messages are searched: `all` (default), or only those that the next context does not show word for word. */
+  /** Which messages are searched: `all` (default), or only messages that the next context does not show word for word. */
   readonly messages?: "all" | "outside-context"
 }
 

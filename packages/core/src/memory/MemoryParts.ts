@@ -24,6 +24,9 @@ import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { checkOptions } from "./options.js"
 import { requestStrategy } from "./requestStrategy.js"
 
+/** How many searches over the sessions of an owner run at once; others wait. */
+const ownerSearchesAtOnce = 2
+
 /** What the operations of a memory work with. */
 export interface MemoryParts extends RenderingParts {
   readonly log: Log
@@ -32,6 +35,8 @@ export interface MemoryParts extends RenderingParts {
   readonly underWay: UnderWay.UnderWay
   /** What recall reads with. */
   readonly reading: Reading
+  /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
+  readonly ownerSearches: Effect.Semaphore
   readonly mode: CompactionSchedule.CompactionMode
   /** The strategy of a request. */
   readonly strategyOf: (session: string, request?: StrategyOptions) => Exit.Exit<Strategy, InvalidInput>
@@ -107,6 +112,7 @@ export const makeParts = (
       counter,
       layers,
       reading: { sessions, index, meaning, counter },
+      ownerSearches: yield* Effect.makeSemaphore(ownerSearchesAtOnce),
       mode,
       boundReasoning,
       strategyOf: requestStrategy(options, margin),

@@ -15,7 +15,7 @@ import type { SummaryRecord } from "../projection/summaries.js"
 import type { CannotFork } from "../history/fork.js"
 import type { CannotRedact, MessageName, UnknownMessage } from "../history/redact.js"
 import type { UnknownSummary } from "../history/revert.js"
-import type { IdempotencyKeyReused } from "./appendMessages.js"
+import type { IdempotencyKeyReused, OwnerMismatch } from "./appendMessages.js"
 import type {
   AppendedMessages,
   AtVersionOptions,
@@ -48,7 +48,8 @@ export interface Service {
    * Appends messages, all or none. With an `idempotencyKey`, a retry after a lost answer is applied once (law L12); with other messages, it fails with
    * `IdempotencyKeyReused`. A summarizer cannot make it fail and, unless compaction is `inline`, cannot make it wait (law L8).
    *
-   * `owner` and `title` describe the session from then on, see `describe`.
+   * `owner` and `title` describe the session from then on. A session that belongs to another owner stays as it is, and the append
+   * fails with `OwnerMismatch`: only `describe` changes an owner.
    *
    * `prefix` is the `prefix` of the context that the messages answer. It decides whether contexts send signed reasoning
    * back (law L17). Without it, that is decided by the log, and in doubt the reasoning is left out: pass it if several
@@ -59,7 +60,7 @@ export interface Service {
     messages: Message | ReadonlyArray<Message>,
     options?: StrategyOptions &
       DescriptionChange & { readonly idempotencyKey?: string; readonly prefix?: Prefix },
-  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused>
+  ) => Effect.Effect<AppendedMessages, MemoryError | IdempotencyKeyReused | OwnerMismatch>
   /**
    * Returns the messages to send to a model, with their layout: now, or as they were at a version. The `budget` of the
    * result says how the context met the memory's budget, if it has one. It writes nothing: a `strategy` decides how this
@@ -75,12 +76,12 @@ export interface Service {
    */
   readonly messages: (session: string, options?: PageOptions) => Effect.Effect<MessagePage, MemoryError>
   /**
-   * Searches the messages since the last clear, covered ones included, and returns those that fit the query best, within
-   * a budget of tokens and in the order of the conversation. Messages around a good one are found with it. Groups of tool
-   * calls are returned whole, and of long messages the part that fits: an excerpt. Without an embedder, no message fits a
-   * query without a word to search for.
+   * Searches the messages since the last clear, covered messages included, and returns the best matches for the query,
+   * within a budget of tokens and in the order of the conversation. Messages around a good match are returned with it.
+   * Groups of tool calls are returned whole. Of a long message, the part that fits is returned: an excerpt. Without an
+   * embedder, a query without a word to search for finds nothing.
    *
-   * With `atVersion`, it finds what it would have found then, but nothing from before a later clear.
+   * With `atVersion`, a search finds what it would have found then, but nothing from before a later clear.
    */
   readonly recall: (
     session: string,
@@ -98,8 +99,8 @@ export interface Service {
     options?: OwnerRecallOptions,
   ) => Effect.Effect<OwnedRecalled, MemoryError>
   /**
-   * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like that of any
-   * other tool. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has
+   * Answers a call of a tool of recall (`Recall.toolDefinitions`) by a message with its result: append it like any other
+   * tool result. `null` for a call of another tool. `search_memory` searches what the context does not show; a result has
    * at most `tokens` (1,000 by default). Wrong arguments of the model are answered by an error as the result.
    */
   readonly answerToolCall: (
@@ -183,11 +184,11 @@ export interface Service {
    */
   readonly describe: (session: string, change: DescriptionChange) => Effect.Effect<void, MemoryError>
   /**
-   * Changes what the conversation consists of, all or nothing: for libraries that take messages back or replace them.
-   * `rewrite` gets the messages since the last clear and returns those that there are to be, or `null` to change nothing; it
-   * must be pure, because it runs again if another writer was first. The log keeps what was said before. Messages at the
-   * end only are appended. Otherwise the session starts over with all its messages in one batch: it costs as much as the
-   * conversation is long, summaries are written again when they are due, and signed reasoning is left out from then on.
+   * Replaces the messages of the conversation, all or nothing: for libraries that take messages back or replace them. The
+   * function gets the messages since the last clear and returns the new list, or `null` to change nothing. It must be pure,
+   * because it runs again if another writer was first. The log keeps the old messages. If the new list only adds messages
+   * at the end, these are appended. Otherwise the session starts over with the whole list in one batch: the cost grows with
+   * the conversation, summaries are written again when they are due, and signed reasoning is left out from then on.
    *
    * With an `idempotencyKey`, a retry is applied once; for another rewrite, it fails with `IdempotencyKeyReused`.
    */
@@ -205,7 +206,7 @@ export interface Service {
   readonly delete: (session: string) => Effect.Effect<boolean, MemoryError | VectorIndexError>
   /** All sessions of the store. */
   readonly sessions: Stream.Stream<SessionInfo, MemoryError>
-  /** The sessions of an owner, the one with the newest activity first, page by page. */
+  /** The sessions of an owner, newest activity first, page by page. */
   readonly sessionsOf: (owner: string, page?: SessionPageOptions) => Effect.Effect<SessionPage, MemoryError>
 }
 

@@ -9,7 +9,7 @@ import { ofBoundParts, ofMessage, type Service as TokenCounter } from "../messag
 import { appended, type CountedMessage } from "../engine/append.js"
 import { headOf } from "../render/Render.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { DescriptionChange } from "../session/description.js"
+import { changesOwner, type DescriptionChange } from "../session/description.js"
 import type { Prefix } from "../session/prefix.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
@@ -33,6 +33,19 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
   /** The session and what to do, in words. */
   override get message(): string {
     return `Session "${this.session}": the idempotency key was used before for other messages; nothing was appended. Use a new key for each append`
+  }
+}
+
+/**
+ * An append names an owner, and the session belongs to another one. This append wrote nothing. Only `describe` changes the owner
+ * of a session that has one.
+ */
+export class OwnerMismatch extends Schema.TaggedError<OwnerMismatch>()("OwnerMismatch", {
+  session: Schema.String,
+}) {
+  /** The session and what to do, in words. The owner is not named: the caller may be somebody else. */
+  override get message(): string {
+    return `Session "${this.session}" belongs to another owner; this append wrote nothing. Leave out "owner", or change it with describe first`
   }
 }
 
@@ -66,7 +79,8 @@ export const counted = (counter: TokenCounter, message: Message): CountedMessage
 
 /**
  * Counts messages and appends them, all or none. With an idempotency key that was used before, nothing is written, and the
- * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages.
+ * answer is the range of the first append. It fails with {@link IdempotencyKeyReused} if that append had other messages, and with
+ * {@link OwnerMismatch} if it names another owner than the session has.
  *
  * What the messages answer comes from the caller, as the prefix of a context, or from the log: then it is the context without
  * anything that was recalled.
@@ -76,36 +90,47 @@ export const appendMessages = (
   session: string,
   messages: ReadonlyArray<Message>,
   { strategy, idempotencyKey, prefix, ...description }: AppendArguments & { readonly strategy: Strategy },
-): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused> =>
+): Effect.Effect<Committed<Range>, SessionError | IdempotencyKeyReused | OwnerMismatch> =>
   Effect.gen(function* () {
     const added = messages.map((message) => counted(counter, message))
     for (;;) {
       const done = yield* sessions.transact(
         session,
-        (before, now) => ({
-          events: appended(before, added, {
-            strategy,
-            description,
-            origin: () => ({
-              prefix,
-              // Which facts were recalled, only the context knows.
-              head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
+        (before, now) => {
+          // Without events, the state is read from the store first: a cached one may not know the owner of now.
+          if (changesOwner(before.description, description)) return { events: [], answer: null }
+          return {
+            events: appended(before, added, {
+              strategy,
+              description,
+              origin: () => ({
+                prefix,
+                // Which facts were recalled, only the context knows.
+                head: layers === null ? headOf(before, styleOf(strategy, before, now)) : undefined,
+              }),
             }),
-          }),
-          answer: { from: before.total, to: before.total + added.length },
-        }),
+            answer: { from: before.total, to: before.total + added.length },
+          }
+        },
         idempotencyKey,
       )
-      const { appended: stored } = done
-      if (stored?.duplicate !== true) return done
-      // Without a key of the caller, only the answer of the store had been lost: this append wrote the batch.
-      if (idempotencyKey === undefined) return { ...done, appended: { ...stored, duplicate: false } }
+      const { answer } = done
+      if (answer !== null && done.appended?.duplicate !== true) return { ...done, answer }
+      if (idempotencyKey === undefined) {
+        if (answer === null) return yield* new OwnerMismatch({ session })
+        // Only the answer of the store had been lost: this append wrote the batch.
+        const appended = done.appended === null ? null : { ...done.appended, duplicate: false }
+        return { ...done, answer, appended }
+      }
+      // A retry is answered as the first append, whoever the session belongs to since.
+      const stored = answer === null ? yield* batchOf(sessions, session, idempotencyKey) : done.appended
+      if (stored === null) return yield* new OwnerMismatch({ session })
       const first = yield* appendedBy(sessions, session, idempotencyKey, stored)
       // The session was deleted in between, and the first append with it: now this one is the first.
       if (first === null) continue
       if (!isStored(messages, first)) return yield* new IdempotencyKeyReused({ session })
       const from = first[0]?.index ?? 0
-      return { ...done, answer: { from, to: from + first.length } }
+      return { ...done, appended: stored, answer: { from, to: from + first.length } }
     }
   })
 
@@ -114,6 +139,22 @@ export const describeAppend = ({ answer, appended, state }: Committed<Range>): A
   const { version, duplicate } = appended ?? { version: state.version, duplicate: false }
   return { from: answer.from, to: answer.to, version, duplicate }
 }
+
+/** Where a batch is in the log; `null` if it is not. The log is read from its end. */
+const batchOf = (
+  sessions: Sessions,
+  session: string,
+  batchId: string,
+): Effect.Effect<AppendResult | null, SessionError> =>
+  sessions.events(session, { reverse: true }).pipe(
+    Stream.dropWhile((recorded) => batchIdOf(recorded) !== batchId),
+    Stream.takeWhile((recorded) => batchIdOf(recorded) === batchId),
+    Stream.runFold(null as AppendResult | null, (found, { version }) => ({
+      fromVersion: version,
+      version: found?.version ?? version,
+      duplicate: true,
+    })),
+  )
 
 /** The messages that a batch appended, with their indexes; `null` if the batch is not in the log. */
 const appendedBy = (
@@ -132,7 +173,7 @@ const appendedBy = (
     ),
   )
 
-/** A message as text, the same for every order of its fields. The strategy may have pinned the stored message. */
+/** A message as text, whatever the order of its fields. Pins are left out: the strategy may have pinned the stored message. */
 const written = ({ pinned: _pinned, ...message }: Message): string =>
   JSON.stringify(message, (_key, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -140,7 +181,7 @@ const written = ({ pinned: _pinned, ...message }: Message): string =>
       : value,
   )
 
-/** Whether messages are those that were stored. A stored one may have been redacted since. */
+/** Whether messages equal the stored ones. A stored message may have been redacted since. */
 export const isStored = (
   given: ReadonlyArray<Message>,
   stored: ReadonlyArray<Pick<MessageAppended, "message">>,

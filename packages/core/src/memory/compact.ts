@@ -1,4 +1,4 @@
-/** Compactions on demand: the next one, those that are due, or all of them again. */
+/** Compactions on demand: the next compaction, all due compactions, or all compactions again. */
 import { Effect, Exit } from "effect"
 import { revert } from "../history/revert.js"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"

@@ -22,7 +22,7 @@ export const redactMessage = (
     yield* checkMessageName(session, name)
     const { invalidated, message } = yield* redact(log, sessions, counter, session, name)
     yield* reading.index.forget(session)
-    const forgotten = yield* Effect.either(reading.meaning.forget(session, message.version))
+    const forgotten = yield* Effect.either(reading.meaning.forgetMessage(session, message.version))
     // The state at its version knows since which clear its index counts.
     if (layers !== null)
       yield* layers.forgetMessage(
@@ -48,7 +48,7 @@ export const clearSession = (
       answer: undefined,
     }))
     // The log keeps what was said, so a failure hurts nobody: the next search drops the vectors.
-    yield* Effect.ignore(reading.meaning.forget(session))
+    yield* Effect.ignore(reading.meaning.forgetSession(session))
   })
 
 /** Deletes a session with everything that was kept of it; `false` if there was none. */
@@ -61,6 +61,6 @@ export const deleteSession = (
     const deleted = yield* sessions.delete(session)
     schedule.forget(session)
     yield* reading.index.forget(session)
-    yield* reading.meaning.forget(session)
+    yield* reading.meaning.forgetSession(session)
     return deleted
   })

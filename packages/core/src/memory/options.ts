@@ -171,8 +171,8 @@ const wrongIn = (fields: Fields, group: Rules<string>, prefix = ""): InvalidOpti
 }
 
 /**
- * Checks the options of a memory and the parts that it gets beside them. Names that it does not know are left alone, but for
- * those in a group of options.
+ * Checks the options of a memory and the parts that it gets beside them. Unknown names are ignored, except in a group of
+ * options.
  *
  * @param options the options, of any type; only `strategy` is required
  * @returns the first option that is not allowed; `null` if all are allowed

@@ -48,6 +48,49 @@ describe("the owner and the title of a session", () => {
     }).pipe(Effect.provide(live)),
   )
 
+  it.effect("are not taken by an append: another owner is refused, and nothing is written", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const log = yield* EventLog.EventLog
+      yield* memory.append("s", hello!, { owner: "ann", title: "Plans" })
+      const version = yield* EventLog.versionOf(log, "s")
+      for (const change of [{ owner: "bob" }, { owner: null }, { owner: "bob", title: "Mine" }]) {
+        for (const messages of [[], [hello!]]) {
+          for (const key of [{}, { idempotencyKey: "k" }]) {
+            const error = yield* Effect.flip(memory.append("s", messages, { ...change, ...key }))
+            expect(error).toMatchObject({ _tag: "OwnerMismatch", session: "s" })
+            expect(error.message).toContain("describe")
+            expect(error.message).not.toContain("ann")
+          }
+        }
+      }
+      expect(yield* EventLog.versionOf(log, "s")).toBe(version)
+      expect((yield* memory.sessionsOf("bob")).sessions).toEqual([])
+      yield* memory.append("s", hello!, { owner: "ann" })
+      yield* memory.describe("s", { owner: "bob" })
+      yield* memory.append("s", hello!, { owner: "bob" })
+      expect((yield* memory.state("s")).total).toBe(3)
+      expect((yield* memory.sessionsOf("bob")).sessions).toMatchObject([{ session: "s", title: "Plans" }])
+    }).pipe(Effect.provide(live)),
+  )
+
+  it.effect("are not taken by an append of a process that does not know the owner yet", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      yield* memory.append("s", hello!)
+      const log = yield* EventLog.EventLog
+      const other = yield* Memory.make({ strategy: pairs, compaction: { mode: "manual" } })
+      yield* other.describe("s", { owner: "ann" })
+      expect(yield* Effect.flip(memory.append("s", hello!, { owner: "bob" }))).toMatchObject({
+        _tag: "OwnerMismatch",
+      })
+      // The cached state of this process is the older one: what is refused there may be allowed in the store.
+      yield* other.describe("s", { owner: "bob" })
+      yield* memory.append("s", hello!, { owner: "bob" })
+      expect(yield* Verify.session(log, "s")).toEqual([])
+    }).pipe(Effect.scoped, Effect.provide(live)),
+  )
+
   it.effect("stay through a clear, and go with a deletion", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
@@ -65,7 +108,7 @@ describe("the owner and the title of a session", () => {
     }).pipe(Effect.provide(live)),
   )
 
-  it.effect("of a fork are those of its source now, also at a version from before", () =>
+  it.effect("of a fork are the current ones of its source, also in a fork at an older version", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       const log = yield* EventLog.EventLog

@@ -1,4 +1,4 @@
-/** The sessions of an owner, page by page, the one with the newest activity first. */
+/** The sessions of an owner, page by page, newest activity first. */
 import { Effect, Stream } from "effect"
 import type { LogError, Service as EventLog, SessionInfo, SessionPosition } from "../log/EventLog.js"
 import { sessions } from "../log/pages.js"
@@ -12,7 +12,7 @@ export interface SessionPageOptions {
   readonly before?: string
 }
 
-/** Sessions of an owner, the one with the newest activity first. */
+/** Sessions of an owner, newest activity first. */
 export interface SessionPage {
   readonly sessions: ReadonlyArray<SessionInfo>
   /**
@@ -52,7 +52,7 @@ export const ownedSessions = (
     return { sessions, before: found.length > limit && last !== undefined ? cursorOf(last) : null }
   })
 
-/** The ids of all sessions of an owner, the one with the newest activity first. */
+/** The ids of all sessions of an owner, newest activity first. */
 export const namesOfOwned = (log: EventLog, owner: string): Effect.Effect<ReadonlyArray<string>, LogError> =>
   Effect.map(Stream.runCollect(sessions(log, owner)), (all) => [
     ...new Set([...all].map(({ session }) => session)),

@@ -38,7 +38,7 @@ export const recall = (
 
 /** Searches all sessions of an owner. */
 export const recallOf = (
-  { log, reading }: MemoryParts,
+  { log, reading, ownerSearches }: MemoryParts,
   owner: string,
   query: string,
   { tokens = 1_000, without = [] }: OwnerRecallOptions = {},
@@ -50,7 +50,7 @@ export const recallOf = (
     yield* checkWithout(without)
     const left = new Set(without)
     const names = (yield* namesOfOwned(log, owner)).filter((name) => !left.has(name))
-    return yield* recallOwned(reading, names, { owner, query, tokens })
+    return yield* ownerSearches.withPermits(1)(recallOwned(reading, names, { owner, query, tokens }))
   }).pipe(span("memfold.recallOf"))
 
 /** Answers a call of a tool of recall; `null` for a call of another tool. */

@@ -17,8 +17,8 @@ import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { checkMessages, type InvalidInput } from "./input.js"
 
 /**
- * Returns the messages that a conversation is to have, from those that it has; `null` to leave it as it is. It may run
- * several times, so it must be a pure function.
+ * Gets the messages of a conversation and returns the messages that it is to have; `null` changes nothing. It may run several
+ * times, so it must be a pure function.
  */
 export type Rewrite = (messages: ReadonlyArray<Message>) => ReadonlyArray<Message> | null
 
@@ -59,7 +59,7 @@ const inCommon = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Messag
   return end === -1 ? wanted.length : end
 }
 
-/** The events that make a conversation of messages. Without the last ones of the state's own, it starts over. */
+/** The events that make the conversation equal to a list of messages. If the list drops or changes a message, it starts over. */
 const eventsOf = (
   { counter, strategy }: { readonly counter: TokenCounter; readonly strategy: Strategy },
   state: SessionState,

@@ -291,8 +291,8 @@ const isText = (part: Part | undefined): part is Text => part?.type === "text"
 
 /**
  * The parts of a message as a reader gets them. An opaque part that replaces the text before it is sent to its own
- * provider in place of that text. For other providers, and for another model than the one it names, it is left out, and
- * the texts around it are one text. All other parts stay as they are.
+ * provider in place of that text. For other providers, and for a model other than the named one, it is left out, and
+ * the texts around it become one text. All other parts stay as they are.
  *
  * @param message the message
  * @param reader the provider and the model that get the message; without it, no such part is sent

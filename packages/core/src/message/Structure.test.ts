@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { conversation } from "@memfold/testing/arbitrary"
 import * as oracles from "@memfold/testing/oracle"
 import { Message } from "../index.js"
+import { answeredCall } from "./pairs.js"
 import * as Structure from "./Structure.js"
 
 const { assistant, call, result, system, user } = Message
@@ -87,20 +88,20 @@ describe("a result", () => {
   ]
 
   it("with an id answers the oldest open call of that id, whatever its name", () => {
-    expect(Structure.answeredCall(open, { id: "2" })).toBe(1)
-    expect(Structure.answeredCall(open, { id: "2", name: "z" })).toBe(1)
-    expect(Structure.answeredCall(open, { id: "3", name: "x" })).toBe(-1)
+    expect(answeredCall(open, { id: "2" })).toBe(1)
+    expect(answeredCall(open, { id: "2", name: "z" })).toBe(1)
+    expect(answeredCall(open, { id: "3", name: "x" })).toBe(-1)
   })
 
   it("without an id answers the oldest open call of its name, or else the oldest", () => {
-    expect(Structure.answeredCall(open, { id: "", name: "z" })).toBe(2)
-    expect(Structure.answeredCall(open, { id: "", name: "nobody" })).toBe(0)
-    expect(Structure.answeredCall(open, { id: "" })).toBe(0)
+    expect(answeredCall(open, { id: "", name: "z" })).toBe(2)
+    expect(answeredCall(open, { id: "", name: "nobody" })).toBe(0)
+    expect(answeredCall(open, { id: "" })).toBe(0)
   })
 
   it("answers nothing where nothing is open", () => {
-    expect(Structure.answeredCall([], { id: "" })).toBe(-1)
-    expect(Structure.answeredCall([], { id: "1" })).toBe(-1)
+    expect(answeredCall([], { id: "" })).toBe(-1)
+    expect(answeredCall([], { id: "1" })).toBe(-1)
   })
 })
 

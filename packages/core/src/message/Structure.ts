@@ -1,18 +1,12 @@
 /**
  * Groups and turns, found one message at a time.
  *
- * A *group* is an assistant message with tool calls and everything up to its last result; nothing ever cuts it. A
- * *turn* reaches from a user message to just before the next one. Both are found as messages are appended, in constant
+ * A *group* is an assistant message with calls and everything up to its last answer; nothing ever cuts it. Calls are tool
+ * calls, and items of providers that another item answers (see `items.ts`). A *turn* reaches from a user message to just before the next one. Both are found as messages are appended, in constant
  * time per message: a policy never scans the history.
  */
 import type { Message } from "./Message.js"
-import { calls, results } from "./Message.js"
-
-/** A tool call without its result. */
-export interface OpenCall {
-  readonly id: string
-  readonly name: string
-}
+import { type OpenCall, pairMessage } from "./pairs.js"
 
 /** The structure of a conversation after its newest message. Its size depends only on the number of open calls. */
 export interface Structure {
@@ -31,6 +25,13 @@ export interface Structure {
 /** The structure of an empty conversation. */
 export const empty: Structure = { open: null, turn: null }
 
+/**
+ * Where the messages begin that wait for an answer of the client; `null` if none do. A model cannot go on before that answer.
+ * What the provider answers waits for nobody: the next request brings it.
+ */
+export const waitsFrom = ({ open }: Structure): number | null =>
+  open?.calls.some(({ item }) => item !== "provider") === true ? open.from : null
+
 /** Whether the newest turn is complete: it ends with an assistant message, and no tool call is open. */
 export const turnComplete = ({ open, turn }: Structure): boolean => turn?.ended === true && open === null
 
@@ -42,24 +43,6 @@ export interface Placement {
   readonly group: number
   /** Whether the message starts a turn. */
   readonly startsTurn: boolean
-}
-
-/**
- * Finds the open call that a result answers.
- *
- * It is the oldest open call with the id of the result, because a provider may use an id again. A result with an empty
- * id answers the oldest open call of its name, or else the oldest open call.
- *
- * @param open the open calls, oldest first
- * @returns the position in `open`, or `-1` if the result answers no open call: it is late, a duplicate or unexpected
- */
-export const answeredCall = (
-  open: ReadonlyArray<OpenCall>,
-  result: { readonly id: string; readonly name?: string | undefined },
-): number => {
-  if (result.id !== "") return open.findIndex((call) => call.id === result.id)
-  const named = open.findIndex((call) => call.name === result.name)
-  return named === -1 && open.length > 0 ? 0 : named
 }
 
 /**
@@ -89,12 +72,7 @@ export const addMessage = (structure: Structure, index: number, message: Message
       startsTurn: !continues,
     }
   }
-  const waiting = [...(structure.open?.calls ?? [])]
-  for (const result of results(message)) {
-    const at = answeredCall(waiting, result)
-    if (at !== -1) waiting.splice(at, 1)
-  }
-  for (const call of calls(message)) waiting.push({ id: call.id, name: call.name })
+  const { open: waiting } = pairMessage(structure.open?.calls ?? [], message)
   const group = structure.open?.from ?? index
   const ended = message.role === "assistant"
   return {

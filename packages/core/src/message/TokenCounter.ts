@@ -5,12 +5,16 @@
 import { Context } from "effect"
 import { estimate } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
+import { sizeOf, textOf } from "./readItems.js"
 
 /** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4
 
-/** Tokens counted for a file or an image: only the provider knows how many it takes. */
+/** Tokens counted for a file or an image that is no text: only the provider knows how many it takes. */
 export const fileTokens = 1_000
+
+/** Encrypted text has four bytes in a token, as text has; base64 writes three bytes in four characters. */
+const encryptedCharacters = 16 / 3
 
 /**
  * A token counter. It counts messages when they are appended, and summaries when they are committed; the events store
@@ -73,12 +77,16 @@ const countPart = (counter: Service, part: Part): number => {
       const { content = [{ type: "text", text: part.output }] } = part
       return content.reduce((sum, one) => sum + countPart(counter, one), messageOverhead)
     }
-    case "file":
-      return fileTokens
-    case "opaque":
+    case "file": {
+      const text = textOf(part)
+      return text === "" ? fileTokens : counter.count(text) + messageOverhead
+    }
+    case "opaque": {
       // Another form of a text that is counted already.
       if (part.replaces !== undefined) return 0
-      return counter.count(JSON.stringify(part.data) ?? "")
+      const { text, files, encrypted } = sizeOf(part)
+      return counter.count(text) + files * fileTokens + Math.ceil(encrypted / encryptedCharacters)
+    }
   }
 }
 

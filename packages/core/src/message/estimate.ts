@@ -175,7 +175,7 @@ const endOfLatin = (text: string, from: number): number => {
   return at
 }
 
-/** For each code unit: 0 if it is no small letter, 2 for those that are rare in English, 1 for the others. */
+/** For each code unit: 0 if it is no small letter, 2 for small letters that are rare in English, 1 for the other ones. */
 const smallLetters = new Uint8Array(0x1_0000).fill(1, 0x61, 0x7b)
 for (const [code, isRare] of rareInEnglish.entries()) if (isRare === 1) smallLetters[code] = 2
 

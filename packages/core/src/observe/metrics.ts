@@ -124,7 +124,7 @@ const tagged = <M extends Metric.Metric<unknown, number, unknown>>(
 /** Increments a counter by one, with these labels. */
 export const count = (metric: Counter, labels = noLabels): Effect.Effect<void> => record(metric, 1, labels)
 
-/** Counts an append that took so many milliseconds. */
+/** Counts an append and its duration in milliseconds. */
 export const recordAppend = (
   { from, to, duplicate }: { readonly from: number; readonly to: number; readonly duplicate: boolean },
   millis: number,

@@ -15,14 +15,14 @@ describe("how much goes", () => {
     expect(to(BatchSize.all, 13)).toBe(13)
   })
 
-  it("is at most so many messages of it", () => {
+  it("is at most a number of its messages", () => {
     expect(to(BatchSize.messages(5), 13)).toBe(5)
     expect(to(BatchSize.messages(5), 3)).toBe(3)
     expect(to(BatchSize.messages(5), 13, { coveredTo: 6 })).toBe(11)
     expect(to(BatchSize.messages(5), 13, { coveredTo: 10 })).toBe(13)
   })
 
-  it("is exactly so many rounds of it", () => {
+  it("is exactly a number of its rounds", () => {
     expect(to(BatchSize.turns(3), 13)).toBe(6)
     expect(to(BatchSize.turns(3), 6)).toBe(6)
     expect(to(BatchSize.turns(3), 13, { coveredTo: 4 })).toBe(10)

@@ -18,7 +18,7 @@ describe("what stays", () => {
     expect(from(Keep.lastMessages(12), chat(10))).toBeLessThanOrEqual(0)
   })
 
-  it("is the newest messages that take at most so many tokens", () => {
+  it("is the newest messages within a number of tokens", () => {
     expect(from(Keep.lastTokens(35), chat(10))).toBe(7)
     expect(from(Keep.lastTokens(40), chat(10))).toBe(6)
     expect(from(Keep.lastTokens(9), chat(10))).toBe(10)
@@ -33,7 +33,7 @@ describe("what stays", () => {
     expect(from(Keep.lastTurns(5), chat(10))).toBe(0)
   })
 
-  it("is the newest complete rounds and the one that is not", () => {
+  it("is the newest complete rounds and an incomplete round", () => {
     expect(from(Keep.lastTurns(2), chat(11))).toBe(6)
     expect(from(Keep.lastTurns(0), chat(11))).toBe(10)
     const asking = Message.call([{ id: "1", name: "t", arguments: "{}" }])

@@ -23,7 +23,7 @@ export interface ContextStyle {
    * The most uncovered messages in a context, plus the rest of the group at its edge; no limit by default. Combine it with
    * a trigger that is due at this many uncovered messages. It only matters where nothing is going to cover the
    * others: compactions are off or run by hand, or the trigger does not ask for one. While a compaction runs or waits (for
-   * a lease, after a failure or a revert), the context has all messages. The layout has those that are left out as a `gap`.
+   * a lease, after a failure or a revert), the context has all messages. The layout names messages that are left out: a `gap`.
    */
   readonly maxMessages?: number
   /**
@@ -117,7 +117,7 @@ export interface Sources {
    * names are ignored, because files outlive the programs that wrote them; `unknownIn` returns them for a warning.
    */
   readonly file?: unknown
-  /** The environment variables; only those that the definition names are used, with the prefix before the name. */
+  /** The environment variables. Only variables that the definition names are used, with the prefix before the name. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** What the names of the environment variables begin with; {@link ownPrefix} by default. */
   readonly environmentPrefix?: string | undefined

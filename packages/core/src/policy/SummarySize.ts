@@ -26,8 +26,8 @@ export interface MergeBlocks {
 
 /**
  * How many blocks of a summary contexts show, so that they stay bounded while every block is kept as it is. When a
- * compaction finds that the blocks take more, it chooses: the newest block, those that fit the newest user message best
- * (ranked by BM25), and the newest of the others. The choice stays until the next compaction.
+ * compaction finds that the blocks take more, it chooses the newest block, the best matches for the newest user message
+ * (ranked by BM25), and the newest other blocks. The choice stays until the next compaction.
  *
  * - `maxTokens`: the most tokens of the blocks that are shown; a single larger block is shown all the same
  */

@@ -32,7 +32,7 @@ export interface FileNotes {
   readonly writers: ReadonlyArray<string>
   /** Tools that do both. */
   readonly editors?: ReadonlyArray<FileEditors>
-  /** The names of tools that apply a patch: the changed files are those that its headers name. */
+  /** The names of tools that apply a patch. The headers of the patch name the changed files. */
   readonly patchers?: ReadonlyArray<string>
   /** The names of arguments that have a path or a list of paths; also in objects and lists inside the arguments. */
   readonly pathArguments: ReadonlyArray<string>

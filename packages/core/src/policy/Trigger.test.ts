@@ -4,7 +4,7 @@ import { stateOf } from "@memfold/testing"
 import { Message, Trigger } from "../index.js"
 import { make } from "./PolicyInput.js"
 
-/** A chat of so many messages of ten tokens, up to `coveredTo` in a summary of seven, with the tail from `tailFrom`. */
+/** A chat of messages of ten tokens each, covered up to `coveredTo` by a summary of seven tokens, with the tail from `tailFrom`. */
 const view = ({
   total = 20,
   coveredTo = 0,
@@ -26,7 +26,7 @@ const view = ({
 const minutes = (count: number) => count * 60_000
 
 describe("backlog", () => {
-  it("is due when so many messages lie before the tail", () => {
+  it("is due when a number of messages lie before the tail", () => {
     const trigger = Trigger.backlog({ messages: 12 })
     expect(trigger.due(view({ tailFrom: 11 }))).toBeNull()
     expect(trigger.due(view({ tailFrom: 12 }))).toBe("backlog")
@@ -34,14 +34,14 @@ describe("backlog", () => {
     expect(trigger.due(view({ tailFrom: 16, coveredTo: 4 }))).toBe("backlog")
   })
 
-  it("is due when they take so many tokens", () => {
+  it("is due when these messages take a number of tokens", () => {
     const trigger = Trigger.backlog({ tokens: 50 })
     expect(trigger.due(view({ tailFrom: 8, coveredTo: 4 }))).toBeNull()
     expect(trigger.due(view({ tailFrom: 9, coveredTo: 4 }))).toBe("backlog")
     expect(Trigger.backlog({ tokens: 51 }).due(view({ tailFrom: 9, coveredTo: 4 }))).toBeNull()
   })
 
-  it("is due when so many complete rounds lie before the tail", () => {
+  it("is due when a number of complete rounds lie before the tail", () => {
     const trigger = Trigger.backlog({ turns: 2 })
     expect(trigger.due(view({ tailFrom: 3 }))).toBeNull()
     expect(trigger.due(view({ tailFrom: 4 }))).toBe("backlog")
@@ -76,7 +76,7 @@ describe("uncovered", () => {
 })
 
 describe("contextAbove", () => {
-  it("is due above so many tokens, the summary counted in", () => {
+  it("is due above a number of tokens, summary included", () => {
     expect(Trigger.contextAbove(199).due(view({}))).toBe("context")
     expect(Trigger.contextAbove(200).due(view({}))).toBeNull()
     expect(Trigger.contextAbove(166).due(view({ coveredTo: 4 }))).toBe("context")
@@ -175,7 +175,7 @@ describe("the time from which a trigger is due", () => {
   const started = 0
   const lastMessage = 19_000
 
-  it("is that of the clock it goes by, if there is anything to compact", () => {
+  it("counts from the trigger's own start, if there is anything to compact", () => {
     expect(cooldown.dueTime?.(view({}))).toBe(started + minutes(5))
     expect(idle.dueTime?.(view({}))).toBe(lastMessage + minutes(5))
     expect(idle.dueTime?.(view({ tailFrom: 0 }))).toBeNull()

@@ -117,7 +117,7 @@ describe("there is no plan", () => {
     expect(planned(over)).toMatchObject({ from: 0, to: 6 })
   })
 
-  it("for a while after a failure: until a time, or until so many messages", () => {
+  it("for a while after a failure: until a time, or until a number of messages has come", () => {
     const state = (options: Parameters<typeof failed>[0]) =>
       after(...appended(chat(10)), started(6), failed(options))
     expect(planned(state({ retryTime: now + 1, retryMessages: 11 }))).toBe("backing-off")
@@ -423,7 +423,7 @@ describe("pruning", () => {
       [2, "soft-trim"],
       [6, "soft-trim"],
     ])
-    // The last one that fits holds also where it leaves an output as it is.
+    // Of the rules that apply to an output, the last one decides, even if it leaves this output as it is.
     expect(methods(trim, Prune.hardClear({ keep: Keep.lastMessages(8), above: 9_000 }))).toEqual([
       [6, "soft-trim"],
     ])
@@ -597,7 +597,7 @@ describe("a strategy that folds nothing", () => {
 
 describe("blocks that have outgrown their room", () => {
   const blocks = { summaryMode: SummaryMode.blocks, mergeBlocks: { above: 100, maxTokens: 25 } }
-  /** Ten messages, of which two blocks cover four, in a summary of so many tokens. */
+  /** Ten messages; a summary of `tokens` tokens with two blocks covers four of them. */
   const covered = (tokens: number, segments = 2) => {
     const state = stateOf(chat(10), 4)
     const block = { kind: "block" as const, text: "b" }

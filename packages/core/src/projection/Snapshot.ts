@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 7
+export const foldVersion = 8
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -54,7 +54,14 @@ export const Stored = Schema.Struct({
     open: Schema.NullOr(
       Schema.Struct({
         from: Count,
-        calls: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })),
+        calls: Schema.Array(
+          Schema.Struct({
+            id: Schema.String,
+            name: Schema.String,
+            otherId: Schema.optional(Schema.String),
+            item: Schema.optional(Schema.Literal("client", "provider")),
+          }),
+        ),
       }),
     ),
     turn: Schema.NullOr(Schema.Struct({ from: Count, answered: Schema.Boolean, ended: Schema.Boolean })),

@@ -86,7 +86,7 @@ describe("the summaries of a session", () => {
     ])
   })
 
-  it("are not those of a compaction that was not the running one", () => {
+  it("do not include a summary of a compaction that was not running any more", () => {
     expect(statuses(...eight, started(4, { compaction: "k2" }), committed(4))).toEqual([])
     expect(statuses(...eight, started(4), failed(), committed(4))).toEqual([])
     const released = { _tag: "CompactionReleased" as const, compaction: "k1" }

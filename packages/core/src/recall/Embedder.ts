@@ -66,8 +66,8 @@ export interface Service {
    */
   readonly maxCharacters?: number
   /**
-   * The cosine similarity, from -1 to 1, from which a message is found by its meaning; 0.5 by default. What unrelated texts
-   * have differs between models: look at those of your model.
+   * A message is found by its meaning from this cosine similarity on (-1 to 1; 0.5 by default). The similarity of unrelated
+   * texts differs between models: measure it for your model.
    */
   readonly minSimilarity?: number
   /**

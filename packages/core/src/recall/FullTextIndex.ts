@@ -7,8 +7,6 @@ import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ReadOptions } from "../log/EventLog.js"
 import type { TermPostings } from "../search/postings.js"
 
-export type { Posting } from "../search/postings.js"
-
 /** The terms to look up. */
 export interface Lookup {
   readonly terms: ReadonlyArray<string>
@@ -18,7 +16,7 @@ export interface Lookup {
 
 /** What an index knows of some terms in the messages of a session before a message index. */
 export interface Postings<E> extends TermPostings {
-  /** The versions of the events that appended the messages with these indexes; those that do not exist are left out. */
+  /** For message indexes, the versions of the events that appended them; indexes without a message are left out. */
   readonly versions: (indexes: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, number>, E>
 }
 /** The errors of an index: the store failed, or a stored event is damaged. */

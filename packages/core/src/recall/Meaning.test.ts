@@ -333,6 +333,52 @@ describe("vectors of what was erased", () => {
     ),
   )
 
+  it.effect("are forgotten although the embedder fails after the redaction", () =>
+    inLog(
+      Effect.gen(function* () {
+        const vectors = Recall.vectorsInProcess()
+        const other = yield* opened(null, vectors)
+        let calls = 0
+        const { service } = watched(
+          Effect.suspend(() => {
+            calls++
+            // The query comes first, then the messages, and then what was appended while they were embedded.
+            if (calls === 2)
+              return Effect.orDie(
+                Effect.zipRight(other.redact("s", 0), other.append("s", [Message.user("It rains.")])),
+              )
+            return calls > 2
+              ? new Embedder.EmbedderError({ embedder: "mine", reason: "unavailable", detail: "it is gone" })
+              : Effect.void
+          }),
+        )
+        const memory = yield* opened(service, vectors)
+        yield* memory.append("s", talk)
+        yield* memory.recall("s", "vehicle")
+        expect(calls).toBe(3)
+        expect(yield* entriesOf(vectors, "s")).toEqual([1, 2, 3])
+      }),
+    ),
+  )
+
+  it.effect("of a deleted log are forgotten by a redaction in the log that came after it", () =>
+    inLog(
+      Effect.gen(function* () {
+        const vectors = Recall.vectorsInProcess()
+        const log = yield* EventLog.EventLog
+        const memory = yield* opened(mine, vectors)
+        const elsewhere = yield* opened(null)
+        yield* memory.append("s", talk)
+        yield* memory.recall("s", "vehicle")
+        yield* elsewhere.delete("s")
+        yield* memory.append("s", talk.slice(0, 2))
+        yield* memory.redact("s", 1)
+        expect(yield* entriesOf(vectors, "s")).toEqual([])
+        expect(yield* Verify.session(log, "s", { vectorIndex: vectors })).toEqual([])
+      }),
+    ),
+  )
+
   it.effect(
     "are found by verify if a process could not forget them, and forgotten when a memory is opened",
     () =>
@@ -391,7 +437,7 @@ describe("vectors of what was erased", () => {
           "2: the vectors of the message are missing",
         ])
         yield* vectors.write("s", { ...change, place: { ...place, event: "another" } })
-        expect(yield* problems).toEqual(["4: the vectors are those of another log"])
+        expect(yield* problems).toEqual(["4: the vectors belong to another log"])
         const { mended, left } = yield* Repair.repair(log, "s", { vectorIndex: vectors })
         expect(mended).toEqual(["dropped the vectors; the next search makes them again"])
         expect(left).toEqual([])

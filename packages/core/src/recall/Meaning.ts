@@ -3,6 +3,7 @@
  * words alone decide, and it is logged and counted (law L8).
  */
 import { Cause, Clock, Deferred, Duration, Effect, Option, type Scope, Stream } from "effect"
+import type { ReadOptions } from "../log/EventLog.js"
 import * as metrics from "../observe/metrics.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
@@ -12,7 +13,7 @@ import type { NearMessage } from "../search/rank.js"
 import { forgetErased, takeIn, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "./VectorIndex.js"
 
-/** How many pieces of a session are looked at: those behind them are hardly nearer than others. */
+/** How many pieces of a session are looked at: further pieces are hardly nearer than others. */
 const mostNear = 200
 
 /** The similarity from which a message is found, unless the embedder says otherwise. */
@@ -42,7 +43,7 @@ const keptQuestions = 1_000
 /** A session to look for near messages in, and what its full-text index answered. */
 export interface Target {
   readonly source: Source
-  readonly postings: Pick<Postings<SessionError>, "messages" | "versions">
+  readonly postings: Pick<Postings<SessionError>, "lengths" | "versions">
 }
 
 /** Finds messages by meaning. */
@@ -60,8 +61,16 @@ export interface Meaning {
     targets: ReadonlyArray<Target>,
     question?: string,
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<NearMessage>>>
-  /** Forgets a redacted message by its version, or a deleted session (law L15). */
-  readonly forget: (session: string, version?: number) => Effect.Effect<void, VectorIndexError>
+  /**
+   * Forgets a redacted message by its version, and everything else that the log of the session does not have any more
+   * (law L15): the vectors may be those of an earlier log, in which the versions named other messages.
+   */
+  readonly forgetMessage: (
+    session: string,
+    version: number,
+  ) => Effect.Effect<void, SessionError | VectorIndexError>
+  /** Forgets a session: it was deleted or cleared. */
+  readonly forgetSession: (session: string) => Effect.Effect<void, VectorIndexError>
   /** Forgets what was redacted, cleared or deleted while nobody could tell the index, in the sessions that it has. */
   readonly forgetErased: Effect.Effect<void>
 }
@@ -114,20 +123,26 @@ export const make = ({
   index,
 }: MeaningOptions): Effect.Effect<Meaning, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
-    const forget: Meaning["forget"] = (session, version) => index?.forget(session, version) ?? Effect.void
-    const erased: Meaning["forgetErased"] =
+    const logOf = (session: string) => ({
+      session,
+      events: (range?: ReadOptions) => sessions.events(session, range),
+    })
+    const forgetting: Pick<Meaning, "forgetMessage" | "forgetSession" | "forgetErased"> =
       index === null
-        ? Effect.void
-        : index.sessions.pipe(
-            Stream.runForEach((session) =>
-              forgetErased(index, { session, events: (range) => sessions.events(session, range) }).pipe(
-                unlessFailed((why) => warn(left, session, why)),
+        ? { forgetMessage: () => Effect.void, forgetSession: () => Effect.void, forgetErased: Effect.void }
+        : {
+            forgetMessage: (session, version) =>
+              Effect.zipRight(index.forget(session, version), forgetErased(index, logOf(session))),
+            forgetSession: (session) => index.forget(session),
+            forgetErased: index.sessions.pipe(
+              Stream.runForEach((session) =>
+                forgetErased(index, logOf(session)).pipe(unlessFailed((why) => warn(left, session, why))),
               ),
+              unlessFailed((why) => warn(left, "", why)),
             ),
-            unlessFailed((why) => warn(left, "", why)),
-          )
+          }
     if (embedder === null || index === null)
-      return { isOn: false, near: () => Effect.succeed([]), forget, forgetErased: erased }
+      return { isOn: false, near: () => Effect.succeed([]), ...forgetting }
 
     const space = spaceOf(embedder)
     const { maxTexts = usualTexts, minSimilarity = usualSimilarity } = embedder
@@ -196,7 +211,7 @@ export const make = ({
       Effect.flatMap(Deferred.make<void, TakeInError>(), (done) => {
         const { session } = source
         const other = underWay.get(session)
-        // What that one reads may be older than what this search is for.
+        // The other search may read an older version than this search needs.
         if (other !== undefined)
           return Effect.zipRight(
             Effect.exit(Deferred.await(other)),
@@ -218,7 +233,7 @@ export const make = ({
 
     const nearIn = (vector: Float32Array, { source, postings }: Target) =>
       Effect.gen(function* () {
-        const { messages: before } = postings
+        const before = postings.lengths.length
         yield* forgetErased(index, source)
         if (before === 0) return []
         const needed = (yield* postings.versions([before - 1])).get(before - 1) ?? Number.POSITIVE_INFINITY
@@ -278,7 +293,7 @@ export const make = ({
         return found.map((one) => one ?? [])
       })
 
-    return { isOn: true, near, forget, forgetErased: erased }
+    return { isOn: true, near, ...forgetting }
   })
 
 const inWords = "words alone decided a search"

@@ -1,7 +1,7 @@
 /** The postings of the messages of a session, from some event on. An index only grows: what changes the past makes a new one. */
 import { Effect } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import type { Lookup, Posting, Postings } from "./FullTextIndex.js"
+import type { Lookup, Postings } from "./FullTextIndex.js"
 import { countTerms } from "../search/postings.js"
 import { messageTerms } from "./searchText.js"
 
@@ -17,7 +17,7 @@ export interface Part {
   readonly postings: ReadonlyMap<string, ReadonlyArray<number>>
 }
 
-/** Where an index starts: behind an event, with so many messages since the last of so many clears. */
+/** Where an index starts: behind an event, with the number of clears before it and of messages since the last clear. */
 export interface Start {
   readonly version: number
   /** The id of the event; `null` at the start of the log. */
@@ -94,28 +94,22 @@ export class SessionIndex implements Part {
 
 /** What parts that follow each other, from message 0 on, answer together. */
 export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): Postings<never> => {
-  const found = new Map<string, Array<Posting>>()
-  let [messages, length] = [0, 0]
-  for (const { from, lengths, postings } of parts) {
-    const count = Math.min(Math.max(before - from, 0), lengths.length)
-    if (count === 0) continue
-    messages += count
-    length += lengths[count - 1]!
+  const found = new Map<string, Array<number>>()
+  const last = parts.at(-1)
+  const messages = last === undefined ? 0 : Math.max(0, Math.min(before, last.from + last.lengths.length))
+  const lengths = new Uint32Array(messages)
+  for (const { from, lengths: upTo, postings } of parts) {
+    const count = Math.min(Math.max(before - from, 0), upTo.length)
+    for (let at = 0; at < count; at++) lengths[from + at] = upTo[at]! - (upTo[at - 1] ?? 0)
     for (const term of terms) {
-      const list = postings.get(term)
-      if (list === undefined) continue
-      const into = found.get(term) ?? []
-      for (let at = 0; at < list.length; at += 2) {
-        const index = list[at]!
-        if (index >= before) break
-        const position = index - from
-        into.push({
-          index,
-          count: list[at + 1]!,
-          length: lengths[position]! - (lengths[position - 1] ?? 0),
-        })
-      }
-      if (into.length > 0) found.set(term, into)
+      const list = postings.get(term) ?? []
+      let end = list.length
+      while (end > 0 && list[end - 2]! >= before) end -= 2
+      if (end === 0) continue
+      const into = found.get(term)
+      // A copy, since the index goes on growing.
+      if (into === undefined) found.set(term, list.slice(0, end))
+      else for (let at = 0; at < end; at++) into.push(list[at]!)
     }
   }
   const versionOf = (index: number): number | undefined => {
@@ -123,8 +117,7 @@ export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): P
     return part?.versions[index - part.from]
   }
   return {
-    messages,
-    length,
+    lengths,
     terms: found,
     versions: (indexes) =>
       Effect.sync(

@@ -2,8 +2,8 @@
  * The port of vector indexes, which keep the vectors of messages. An index is a projection of the log: it can be dropped and
  * made again, at the price of embedding the messages again.
  *
- * The engine says what belongs in it. An index keeps that, and finds the vectors that are nearest to another one, among
- * those of one session only.
+ * The engine decides what an index contains. An index keeps vectors, and finds the nearest ones to a given vector, always
+ * within one session.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 
@@ -64,7 +64,7 @@ export interface Change {
   readonly anew: boolean
   /** The versions of messages whose vectors are dropped: they were redacted. */
   readonly forget: ReadonlyArray<number>
-  /** The messages to keep. Those with the same version are replaced. */
+  /** The messages to keep. An entry replaces the kept entry of its version. */
   readonly entries: ReadonlyArray<Entry>
 }
 

@@ -1,7 +1,8 @@
 /** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
-import { type Candidate, fuse, rank } from "../search/rank.js"
+import { type Candidate, fuse, rankInSteps } from "../search/rank.js"
+import { inSteps } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
 
@@ -36,10 +37,13 @@ export const candidatesFor = (
   { query, terms, question }: Query,
   targets: ReadonlyArray<Target & { readonly postings: Postings<SessionError> }>,
 ): Effect.Effect<ReadonlyArray<Candidate>> =>
-  Effect.map(meaning.near(query, targets, question), (near) => {
-    const ranked = rank(
-      terms,
-      targets.map(({ postings }) => postings),
+  Effect.gen(function* () {
+    const near = yield* meaning.near(query, targets, question)
+    const ranked = yield* inSteps(() =>
+      rankInSteps(
+        terms,
+        targets.map(({ postings }) => postings),
+      ),
     )
     return fuse(question === undefined ? ranked : relevant(ranked), near)
   })

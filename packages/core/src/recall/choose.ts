@@ -1,6 +1,7 @@
-/** Chooses among ranked messages those that fit into a budget of tokens, word for word or as excerpts. */
+/** Chooses from ranked messages within a budget of tokens. Chosen messages are shown word for word or as excerpts. */
 import { Effect } from "effect"
 import type { Service as TokenCounter } from "../message/TokenCounter.js"
+import { breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { excerpt } from "./excerpt.js"
 import type { Postings } from "./FullTextIndex.js"
@@ -9,7 +10,7 @@ import { groupOf, inGroup, type LoggedMessage, readAt, type Reader } from "./rea
 import { hasRecall, mostSearched, readableText } from "./searchText.js"
 import { day, lineOf, partOf, type RecalledMessage, transcript, whole } from "./transcript.js"
 
-/** A message takes at most this part of the budget, or so many tokens if that is more; of a longer one, an excerpt is shown. */
+/** A message takes at most this part of the budget, or `leastShare` tokens if that is more. Longer messages become excerpts. */
 const largestShare = 1 / 4
 const leastShare = 60
 
@@ -19,7 +20,7 @@ const largestGroup = 1 / 2
 /** With less than this left, the search ends: no message fits. */
 export const fewestTokens = 12
 
-/** How many candidates are read at a time, and how many at most: those after them are hardly better than chance. */
+/** How many candidates are read at a time, and how many at most: later candidates are hardly better than chance. */
 const batch = 24
 const mostCandidates = 480
 
@@ -45,7 +46,7 @@ interface ChosenMessage {
   readonly one: RecalledMessage
 }
 
-/** What was chosen, in the order of the conversations, the one whose first message is the oldest first. */
+/** The chosen messages, in the order of their conversations. The conversation with the oldest first message comes first. */
 const inOrder = (
   units: ReadonlyArray<ReadonlyArray<ChosenMessage>>,
 ): ReadonlyArray<readonly [number, ReadonlyArray<RecalledMessage>]> => {
@@ -75,6 +76,7 @@ export const choose = (
   SessionError
 > =>
   Effect.gen(function* () {
+    const breathe = breather(1)
     const chosen = searched.map(() => new Set<number>())
     /** What was taken together, the best first. */
     const units: Array<ReadonlyArray<ChosenMessage>> = []
@@ -105,6 +107,7 @@ export const choose = (
 
     for (let at = 0; at < Math.min(candidates.length, mostCandidates); at += batch) {
       if (left < fewestTokens) break
+      yield* breathe() ?? Effect.void
       const asked = candidates.slice(at, at + batch)
       const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
       for (const source of new Set(asked.map(({ source }) => source))) {

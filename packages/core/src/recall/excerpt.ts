@@ -4,7 +4,7 @@ import { termsOf } from "../search/terms.js"
 /** Marks where text is left out. */
 export const ellipsis = "…"
 
-/** Pieces are no longer than this, in UTF-16 code units; a line or a sentence is one if it is shorter. */
+/** The longest piece, in UTF-16 code units. A line or a sentence up to this length is one piece. */
 const longestPiece = 200
 
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff

@@ -9,7 +9,7 @@
 import { Effect, Stream } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
 import { LogError, type LogPosition, type ProjectionRow, type Projections } from "../log/EventLog.js"
-import { after, breather } from "../shell/breathe.js"
+import { after, breather, inSteps } from "../shell/breathe.js"
 import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
 import { inProcess } from "./inProcess.js"
 import {
@@ -31,7 +31,7 @@ import { indexKind, partsIn, partsKey, partsRow } from "./storedIndex.js"
 export interface InStoreOptions {
   /** How many postings the process keeps of messages that are in no part yet; as for {@link inProcess}. */
   readonly capacity?: number
-  /** A part is written when there are so many events behind the last one; 32 by default. */
+  /** A part is written when this many events have come since the last part; 32 by default. */
   readonly eventsPerPart?: number
   /** The most messages of a part, and of one write; 1,024 by default. Making one holds the event loop for some 40 ms. */
   readonly largestPart?: number
@@ -88,13 +88,13 @@ type RowData = ReadonlyMap<string, string>
 const byKey = (rows: ReadonlyArray<ProjectionRow>): RowData =>
   new Map(rows.map(({ key, data }) => [key, data]))
 
-/** Reads stored parts; `null` if any is damaged, missing, or of another version of the terms. */
-const loadedParts = (
+/** Reads stored parts, one in a step; `null` if any is damaged, missing, or of another version of the terms. */
+function* loadedParts(
   session: string,
   parts: ReadonlyArray<StoredPart>,
   rows: RowData,
   terms: ReadonlyArray<string>,
-): ReadonlyArray<LoadedPart> | null => {
+): Generator<undefined, ReadonlyArray<LoadedPart> | null> {
   const wanted = new Set(terms)
   const loaded: Array<LoadedPart> = []
   for (const stored of parts) {
@@ -109,6 +109,7 @@ const loadedParts = (
         return null
     }
     loaded.push({ ...head, postings, stored })
+    yield
   }
   return loaded
 }
@@ -184,7 +185,8 @@ export const inStore = (
         headKey(part),
         ...[...bucketsOf(part, terms)].map((bucket) => bucketKey(part, bucket)),
       ])
-      return loadedParts(session, parts, yield* rowsOf(session, keys), terms)
+      const rows = yield* rowsOf(session, keys)
+      return yield* inSteps(() => loadedParts(session, parts, rows, terms))
     })
 
   /** The parts at the end that are merged with a tail, because they are not larger than what comes behind them. */
@@ -221,6 +223,7 @@ export const inStore = (
     head: LogPosition,
   ): Effect.Effect<WriteEnd, LogError> =>
     Effect.gen(function* () {
+      const breathe = breather(1)
       const merged = tail.isCleared ? [] : merging(parts, tail)
       const others = tail.isCleared ? [] : parts.slice(0, parts.length - merged.length)
       const index = new SessionIndex({ ...tail.start, messages: merged[0]?.from ?? tail.from })
@@ -232,11 +235,13 @@ export const inStore = (
       index.append(tail)
       const { version, lastId, clears } = tail
       const batchId = batchIdOf({ id: lastId ?? "", version })
+      yield* breathe() ?? Effect.void
       const { from, versions, lengths, postings } = index
       const { part, rows } = encodePart(
         { session, version, batchId },
         { clears, from, versions, lengths, postings },
       )
+      yield* breathe() ?? Effect.void
       yield* store.put(session, head, [
         {
           kind: indexKind,

@@ -1,10 +1,10 @@
 /**
- * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. Each piece has a checksum
- * with its place, so that a piece that is damaged, or stands somewhere else, is never taken for what it was.
+ * The projection rows of a part of an index, as bytes in base 64: its head, and its buckets of terms. The checksum of a row
+ * includes its place, so a damaged or misplaced row is never used.
  *
- * A head has the version of the terms, the clears, the index of the first message, and for each message how many versions
- * it is behind the one before and how many terms it has. A bucket has terms in order, each with its postings: how many
- * messages each one is behind the one before, and the count. Numbers take seven bits in a byte, the lowest first.
+ * A head has the version of the terms, the clears, the index of the first message, and for each message two numbers: its
+ * distance in versions to the previous message, and its number of terms. A bucket has terms in order. A term has its postings:
+ * the distance in messages to the previous posting, and the count. Numbers take seven bits in a byte, the lowest first.
  */
 import { Either, Encoding } from "effect"
 import { crc32 } from "../event/checksum.js"
@@ -13,7 +13,7 @@ import type { Part } from "./SessionIndex.js"
 import { termsVersion } from "../search/terms.js"
 
 /** The version of the form. A part in another form is built again. */
-const formVersion = 1
+const formVersion = 2
 
 /** How many terms a bucket has on average: fewer make more rows, more take longer to look through. */
 const bucketSize = 32
@@ -120,7 +120,7 @@ class Reader {
     return text
   }
 
-  /** Passes by so many numbers. */
+  /** Skips `count` numbers. */
   skip(count: number): void {
     for (let left = count; left > 0 && this.hasMore; this.at++) if (this.bytes[this.at]! < 0x80) left--
   }

@@ -1,7 +1,8 @@
 /** Reads messages of a session from its log by their versions, and the groups of tool calls that they belong to. */
 import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
-import { calls, type Message, results } from "../message/Message.js"
+import type { Message } from "../message/Message.js"
+import { hasPairing, type OpenCall, pairMessage } from "../message/pairs.js"
 import * as Structure from "../message/Structure.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -42,7 +43,7 @@ export const readerOf = (sessions: Sessions, { session, version }: SessionState)
     })
 }
 
-/** The ranges of ascending versions; those at most `apart` from each other are one range. */
+/** The ranges of ascending versions; versions at most `apart` from each other are one range. */
 const rangesOf = (versions: ReadonlyArray<number>, apart: number) => {
   const ranges: Array<{ fromVersion: number; toVersion: number }> = []
   for (const version of versions) {
@@ -78,20 +79,16 @@ const messageOf = ({ event, version, time }: RecordedEvent): LoggedMessage | nul
     ? { index: event.index, version, time: event.message.time ?? time, message: event.message }
     : null
 
-/** Whether a message belongs to a group of tool calls. */
-export const inGroup = (message: Message): boolean =>
-  message.role === "tool" || calls(message).length > 0 || results(message).length > 0
+/** Whether a message belongs to a group of calls. */
+export const inGroup = (message: Message): boolean => message.role === "tool" || hasPairing(message)
 
-/** Whether each call has its result and each result its call. */
+/** Whether each call has its answer and each answer its call. */
 const isPaired = (messages: ReadonlyArray<Message>): boolean => {
-  const open: Array<Structure.OpenCall> = []
+  let open: ReadonlyArray<OpenCall> = []
   for (const message of messages) {
-    for (const result of results(message)) {
-      const at = Structure.answeredCall(open, result)
-      if (at === -1) return false
-      open.splice(at, 1)
-    }
-    open.push(...calls(message))
+    const paired = pairMessage(open, message)
+    if (paired.alone.length + paired.closed.length > 0) return false
+    open = paired.open
   }
   return open.length === 0
 }

@@ -30,6 +30,45 @@ const filler = (from: number, to: number): ReadonlyArray<Message.Message> =>
 const indexes = ({ messages }: Recall.Recalled) => messages.map(({ index }) => index)
 
 describe("recall", () => {
+  it.effect("finds what items of providers and text files say, and no data of images", () =>
+    Effect.gen(function* () {
+      const memory = yield* Memory.Memory
+      const item = (data: unknown): Message.Part => ({ type: "opaque", provider: "openai-responses", data })
+      const penalty = `data:text/plain;charset=utf-8,${encodeURIComponent("The penalty is 400 euros.")}`
+      yield* memory.append("s", [
+        { role: "user", parts: [{ type: "file", mediaType: "text/plain", uri: penalty, name: "contract" }] },
+        {
+          role: "assistant",
+          parts: [
+            item({ type: "mcp_call", id: "m1", name: "track", arguments: "{}", output: "Parcel in Villach" }),
+            item({
+              type: "code_interpreter_call",
+              id: "c1",
+              code: "",
+              outputs: [{ type: "logs", logs: "sum 7731" }],
+            }),
+            item({ type: "image_generation_call", id: "i1", result: `Giraffe${"Ab1".repeat(200)}` }),
+            item({ type: "reasoning", id: "r1", summary: [], encrypted_content: "zebra" }),
+          ],
+        },
+        Message.call([{ id: "s1", name: "shell_call", arguments: "{}" }]),
+        Message.result({
+          id: "s1",
+          output: "",
+          content: [item([{ stdout: "Klagenfurt", stderr: "" }])] as never,
+        }),
+        ...filler(4, 20),
+      ])
+      const found = (query: string) => Effect.map(memory.recall("s", query), indexes)
+      expect(yield* found("penalty 400 euros")).toContain(0)
+      expect(yield* found("villach")).toContain(1)
+      expect(yield* found("7731")).toContain(1)
+      expect(yield* found("klagenfurt")).toContain(3)
+      expect(yield* found("giraffe")).toEqual([])
+      expect(yield* found("zebra")).toEqual([])
+    }).pipe(Effect.provide(live)),
+  )
+
   it.effect("finds covered messages word for word, in order, with those around them", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory

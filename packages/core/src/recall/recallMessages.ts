@@ -21,7 +21,7 @@ export interface Recalled {
   readonly messages: ReadonlyArray<RecalledMessage>
   /** All of them as one text for a prompt: each with its message index, author and text, below the day it was written. */
   readonly text: string
-  /** The tokens of `text`, at most those asked for. */
+  /** The tokens of `text`, at most the requested number. */
   readonly tokens: number
 }
 

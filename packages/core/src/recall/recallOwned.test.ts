@@ -71,7 +71,7 @@ describe("recall in all sessions of an owner", () => {
     }).pipe(Effect.provide(live)),
   )
 
-  it.effect("does not let the neighbours in one session share with those in another", () =>
+  it.effect("does not share scores between neighbours of different sessions", () =>
     Effect.gen(function* () {
       const memory = yield* Memory.Memory
       yield* memory.append("a", [Message.user("zebra")], { owner: "ann" })

@@ -1,5 +1,6 @@
 /** Recall over the sessions of an owner: their messages are ranked together, within one budget. */
 import { Effect } from "effect"
+import { after, breather } from "../shell/breathe.js"
 import type { SessionError } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
 import { candidatesFor } from "./candidates.js"
@@ -19,9 +20,12 @@ export interface OwnedRecalledMessage extends RecalledMessage {
  * conversation. */
 export interface OwnedRecalled extends Omit<Recalled, "messages"> {
   readonly messages: ReadonlyArray<OwnedRecalledMessage>
-  /** The sessions that could not be searched, because a stored event of theirs is damaged. */
+  /** The sessions that could not be searched, because one of their stored events is damaged. */
   readonly unreadable: ReadonlyArray<string>
 }
+
+/** What is searched for, and whose sessions. */
+type OwnedRequest = { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">
 
 /** The line above the messages of a session. A title with line breaks must not look like messages. */
 const headingOf = ({ session, description: { title } }: SessionState): string =>
@@ -31,15 +35,32 @@ const headingOf = ({ session, description: { title } }: SessionState): string =>
 const atOnce = 8
 
 /**
- * Searches several sessions, and ranks their messages together.
+ * Searches several sessions, and ranks their messages together. A session with a damaged event is left out.
  *
  * @param names - their ids; of equal messages, the messages of the first session come first
  * @param owner - to whom a session must belong, or it is left out
  */
 export const recallOwned = (
+  reading: Reading,
+  names: ReadonlyArray<string>,
+  request: OwnedRequest,
+): Effect.Effect<OwnedRecalled, SessionError> =>
+  search(reading, names, request).pipe(
+    // A stored index can name messages that the log has lost: the damage is known only when they are read.
+    Effect.catchTag("DamagedEvent", (damage) => {
+      const others = names.filter((name) => name !== damage.session)
+      if (others.length === names.length) return damage
+      return Effect.map(recallOwned(reading, others, request), ({ unreadable, ...found }) => ({
+        ...found,
+        unreadable: names.filter((name) => name === damage.session || unreadable.includes(name)),
+      }))
+    }),
+  )
+
+const search = (
   { sessions, index, meaning, counter }: Reading,
   names: ReadonlyArray<string>,
-  { owner, query, tokens }: { readonly owner: string } & Pick<RecallRequest, "query" | "tokens">,
+  { owner, query, tokens }: OwnedRequest,
 ): Effect.Effect<OwnedRecalled, SessionError> =>
   Effect.gen(function* () {
     const terms = queryTermsOf(query)
@@ -65,7 +86,10 @@ export const recallOwned = (
           }),
         ),
       )
-    const all = yield* Effect.forEach(names, lookUp, { concurrency: atOnce })
+    const breathe = breather(atOnce)
+    const all = yield* Effect.forEach(names, (name) => after(breathe(), lookUp(name)), {
+      concurrency: atOnce,
+    })
     const known = all.filter((one) => one !== null)
     const searched = known.map((one) => one.searched)
     const targets = known.map(({ source, searched: { postings } }) => ({ source, postings }))

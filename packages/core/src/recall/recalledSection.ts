@@ -11,7 +11,7 @@ import { type Reading, recallMessages } from "./recallMessages.js"
 /** How long a context waits for recall. */
 const timeout = "10 seconds"
 
-/** Of a longer message, only so many UTF-16 code units at its start and at its end are searched for. */
+/** A long message is searched for only by its start and its end: this many UTF-16 code units of each. */
 const searched = 2_000
 
 const queryOf = (message: string): string =>

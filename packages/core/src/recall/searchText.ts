@@ -1,5 +1,6 @@
 /** What of a message is searched, and how it reads when it is recalled. */
-import { type Message, type Part, partsFor } from "../message/Message.js"
+import { isBound, type Message, type Part, partsFor } from "../message/Message.js"
+import { outputText, textOf } from "../message/readItems.js"
 import { recalledHeading, toolNames } from "./heading.js"
 import { termsOf } from "../search/terms.js"
 
@@ -13,13 +14,14 @@ const said = (part: Part): ReadonlyArray<string> => {
     case "tool-call":
       return [`${part.name} ${part.arguments}`]
     case "tool-result":
-      return [part.output]
+      return [outputText(part)]
     case "file":
-      return part.name === undefined ? [] : [part.name]
-    // Reasoning is not sent to every model again, and opaque data is no text.
+      return [part.name, textOf(part)].filter((text) => text !== undefined && text !== "") as Array<string>
+    // Reasoning is not sent to every model again.
     case "reasoning":
-    case "opaque":
       return []
+    case "opaque":
+      return isBound(part) ? [] : [textOf(part)].filter((text) => text !== "")
   }
 }
 

@@ -20,7 +20,7 @@ type Log = Pick<Source, "session" | "events">
 /** How often it begins again because another process changed the index, or because the index is of another log. */
 const mostAttempts = 8
 
-/** At least so many pieces are embedded and written at a time, if there are as many. */
+/** Pieces are embedded and written in batches of this many, or of the embedder's `maxTexts` if that is more. */
 const leastPieces = 64
 
 /** A message that is to be embedded. */
@@ -106,9 +106,9 @@ const entriesOf = (texts: ReadonlyArray<Text>, embed: Embed) =>
 /**
  * Takes in everything that the log of a session has, in parts: what was written stays if the embedder fails later.
  *
- * A part names the place that it continues, so two processes do not write past each other. What was redacted after its texts
- * were read is forgotten with the next part: that one comes before any search, and if the process ends before it, it comes
- * when a memory is opened (see {@link forgetErased}).
+ * A part names the place that it continues, so two processes do not write past each other. What was erased after its texts
+ * were read is forgotten when the next part is read, before the embedder is asked for it: that comes before any search. If
+ * the process ends before, it comes when a memory is opened (see {@link forgetErased}).
  */
 export const takeIn = (
   index: VectorIndex,
@@ -119,18 +119,24 @@ export const takeIn = (
     const { session } = log
     const space = spaceOf(embedder)
     for (let attempt = 0; attempt < mostAttempts;) {
-      const expected = yield* index.place(session)
-      const known = expected?.space === space ? expected : start(space)
-      const read = (yield* readOn(known, log, embedder)) ?? (yield* readOn(start(space), log, embedder))
+      const before = yield* index.place(session)
+      const known = before?.space === space ? before : start(space)
+      const more = yield* readOn(known, log, embedder)
+      const read = more ?? (yield* readOn(start(space), log, embedder))
       if (read === null) return
+      const { texts, isPart, place, anew, forget } = read
       // Nothing has happened since.
-      if (read.place.version === expected?.version && known === expected && !read.anew) return
-      if (read.place.version === 0) return yield* index.forget(session)
-      const entries = yield* entriesOf(read.texts, embed)
-      const { place, anew, forget } = read
+      if (place.version === before?.version && known === before && !anew) return
+      if (place.version === 0) return yield* index.forget(session)
+      const isGone = before !== null && known === before && anew
+      if (isGone) yield* index.forget(session)
+      else if (before !== null)
+        yield* Effect.forEach(forget, (version) => index.forget(session, version), { discard: true })
+      const entries = yield* entriesOf(texts, embed)
+      const expected = isGone ? null : before
       const written = yield* index.write(session, { expected, place, anew, forget, entries })
       if (!written) attempt++
-      else if (!read.isPart && entries.length === 0) return
+      else if (!isPart && entries.length === 0) return
     }
   })
 

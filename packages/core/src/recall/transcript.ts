@@ -1,6 +1,7 @@
 /** Recalled messages as text: each with its message index and author, below the day it was written. */
 import type { Message, Role } from "../message/Message.js"
 import type { LoggedMessage } from "./readLog.js"
+import { oneLine } from "../summarize/promptParts.js"
 import { readableText } from "./searchText.js"
 
 /** A message that was found. */
@@ -30,10 +31,13 @@ export const day = (time: number): string => {
 }
 
 const prefixOf = ({ index, message }: Pick<LoggedMessage, "index" | "message">): string =>
-  `[${index}] ${message.name ?? message.role}: `
+  `[${index}] ${oneLine(message.name ?? message.role)}: `
 
-/** A message as a line. */
-export const lineOf = (one: RecalledMessage): string => prefixOf(one) + one.text
+/** Where a line of a text begins as a transcript writes a message, a day, or a session. */
+const forged = /(?<=[\n\r\u0085\u2028\u2029])(?=\[\d+\]|\(\d{4}-|# Session\b)/g
+
+/** A message as a line. What it says cannot look like another message: a space stands in front of such a line. */
+export const lineOf = (one: RecalledMessage): string => prefixOf(one) + one.text.replaceAll(forged, " ")
 
 /** Recalled messages of one session as one text, in order. */
 export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => {

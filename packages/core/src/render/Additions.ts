@@ -5,7 +5,7 @@ import type { Message } from "../message/Message.js"
 /** What a context shows besides the session's own messages and summary: facts, or recalled messages. It is one message. */
 export interface Addition {
   readonly section: "user-memory" | "scope-memory" | "recalled"
-  /** The first of the recalled messages, and the one after the last; an empty range for facts. */
+  /** From the first recalled message to just behind the last one; an empty range for facts. */
   readonly from: number
   readonly to: number
   readonly message: Message
@@ -23,8 +23,8 @@ export interface Additions {
   /** In front of the summary. They must stay the same until the next compaction (law L13). */
   readonly front: ReadonlyArray<Addition>
   /**
-   * Among the uncovered messages, ascending by index. Those before the newest user message are behind everything that stays;
-   * the others must stay the same until the next compaction (law L13).
+   * Among the uncovered messages, ascending by index. Additions before the newest user message are behind everything that
+   * stays; all other additions must not change until the next compaction (law L13).
    */
   readonly among: ReadonlyArray<AdditionsBefore>
 }

@@ -1,12 +1,12 @@
 /**
  * Renders contexts: the messages to send to a model, with a layout that describes each section.
  *
- * The order is: pinned messages, the summary, uncovered messages with facts before some of those from the user, recalled
- * messages, the newest user message, and what came after it. A strategy can have facts between the pinned messages and the
- * summary as well: those known at the last compaction.
+ * The order is: pinned messages, the summary, uncovered messages (with facts before some user messages), recalled messages,
+ * the newest user message, and what came after it. A strategy can also have facts between the pinned messages and the
+ * summary: the facts that were known at the last compaction.
  * Between two compactions, each context is a prefix of the next (law L13), so provider prompt caches keep hitting. Facts
  * and recalled messages depend on the newest user message, so they stand right before it, behind everything that stays.
- * Facts stay there: a later question only adds what none before it has shown.
+ * Facts stay there: a later question only adds facts that no earlier question has shown.
  *
  * Signed reasoning whose prefix has changed is left out (law L17): providers refuse it.
  */
@@ -23,7 +23,9 @@ import {
   noAdditions,
 } from "./Additions.js"
 import { keepAll, leaveOutInvalid } from "./boundParts.js"
+import { waitsFrom } from "../message/Structure.js"
 import { pairResults, type Sent } from "./pairResults.js"
+import { leaveOutUnpaired } from "./unpairedItems.js"
 import { shownSegments } from "../summary/Summary.js"
 import * as Wording from "../summary/Wording.js"
 
@@ -41,11 +43,13 @@ export { type Addition, type Additions, type AdditionsBefore, noAdditions } from
  *   last of them
  * - `current`: the newest message, if it is a user message
  * - `gap`: uncovered messages that the strategy's `maxMessages` leaves out
- * - `open`: a group whose tool calls are open, with every message after it. It is left out until the results have come
- *   or the next user message closes the calls.
- * - `left-out`: parts of messages in other sections are left out: `parts` names them. These are the bound parts
- *   (see `Message.isBound`) of the first message to the last, none in between kept: their prefix has changed, and the
- *   provider would refuse them.
+ * - `open`: a group that waits for results of the application, with every message after it. It is left out until the
+ *   results have come or the next user message closes the calls. A call that the provider answers itself is shown: the next
+ *   request lets the provider go on.
+ * - `left-out`: parts of messages in other sections are left out: `parts` names them, because the provider would refuse
+ *   them. These are bound parts (see `Message.isBound`) whose prefix has changed, from the first message to the last, none
+ *   in between kept; and items of the provider without their pair, by their type: a `server_tool_use` that was never
+ *   answered, a result whose call is not in the context.
  */
 export type SectionName =
   | "pinned"
@@ -111,7 +115,7 @@ const sections = (section: SectionName, entries: ReadonlyArray<Entry>): Readonly
  * with a tool call does not belong to it, because its group may go on.
  */
 export const preambleEnd = (state: SessionState): number => {
-  const openFrom = state.structure.open?.from ?? state.total
+  const openFrom = waitsFrom(state.structure) ?? state.total
   const { uncovered, coveredTo } = state
   if (coveredTo > 0) return coveredTo
   const isPreamble = (entry: Entry | undefined) => entry?.pinned === true && entry.message.role === "system"
@@ -175,7 +179,7 @@ interface Window {
 
 const windowOf = (state: SessionState, maxMessages = Number.POSITIVE_INFINITY): Window => {
   const { coveredTo, total, structure } = state
-  const openFrom = structure.open?.from ?? total
+  const openFrom = waitsFrom(structure) ?? total
   const preambleTo = preambleEnd(state)
   // The newest group is always shown: without it, the model would have nothing to answer.
   const newest = Math.max(openFrom > coveredTo ? boundaryBefore(state, openFrom - 1) : coveredTo, preambleTo)
@@ -257,7 +261,7 @@ const withAdditions = (
  *
  * @param state - The state of a session.
  * @param style - How it is rendered: the most uncovered messages, and what happens to bound reasoning. A group is shown
- *   whole or not at all: the one at the edge, and the newest one, are shown.
+ *   whole or not at all: the group at the edge and the newest group are shown.
  * @param additions - Facts from memory layers, and recalled messages.
  *
  * @example
@@ -287,13 +291,20 @@ export const render = (
 
   const capped = state.uncovered.slice(preambleTo, shownFrom)
   const bound = boundReasoning === "keep" ? keepAll : leaveOutInvalid(state, headAt)
-  const pinned = [
+  const pinnedEntries = [
     ...state.pinned,
     ...state.uncovered.slice(coveredTo, preambleTo),
     ...pinnedGroups(capped),
-  ].map(bound.check)
-  const shown = state.uncovered.slice(shownFrom, openFrom).map(bound.check)
+  ]
+  const uncoveredEntries = state.uncovered.slice(shownFrom, openFrom)
+  const pinnedItems = leaveOutUnpaired(pinnedEntries, null, boundReasoning)
+  // A group that the provider can still answer is the newest one.
+  const shownItems = leaveOutUnpaired(uncoveredEntries, state.structure.open?.from ?? null, boundReasoning)
+  const pinned = pinnedItems.entries.map(bound.check)
+  const shown = shownItems.entries.map(bound.check)
   const last = shown.at(-1)
+  const emptied = new Set([...pinnedItems.emptied, ...shownItems.emptied])
+  const hasRest = (entry: Entry): boolean => bound.hasRest(entry) && !emptied.has(entry.index)
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
   const summarized = summary === null ? [] : summaryMessages(summary)
@@ -313,16 +324,18 @@ export const render = (
         ]),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...bound.leftOut(),
+    ...pinnedItems.leftOut,
+    ...shownItems.leftOut,
     ...withAdditions(earlier, among, shownFrom),
     ...sections("current", isCurrent ? [last] : []),
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
   const head: ReadonlyArray<Sent> = [
-    ...pairResults(pinned.filter(bound.hasRest)),
+    ...pairResults(pinned.filter(hasRest)),
     ...front.map(added),
     ...summarized.map((message) => ({ message, source: null })),
   ]
-  const uncovered = marked(pairResults(shown.filter(bound.hasRest)), state)
+  const uncovered = marked(pairResults(shown.filter(hasRest)), state)
   const sent = [...head]
   // Up to here, the context stays as it is in the next turn; what is before the newest question may not.
   let stays: number | null = null

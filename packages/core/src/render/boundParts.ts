@@ -3,7 +3,7 @@ import { isBound } from "../message/Message.js"
 import { boundPartsValid } from "../session/prefix.js"
 import type { Entry, SessionState } from "../session/SessionState.js"
 
-/** The range of messages with bound parts that are left out, and the kinds of those parts. */
+/** The range of messages with bound parts that are left out, and the kinds of these parts. */
 export interface LeftOut {
   readonly section: "left-out"
   readonly from: number
@@ -18,7 +18,7 @@ export interface BoundPartsCheck {
   readonly check: (entry: Entry) => Entry
   /** Whether anything is left of a checked entry. If not, its message is gone: providers refuse an empty one. */
   readonly hasRest: (entry: Entry) => boolean
-  /** What has been left out of the checked entries: one range for those with none kept in between. */
+  /** What has been left out of the checked entries. Entries with no kept entry in between are one range. */
   readonly leftOut: () => ReadonlyArray<LeftOut>
 }
 

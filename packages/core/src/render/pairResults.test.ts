@@ -4,6 +4,7 @@ import { conversation } from "@memfold/testing/arbitrary"
 import { stateOf } from "@memfold/testing"
 import { Message, orphans } from "../index.js"
 import { noResult, pairResults } from "./pairResults.js"
+import { leaveOutUnpaired } from "./unpairedItems.js"
 
 const { assistant, call, result, system, user } = Message
 
@@ -11,8 +12,10 @@ const calls = (...ids: ReadonlyArray<string>) =>
   call(ids.map((id) => ({ id, name: `tool-${id}`, arguments: "{}" })))
 const answer = (id: string, output = `answer ${id}`) => result({ id, output })
 
-const paired = (...messages: ReadonlyArray<Message.Message>) =>
-  pairResults(stateOf(messages).uncovered.slice()).map(({ message }) => message)
+const paired = (...messages: ReadonlyArray<Message.Message>) => {
+  const { entries } = leaveOutUnpaired(stateOf(messages).uncovered.slice(), null, "leave-out")
+  return pairResults(entries).map(({ message }) => message)
+}
 
 const late = (output: string) => user(`(A tool result that no open call asked for)\n${output}`)
 

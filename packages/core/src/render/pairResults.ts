@@ -3,12 +3,12 @@
  * (law L5: no call without its result, and no result without its call).
  */
 import type { Message, ToolCall, ToolResult } from "../message/Message.js"
-import { calls } from "../message/Message.js"
-import { answeredCall } from "../message/Structure.js"
+import { interrupted } from "../message/items.js"
+import { answeredCall, openCallOf } from "../message/pairs.js"
 import type { Entry } from "../session/SessionState.js"
 
 /** The result that the model gets for a call without one. */
-export const noResult = "(No result: the call was interrupted.)"
+export const noResult = interrupted
 
 const lateResult = (result: ToolResult): Message => ({
   role: "user",
@@ -61,7 +61,7 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       const answer =
         open[
           answeredCall(
-            open.map((one) => one.call),
+            open.map((one) => openCallOf(one.call)),
             part,
           )
         ]
@@ -73,7 +73,8 @@ const pairGroup = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
       const role = message.role === "tool" ? "user" : message.role
       out.push({ message: { ...message, role, parts: others }, source: index })
     }
-    for (const call of calls(message)) {
+    for (const call of message.parts) {
+      if (call.type !== "tool-call") continue
       const one: PairedCall = { call, answers: [] }
       asked.push(one)
       out.push(one)

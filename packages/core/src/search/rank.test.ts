@@ -11,7 +11,7 @@ describe("rank", () => {
   it("ranks the messages of several sessions as if they were one, but no neighbours across them", () => {
     fc.assert(
       fc.property(fc.array(conversation, { minLength: 1, maxLength: 4 }), (sessions) => {
-        // Four messages without a word are between those of two sessions: two that share with each.
+        // Four empty messages separate two sessions. Scores spread over two neighbours, so no session reaches another.
         const apart = sessions.map((one) => [[], [], ...one, [], []])
         const starts = apart.map((_, at) => apart.slice(0, at).flat().length)
         const together = new Map(
@@ -35,6 +35,29 @@ describe("rank", () => {
         expect(close.toSorted()).toEqual(alone.toSorted())
       }),
     )
+  })
+})
+
+describe("rank with bounds", () => {
+  it("goes by the rarest 32 terms of a query", () => {
+    // The term "t1" is in one text, "t2" in two, and so on; each text has the terms from its number on.
+    const all = Array.from({ length: 60 }, (_, at) => `t${at + 1}`)
+    const texts = all.map((_, text) => all.slice(text))
+    const rarest = all.slice(0, 32)
+    expect(rank(all.toReversed(), [postingsOf(texts)])).toEqual(
+      rank(rarest.toReversed(), [postingsOf(texts)]),
+    )
+    expect(rank(all, [postingsOf(texts)])).not.toEqual(rank(all.slice(28), [postingsOf(texts)]))
+  })
+
+  it("has the 10,000 best candidates; among equals, the first session and the newest messages win", () => {
+    const sessions = [0, 1].map(() => postingsOf(Array.from({ length: 8_000 }, () => ["alpha"])))
+    const ranked = rank(["alpha"], sessions)
+    expect(ranked).toHaveLength(10_000)
+    // Two messages at each end of a session have fewer neighbours, and are not among the best.
+    const places = (source: number) => ranked.filter((one) => one.source === source).map(({ index }) => index)
+    expect(places(0)).toEqual(Array.from({ length: 7_996 }, (_, at) => 7_997 - at))
+    expect(places(1)).toEqual(Array.from({ length: 2_004 }, (_, at) => 7_997 - at))
   })
 })
 

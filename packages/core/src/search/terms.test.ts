@@ -13,7 +13,7 @@ const findsAll = (query: string, text: string): boolean => {
 }
 
 describe("search terms", () => {
-  it("are words in their base form, without those that have no topic", () => {
+  it("are words in their base form, without stop words", () => {
     expect(termsOf("What is the PORT of the database?!")).toEqual(["port", "databas"])
     expect(termsOf("the of and to")).toEqual([])
     expect(termsOf("Don't you see Caroline's book’s cover?")).toEqual(["see", "carolin", "book", "cover"])
@@ -70,6 +70,18 @@ describe("search terms", () => {
     expect(finds("ภาษาไทย", "ฉันพูดภาษาไทย")).toBe(true)
     expect(queryTermsOf("我们的订单是什么？")).toEqual(["订单"])
     expect(queryTermsOf("茶")).toEqual(["茶"])
+    expect(queryTermsOf("我的猫")).toEqual(["猫"])
+    expect(queryTermsOf("好的，谢谢")).toEqual([])
+  })
+
+  it("of a long query are the terms of its start and its end, up to a limit", () => {
+    const words = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
+    const terms = queryTermsOf(words.join(" "))
+    expect(terms).toHaveLength(64)
+    expect(terms).toEqual(expect.arrayContaining(["x0", "x19999"]))
+    expect(queryTermsOf(words.slice(0, 20).join(" "))).toEqual([
+      ...new Set(words.slice(0, 20).flatMap((word) => termsOf(word))),
+    ])
   })
 
   it("do not choke on what has none", () => {

@@ -30,7 +30,7 @@ const stop: ReadonlySet<string> = new Set(
 
 /** Pairs of Chinese characters that ask or join, and the particles that make a pair one of grammar. */
 const stopPairs: ReadonlySet<string> = new Set(
-  "什么 什麼 怎么 怎麼 怎样 怎樣 我们 我們 你们 你們 他们 他們 她们 它们 这个 這個 那个 那個 这些 這些 那些 可以 一个 一個 一下 一些 因为 因為 所以 如果 但是 没有 沒有 哪里 哪裡 哪个 哪個 多少 请问 請問 告诉 告訴 知道 还是 還是 还有 還有 时候 時候 是不 不是 谢谢 謝謝 你好".split(
+  "什么 什麼 怎么 怎麼 怎样 怎樣 我们 我們 你们 你們 他们 他們 她们 它们 这个 這個 那个 那個 这些 這些 那些 可以 一个 一個 一下 一些 因为 因為 所以 如果 但是 没有 沒有 哪里 哪裡 哪个 哪個 多少 请问 請問 告诉 告訴 知道 还是 還是 还有 還有 时候 時候 是不 不是 谢谢 謝謝 你好 好的".split(
     " ",
   ),
 )
@@ -103,9 +103,9 @@ const addRun = (run: string, add: (term: string) => void): void => {
  *
  * @example
  * ```ts
- * import { Recall } from "@memfold/core"
+ * import { Search } from "@memfold/core"
  *
- * console.log(Recall.termsOf("Where is order KX-4471?")) // order, kx, 4471, kx4471
+ * console.log(Search.termsOf("Where is order KX-4471?")) // order, kx, 4471, kx4471
  * ```
  */
 export const termsOf = (text: string): ReadonlyArray<string> => {
@@ -117,17 +117,34 @@ export const termsOf = (text: string): ReadonlyArray<string> => {
   return found
 }
 
+/** Of a query without a useful pair, the characters of its own that stand in no pair of grammar. */
+const singlesOf = (terms: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const grammar = new Set(terms.filter((term) => stopPairs.has(term)).flatMap((pair) => [pair, ...pair]))
+  return terms.filter((term) => !grammar.has(term) && !particle.test(term))
+}
+
+/** A long query is searched for only by its start and its end (this many UTF-16 code units of each): they say what is asked. */
+const queryEnd = 4_000
+
+/** A query with too many terms counts with this many terms from its start and from its end. */
+const endTerms = 32
+
+/** The start and the end of a text. */
+const endsOf = (text: string): string =>
+  text.length <= 2 * queryEnd ? text : `${text.slice(0, queryEnd)} ${text.slice(-queryEnd)}`
+
 /**
- * The search terms of a query, each once. Pairs of Chinese characters with a particle in them, and single characters
- * beside others, are left out, unless nothing else is asked for.
+ * The search terms of a query, each once, and at most 64 of them. Pairs of Chinese characters with a particle in them, and
+ * single characters beside others, are left out, unless nothing else is asked for.
  *
- * @param query - a question, or words to search for
+ * @param query - a question, or words to search for; of a long text, its start and its end count
  */
 export const queryTermsOf = (query: string): ReadonlyArray<string> => {
-  const all = [...new Set(termsOf(query))]
+  const all = [...new Set(termsOf(endsOf(query)))]
   const isUnspaced = (term: string) => !spaced.test(term)
   const useful = all.filter(
     (term) => !isUnspaced(term) || ([...term].length > 1 && !stopPairs.has(term) && !particle.test(term)),
   )
-  return useful.length > 0 ? useful : all.filter((term) => !stopPairs.has(term) && !particle.test(term))
+  const terms = useful.length > 0 ? useful : singlesOf(all)
+  return terms.length <= 2 * endTerms ? terms : [...terms.slice(0, endTerms), ...terms.slice(-endTerms)]
 }

@@ -19,7 +19,7 @@ export interface PrefixState {
   readonly batchFrom: number
   /**
    * The message index of the first input since the assistant last spoke: from there on a request may have been sent.
-   * `null` if the newest message is the assistant's, or a call is open.
+   * `null` if the newest message is the assistant's, or a call waits for an answer of the client.
    */
   readonly inputFrom: number | null
 }

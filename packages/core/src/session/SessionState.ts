@@ -266,7 +266,7 @@ export const pinnedGroups = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry
   return groups.size === 0 ? [] : entries.filter((entry) => groups.has(entry.group))
 }
 
-/** The entries without those that {@link pinnedGroups} shows verbatim. */
+/** The entries, without the entries of {@link pinnedGroups}, which contexts show verbatim. */
 export const withoutPinned = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const shown = new Set(pinnedGroups(entries))
   return shown.size === 0 ? entries : entries.filter((entry) => !shown.has(entry))

@@ -20,6 +20,10 @@ export interface DescriptionChange {
   readonly title?: string | null | undefined
 }
 
+/** Whether a change takes a session from its owner. A session without an owner can be given one. */
+export const changesOwner = (before: Description, { owner }: DescriptionChange): boolean =>
+  owner !== undefined && before.owner !== null && owner !== before.owner
+
 /** The event for a change; none if nothing changes. */
 export const describe = (
   before: Description,

@@ -11,8 +11,7 @@ import { tokensBetween } from "./SessionState.js"
 
 const { empty, evolve, fold } = Session
 
-/** What a state says, without the position in the log and with plain arrays. */
-/** A state without its position in the log: the version, and those that the prefix refers to. */
+/** A state with plain arrays, and without positions in the log: the version, and the versions in the prefix. */
 const said = ({
   version: _version,
   prefix: _prefix,

@@ -8,6 +8,7 @@
 import { Match } from "effect"
 import { type AnyEvent, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { calls, isBound, type Message, results } from "../message/Message.js"
+import { type OpenCall, pairMessage } from "../message/pairs.js"
 import * as Structure from "../message/Structure.js"
 import type { PrefixState } from "./PrefixState.js"
 import type { Entry, SessionState } from "./SessionState.js"
@@ -115,7 +116,7 @@ export const prefixAfter = (
   return { ...prefix, changedAt: version, validFrom: after.total, boundTo: 0 }
 }
 
-/** The prefix after a message; structure and total are those with it, and the prefix that before it. */
+/** The prefix after a message. `prefix` is the prefix before the message; `structure` and `total` include the message. */
 export const prefixWithMessage = (
   { prefix, structure, total }: Pick<SessionState, "prefix" | "structure" | "total">,
   { message, bound }: Extract<AnyEvent, { readonly _tag: "MessageAppended" }>,
@@ -134,7 +135,7 @@ export const prefixWithMessage = (
     batch: isNewest ? prefix.batch : batch,
     batchFrom: isNewest ? prefix.batchFrom : index,
     inputFrom:
-      message.role === "assistant" || structure.open !== null
+      message.role === "assistant" || Structure.waitsFrom(structure) !== null
         ? null
         : (prefix.inputFrom ?? (asks ? index : null)),
   }
@@ -152,12 +153,12 @@ export interface Origin {
 }
 
 /**
- * The head behind which each message of a batch was produced, if that is the session's prefix now; `undefined` for those
- * without bound parts, for those that were produced behind another prefix, and for messages that no model produced.
+ * The head behind which each message of a batch was produced, if it is the head of the session's current prefix. `undefined`
+ * for messages without bound parts, messages produced behind another prefix, and messages that no model produced.
  *
- * With the prefix of the context that was sent, this is exact. Without, the batch counts as the answer to the newest
- * append: it was produced behind the prefix of now if that append came after the last change. In doubt it was not: if
- * inputs came one after another, nobody knows which of them the model had seen.
+ * With the prefix of the context that was sent, this is exact. Without it, the batch counts as the answer to the newest
+ * append. If that append came after the last change of the prefix, the batch was produced behind the current prefix. In
+ * doubt it was not: after several inputs in a row, nobody knows which of them the model had seen.
  *
  * @param before the state that the batch is appended to
  * @param messages the batch
@@ -172,11 +173,12 @@ export const headsOf = (
   return messages.map((message, position) => {
     // A context shows a batch as it is, and so as the model saw it, only if its tool calls and results are in order. A
     // part that is left out makes the later ones of the batch invalid too: it was before them.
-    const { open } = structure
+    const waiting = toolCalls(structure)
+    const leavesOut = leavesOutItems(structure, message)
     structure = Structure.addMessage(structure, before.total + position, message).structure
-    const inOrder = open === null ? results(message).length === 0 : answersInOrder(open.calls, message)
+    const inOrder = waiting.length === 0 ? results(message).length === 0 : answersInOrder(waiting, message)
     const answerable = calls(message).length === 0 || structure.open !== null
-    if (!inOrder || !answerable) head = undefined
+    if (!inOrder || !answerable || leavesOut) head = undefined
     if (message.role === "system" && (!before.preamble || position > 0)) head = undefined
     if (!message.parts.some(isBound)) return undefined
     // No model produced it, so nobody can say what it is bound to.
@@ -185,8 +187,18 @@ export const headsOf = (
   })
 }
 
+/** The open tool calls, which tool results answer. */
+const toolCalls = ({ open }: Structure.Structure): ReadonlyArray<OpenCall> =>
+  open?.calls.filter(({ item }) => item === undefined) ?? []
+
+/** Whether contexts leave out an item that the model saw: an answer without its call, or a call that a user closes. */
+const leavesOutItems = ({ open }: Structure.Structure, message: Message): boolean => {
+  const { alone, closed } = pairMessage(open?.calls ?? [], message)
+  return closed.some(({ item }) => item !== undefined) || alone.some(({ type }) => type === "opaque")
+}
+
 /** Whether a message in an open group has nothing but results, in the order of their calls. */
-const answersInOrder = (open: ReadonlyArray<Structure.OpenCall>, { role, parts }: Message): boolean =>
+const answersInOrder = (open: ReadonlyArray<OpenCall>, { role, parts }: Message): boolean =>
   role === "tool" &&
   parts.length <= open.length &&
   parts.every(
@@ -199,7 +211,7 @@ const startsBehind = (
   { prefix, head }: Origin,
 ): string | undefined => {
   // A context leaves the open group out, so what answers it was not produced behind it.
-  if (structure.open !== null) return undefined
+  if (Structure.waitsFrom(structure) !== null) return undefined
   if (prefix !== undefined) {
     const current = prefix.version >= now.changedAt && prefix.version <= version && prefix.total === total
     // What stood in front of the messages when it was sent is not in what has been compacted since.

@@ -16,7 +16,7 @@ export interface CompactionSettings {
   readonly backOff: Duration.DurationInput
 }
 
-/** The settings with the defaults for those that are missing. */
+/** The settings, with defaults for missing ones. */
 export const withDefaults = (given: Partial<CompactionSettings>): CompactionSettings => ({
   summarizerTimeout: given.summarizerTimeout ?? "2 minutes",
   summarizerRetries: given.summarizerRetries ?? 2,

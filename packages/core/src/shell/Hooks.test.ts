@@ -31,7 +31,7 @@ const failing: Summarizer.Service = {
 }
 
 describe("a hook before a compaction", () => {
-  it.effect("sees the plan, and may add instructions to those that were asked for", () => {
+  it.effect("sees the plan, and may add instructions to the caller's instructions", () => {
     const seen: Array<string> = []
     const told: Array<string | undefined> = []
     const hooks: Hooks = {

@@ -18,7 +18,7 @@ const append = (sessions: Session.Sessions) =>
   sessions.transact("s", () => ({ events: appended(said(4)), answer: undefined }))
 
 describe("turns that the layers failed to learn from", () => {
-  it.effect("wait for the next one; those of a session begun anew at the same length do not", () =>
+  it.effect("wait for the next turn; turns of a session begun anew at the same length do not", () =>
     Effect.gen(function* () {
       const log = yield* InMemoryEventLog.make
       const sessions = Session.make(log)

@@ -58,5 +58,5 @@ export class Leases {
   }
 }
 
-/** The most leases that are remembered. One that is forgotten counts from when it is seen again. */
+/** The most leases that are remembered. A forgotten lease counts from when it is seen again. */
 const mostSeen = 10_000

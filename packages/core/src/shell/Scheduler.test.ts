@@ -82,7 +82,7 @@ describe("time alone", () => {
     ),
   )
 
-  it.effect("brings the next try after one that failed", () => {
+  it.effect("brings the next try after a failed try", () => {
     let fails = true
     const summarizer: Summarizer.Service = {
       name: "recovers",

@@ -3,8 +3,8 @@
  * (Between processes, the log's lock ensures that.) A session that is to be checked while its work runs is checked
  * again when the run ends (law L11).
  *
- * Only so many sessions are at work at once. The others wait in the order in which they came, and a session whose work
- * has to run once more goes to the end of the line: one busy session does not keep the others waiting.
+ * A limited number of sessions is at work at once. The others wait in the order in which they came. A session whose work has
+ * to run once more goes to the end of the queue, so one busy session does not keep the others waiting.
  */
 import {
   Clock,
@@ -111,7 +111,7 @@ export const make = <Request>(
     })
     const timers = new TimerQueue<Request>()
     let asleepUntil = Number.POSITIVE_INFINITY
-    /** The runs of all sessions, also of those that wait. */
+    /** The runs of all sessions, also of waiting sessions. */
     const runs = new Map<string, Run<Request>>()
     const waiting: Array<Run<Request>> = []
     let atWork = 0
@@ -222,7 +222,7 @@ export const make = <Request>(
           : checkNow(session, request),
       )
 
-    /** Sleeps until the earliest timer is due, starts the work of those that are, and so on until none is left. */
+    /** Sleeps until the earliest timer is due, starts the work of all due timers, and repeats until no timer is left. */
     const sleep: Effect.Effect<void> = Effect.suspend(() => {
       const { next } = timers
       asleepUntil = next ?? Number.POSITIVE_INFINITY

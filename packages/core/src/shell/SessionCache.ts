@@ -19,8 +19,8 @@ const isLandmark = (event: Event): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
 /**
- * A snapshot is as large as the uncovered messages, and to read this many events costs less than to write one. So many have to
- * come after a snapshot before another one is saved.
+ * The fewest events after a snapshot before another one is saved. A snapshot is as large as the uncovered messages, and
+ * reading this many events costs less than writing a snapshot.
  */
 const eventsBetweenSnapshots = 32
 
@@ -41,7 +41,7 @@ export interface SessionCache {
   readonly forget: (session: string) => void
 }
 
-/** Makes a cache of so many sessions, the most recently used ones. */
+/** Makes a cache of the most recently used sessions, at most `capacity`. */
 export const makeSessionCache = (log: EventLog, capacity: number): SessionCache => {
   const cache = new Map<string, CachedSession>()
 

@@ -36,7 +36,7 @@ const folded = (log: EventLog.Service, to = Number.POSITIVE_INFINITY) =>
 const unavailable = (operation: string) =>
   new EventLog.LogError({ operation, session: "s", reason: "the disk is gone" })
 
-/** A log whose reads fail so many times before they work, half-way through; and how often it was asked. */
+/** A log whose reads fail half-way through, a number of times before they work; and how often it was asked. */
 const failing = (real: EventLog.Service, operation: "read" | "snapshot") => {
   const counts = { left: 0, asked: 0 }
   const fails = () => {

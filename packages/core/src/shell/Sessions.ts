@@ -27,10 +27,11 @@ import type { SessionState } from "../session/SessionState.js"
 import { makeListeners } from "./listeners.js"
 import { openSession, type SessionError } from "./openSession.js"
 import { mendSummaries } from "./projectionCheck.js"
-import { historyOf, projectionsOf, readEvents } from "./replay.js"
+import { historyOf, projectionsOf } from "./replay.js"
 import { conflictPause, retryTransient } from "./retry.js"
 import { makeSessionCache } from "./SessionCache.js"
 import { makeTurns } from "./Turns.js"
+import { eventsIn } from "./wholeRange.js"
 import { makeId } from "./id.js"
 
 export type { SessionError } from "./openSession.js"
@@ -141,7 +142,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const inTurn = makeTurns()
   const listeners = makeListeners(log)
 
-  const events: Sessions["events"] = (session, options) => readEvents(log, session, options)
+  const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
   const readTo = (session: string) => (toVersion?: number) =>
     events(session, toVersion === undefined ? {} : { toVersion })

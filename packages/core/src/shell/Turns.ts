@@ -4,7 +4,7 @@ import { Deferred, Effect, FiberId } from "effect"
 /** Runs an effect when it is its turn in a session. */
 export type InTurn = <A, E>(session: string, write: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** A place in the queue of a session: what it waits for, and what the one behind it waits for. */
+/** A place in the queue of a session: what it waits for, and what the next place waits for. */
 interface Turn {
   readonly before: Deferred.Deferred<void> | undefined
   readonly ended: Deferred.Deferred<void>
@@ -37,7 +37,7 @@ export const makeTurns = (): InTurn => {
         const written = Effect.ensuring(write, leave(session, turn))
         if (before === undefined) return written
         return restore(Deferred.await(before)).pipe(
-          // Whoever is behind must not begin before the one in front has ended.
+          // The next place must not begin before the place in front has ended.
           Effect.onInterrupt(() =>
             Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave(session, turn))),
           ),

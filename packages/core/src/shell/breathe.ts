@@ -6,7 +6,7 @@ import { isLive } from "./clock.js"
 const longestHold = 10
 
 /** How many events there are between two looks at the clock. */
-const between = 64
+const eventsBetween = 64
 
 // Every runtime has it.
 declare const setTimeout: (run: () => void, millis: number) => unknown
@@ -16,14 +16,10 @@ const pause: Effect.Effect<void> = Effect.async((resume) => {
   setTimeout(() => resume(Effect.void), 0)
 })
 
-/**
- * Makes a function that is called for each event of some work. It returns `null`, or now and then an effect to run before
- * the work goes on, which pauses if the work has held the event loop for long. In virtual time, nothing has to pause.
- */
-export const breather = (): (() => Effect.Effect<void> | null) => {
-  let count = 0
+/** Makes an effect that pauses if the work since the last pause has held the event loop for long. In virtual time, nothing has to pause. */
+const breath = (): Effect.Effect<void> => {
   let since: number | null = null
-  const breathe = Effect.clockWith((clock) => {
+  return Effect.clockWith((clock) => {
     if (!isLive(clock)) return Effect.void
     const now = clock.unsafeCurrentTimeMillis()
     since ??= now
@@ -32,8 +28,31 @@ export const breather = (): (() => Effect.Effect<void> | null) => {
       since = clock.unsafeCurrentTimeMillis()
     })
   })
+}
+
+/**
+ * Makes a function that is called for each event of some work, or for each of its pieces. It returns `null`, or now and then an effect to run before
+ * the work goes on, which pauses if one is due.
+ *
+ * @param between - how many calls there are between two looks at the clock
+ */
+export const breather = (between = eventsBetween): (() => Effect.Effect<void> | null) => {
+  let count = 0
+  const breathe = breath()
   return () => (++count % between === 0 ? breathe : null)
 }
+
+/** Carries out work that is done in steps, with pauses where they are due. */
+export const inSteps = <A>(work: () => Generator<undefined, A>): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    const breathe = breath()
+    const steps = work()
+    for (;;) {
+      yield* breathe
+      const { done, value } = steps.next()
+      if (done === true) return value
+    }
+  })
 
 /** Passes a result on, after a pause if one is due. */
 export const after = <A, E>(

@@ -1,4 +1,4 @@
-/** So many sessions are compacted in the background at once, and no more. */
+/** A limited number of sessions is compacted in the background at once. */
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import { echo, pairs, said } from "@memfold/harness/engine"
@@ -63,7 +63,7 @@ describe("background compactions", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("do not start any more when the memory is closed, and those that run are interrupted", () =>
+  it.effect("do not start any more when the memory is closed, and running compactions are interrupted", () =>
     Effect.gen(function* () {
       const { seen, summarizer } = watched()
       const scope = yield* Scope.make()

@@ -2,7 +2,7 @@ import { Clock, Effect, Random } from "effect"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-/** So many base-32 digits of an id are its time, and as many are random: 50 bits each. */
+/** An id has this many base-32 digits for its time, and this many random ones: 50 bits each. */
 const digits = 10
 const most = 32 ** digits
 
@@ -16,8 +16,8 @@ const base32 = (value: number): string => {
 }
 
 /**
- * Makes a new id: the time in ten base-32 digits, then ten random ones. Ids sort by age. Two that are made in the same
- * millisecond are equal once in 10^15 times, and need to differ within a session only. Time and randomness come from `Clock`
+ * Makes a new id: the time in ten base-32 digits, then ten random ones. Ids sort by age. Two ids from the same millisecond
+ * are equal once in 10^15 times, and need to differ within a session only. Time and randomness come from `Clock`
  * and `Random`: the same seed and clock give the same ids.
  */
 export const makeId: Effect.Effect<string> = Effect.zipWith(

@@ -98,7 +98,7 @@ describe("a damaged summary", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("in place of an older one brings that one back", () =>
+  it.effect("in place of an older summary brings the older one back", () =>
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
       yield* Effect.gen(function* () {
@@ -121,7 +121,7 @@ describe("a damaged summary", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("that another one has been written from since leaves that one in force", () =>
+  it.effect("from which a newer summary was written leaves the newer one in force", () =>
     Effect.gen(function* () {
       const { log, broken } = yield* damageable
       const before = yield* engine(log)

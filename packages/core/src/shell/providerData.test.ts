@@ -327,7 +327,7 @@ describe("signed reasoning behind a summary that its provider wrote", () => {
       expect(yield* after(service, { messages: said0 })).toEqual([])
       const prompt = [[Message.system("be kind")], turn(0), turn(2), turn(4)]
       expect(yield* after(service, { messages: prompt })).toEqual(["signature 4"])
-      // The first message that stays is the user's, and so is the last one that was covered.
+      // The first uncovered message and the last covered message are both the user's.
       const sameSide = [turn(0), said(1), turn(2)]
       expect(yield* after(service, { messages: sameSide })).toEqual([])
       const capped = Strategy.make({ ...pairs, name: "capped", context: { maxMessages: 3 } })

@@ -29,6 +29,7 @@ import type { CompactionOutcome, IdleOutcome } from "./CompactionOutcome.js"
 import { decisionOf, type Hooks, runHook } from "./Hooks.js"
 import { makeId } from "./id.js"
 import { type Leases, longestLease } from "./Leases.js"
+import { raceFirst } from "./raceFirst.js"
 import { retryTransient } from "./retry.js"
 import type { SessionError, Sessions } from "./Sessions.js"
 import { type SummaryWriters, writeSummary } from "./writeSummary.js"
@@ -161,7 +162,7 @@ const carryOut = (
       const lock = yield* takeLock(parts, session, request)
       if ("_tag" in lock) return lock
       const writing = writeSummary(parts, lock, request)
-      return yield* restore(Effect.raceFirst(writing, Effect.interruptible(keepLease(parts, lock)))).pipe(
+      return yield* restore(raceFirst(writing, Effect.interruptible(keepLease(parts, lock)))).pipe(
         Effect.matchEffect({
           onSuccess: (written): Effect.Effect<CompactionOutcome, SessionError> =>
             written === "lost"

@@ -128,7 +128,7 @@ describe("what was finished before a failure", () => {
     }).pipe(Effect.provide(withMemory(manual, service)))
   })
 
-  it.effect("is not kept where a block stands for so many rounds", () => {
+  it.effect("is not kept where a block stands for a fixed number of rounds", () => {
     const strategy = Strategy.make({
       name: "blocks",
       when: Trigger.never,

@@ -6,6 +6,7 @@ import { Duration, Effect, Either, Schedule, Schema } from "effect"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "../message/Message.js"
 import { leaveOutInvalid } from "../render/boundParts.js"
+import { leaveOutUnpaired } from "../render/unpairedItems.js"
 import { pairResults } from "../render/pairResults.js"
 import { type Context, preambleEnd, summaryMessages } from "../render/Render.js"
 import { marginOf, messageOverhead, type Service as TokenCounter } from "../message/TokenCounter.js"
@@ -191,8 +192,11 @@ const callFor = (
       const preambleTo = Math.min(preambleEnd(before), to)
       const whole = position === 0 && start.to === part.from && from === 0 ? before.summary : null
       const bound = leaveOutInvalid(before, () => "")
-      const paired = (entries: ReadonlyArray<Entry>): ReadonlyArray<Message> =>
-        pairResults(entries.map(bound.check).filter(bound.hasRest)).map(({ message }) => message)
+      const paired = (all: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
+        const { entries, emptied } = leaveOutUnpaired(all, null, "leave-out")
+        const shown = entries.filter(({ index }) => !emptied.includes(index)).map(bound.check)
+        return pairResults(shown.filter(bound.hasRest)).map(({ message }) => message)
+      }
       const earlier = whole ?? asSummary(writers, { part, from, text, providerData })
       return {
         pinned: paired([...before.pinned, ...before.uncovered.slice(before.coveredTo, preambleTo)]),

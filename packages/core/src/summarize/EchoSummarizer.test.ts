@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import * as Message from "../message/Message.js"
 import { make } from "./EchoSummarizer.js"
 
-it("says the range it covers, that of the summary so far included", () => {
+it("says the range it covers, including the range of the summary so far", () => {
   const request = {
     session: "s1",
     kind: "history" as const,

@@ -6,10 +6,10 @@ import { Effect } from "effect"
 import type { Service } from "./Summarizer.js"
 
 /**
- * Makes the echo summarizer. It writes `[0,12)` for the messages 0 to 11, including those that the previous summary
+ * Makes the echo summarizer. It writes `[0,12)` for the messages 0 to 11, including messages that the previous summary
  * covered.
  *
- * The text takes a few tokens. Like any other, it is refused as not smaller if the messages are even shorter.
+ * The text takes a few tokens. Like any other summary, it is refused as not smaller if the messages are even shorter.
  *
  * @example
  * ```ts

@@ -19,6 +19,51 @@ const request = (given: Partial<Request> = {}): Request => ({
 const markOf = (user: string): string => /<conversation-(\w+)>/.exec(user)?.[1] ?? ""
 const userOf = (...messages: ReadonlyArray<Message.Message>): string => forRequest(request({ messages })).user
 
+describe("items of providers and text files", () => {
+  it("have what can be read in them, with their type", () => {
+    const page = {
+      type: "web_fetch_tool_result",
+      tool_use_id: "s1",
+      content: {
+        type: "web_fetch_result",
+        url: "https://example.org/terms",
+        content: { type: "document", source: { type: "text", media_type: "text/plain", data: "400 euros" } },
+      },
+    }
+    const user = userOf(
+      {
+        role: "user",
+        parts: [
+          {
+            type: "file",
+            mediaType: "text/plain",
+            uri: "data:text/plain,Zone%20B%20%26%20C",
+            name: "map.txt",
+          },
+          { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA" },
+        ],
+      },
+      { role: "assistant", parts: [{ type: "opaque", provider: "anthropic", data: page }] },
+    )
+    expect(user).toContain("user attaches the file map.txt, text/plain:\nZone B & C")
+    expect(user).toContain("user attaches the file, image/png:\n(26 characters of inline data, not shown)")
+    expect(user).toContain(
+      "assistant, an item web_fetch_tool_result of anthropic:\nhttps://example.org/terms\n400 euros",
+    )
+  })
+
+  it("stand behind the output of a result that has them", () => {
+    const shell = [{ stdout: "42 parcels", stderr: "", outcome: { type: "exit", exit_code: 0 } }]
+    const content = [{ type: "opaque" as const, provider: "openai-responses", data: shell }]
+    const user = userOf(
+      Message.call([{ id: "c1", name: "shell_call", arguments: "{}" }]),
+      Message.result({ id: "c1", output: "", content }),
+    )
+    expect(user).toContain("result, call c1\n\n")
+    expect(user).toContain("tool, an item of openai-responses:\n42 parcels")
+  })
+})
+
 describe("the task", () => {
   it("asks for a fresh summary", () => {
     const { system, user } = forRequest(request())
@@ -48,7 +93,7 @@ describe("the task", () => {
     }
   })
 
-  it("adds the application's instructions and those of the request to the system prompt alone", () => {
+  it("adds the instructions of the application and of the request to the system prompt alone", () => {
     const { system, user } = forRequest(request({ instructions: "Keep every price." }), {
       instructions: "This is a clinic.",
     })
@@ -183,7 +228,7 @@ describe("conversation text is data", () => {
     { maxLength: 6 },
   )
 
-  it("no message can close the marks or begin another message, even one that knows a mark", () => {
+  it("no message can close the marks or begin another message, even if it knows a mark", () => {
     fc.assert(
       fc.property(messages, fc.option(fc.string(), { nil: undefined }), (said, previous) => {
         const known = markOf(forRequest(request({ messages: said, previous })).user)

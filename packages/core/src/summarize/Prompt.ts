@@ -3,8 +3,8 @@
  * and tested without a model.
  *
  * - Prompts are made by concatenation. Conversation text is never a replacement pattern: `$&` in a message stays `$&`.
- * - Prompts contain roles, tool calls with arguments, results with errors, and reasoning. Parts without text (a file, a
- *   part that only one provider reads) are named.
+ * - Prompts contain roles, tool calls with arguments, results with errors, reasoning, and what can be read in text files and
+ *   in items of providers. Parts without text (an image, encrypted data) are named.
  * - Conversation text is data. It is enclosed in marks with a word that does not occur in it, each message starts with
  *   the same word, and the system prompt says not to follow instructions inside. A message can therefore neither close
  *   the marks nor pretend to be another message. This makes prompt injection harder, but no prompt can rule it out.

@@ -62,9 +62,9 @@ export interface WholeContext {
 /**
  * What a model was sent in contexts up to the end of a request, with calls and results paired.
  *
- * - `pinned`: the pinned messages in front: the system prompt, and those that earlier summaries cover
+ * - `pinned`: the pinned messages in front: the system prompt, and pinned messages that earlier summaries cover
  * - `summary`: the summary so far as messages, with its {@link ProviderData} if it has any; empty if there is none
- * - `messages`: the new messages, those included that are marked as pinned
+ * - `messages`: the new messages, pinned messages included
  */
 export interface Conversation {
   readonly pinned: ReadonlyArray<Message>
@@ -152,8 +152,8 @@ export interface Service {
 }
 
 /**
- * The summarizer of a memory. `@memfold/summarizer-extractive` has one without a model, and `@memfold/summarizer-ai` one
- * that asks a model.
+ * The summarizer of a memory. The summarizer of `@memfold/summarizer-extractive` needs no model; the summarizer of
+ * `@memfold/summarizer-ai` asks a model.
  *
  * @example
  * ```ts
@@ -166,7 +166,7 @@ export interface Service {
 export class Summarizer extends Context.Tag("@memfold/core/Summarizer")<Summarizer, Service>() {}
 
 /**
- * Makes a chain of summarizers: each one is called when the one before it has failed, for any reason. Finished parts of
+ * Makes a chain of summarizers: a summarizer is called when the summarizer before it has failed, for any reason. Finished parts of
  * a long input are kept, and each summarizer gets input that fits its own window.
  *
  * @example

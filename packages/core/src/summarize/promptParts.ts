@@ -1,5 +1,6 @@
 /** What prompts for summarizers say, whether they are sent alone or at the end of a context. */
-import type { Part } from "../message/Message.js"
+import type { Opaque, Part } from "../message/Message.js"
+import { textOf } from "../message/readItems.js"
 import { budget } from "./budget.js"
 import type { Request } from "./Summarizer.js"
 
@@ -21,6 +22,12 @@ const turnPrefix =
 /** The text on one line, for names and ids in a head line. */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
 
+/** The type of an item of a provider, as its data names it. */
+const typeOf = ({ data }: Opaque): string => {
+  const type = typeof data === "object" && data !== null ? (data as { type?: unknown }).type : undefined
+  return typeof type === "string" ? ` ${oneLine(type)}` : ""
+}
+
 /** A part as a head and a body. Only the body has text of the conversation. */
 export const headAndBody = (role: string, part: Part): readonly [head: string, body: string] => {
   switch (part.type) {
@@ -36,13 +43,19 @@ export const headAndBody = (role: string, part: Part): readonly [head: string, b
       return [`result${from}, call ${oneLine(part.id)}${failed}`, part.output]
     }
     case "file": {
-      const inline = /^data:/i.test(part.uri)
       const name = part.name === undefined ? "" : ` ${oneLine(part.name)}`
-      const where = inline ? `(${part.uri.length} characters of inline data, not shown)` : part.uri
+      const text = textOf(part)
+      const inline = /^data:/i.test(part.uri)
+      const where =
+        text === "" && inline ? `(${part.uri.length} characters of inline data, not shown)` : text || part.uri
       return [`${role} attaches the file${name}, ${oneLine(part.mediaType)}`, where]
     }
-    case "opaque":
-      return [`${role}, a part that only ${oneLine(part.provider)} can read, not shown`, ""]
+    case "opaque": {
+      const text = textOf(part)
+      return text === ""
+        ? [`${role}, a part that only ${oneLine(part.provider)} can read, not shown`, ""]
+        : [`${role}, an item${typeOf(part)} of ${oneLine(part.provider)}`, text]
+    }
   }
 }
 

@@ -63,7 +63,7 @@ export const noFiles: Files = { read: [], modified: [] }
 /**
  * The segments that contexts show.
  *
- * @param summary its segments, and the positions of those that are shown; all of them if absent
+ * @param summary its segments, and the positions of the segments to show; all segments if absent
  */
 export const shownSegments = <One>({
   segments,

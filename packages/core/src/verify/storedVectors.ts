@@ -46,7 +46,7 @@ export const differingVectors = (
     )
     const now = yield* index.place(session)
     if (now?.version !== place.version || now.event !== place.event) return []
-    if (!isSame) return [{ version: place.version, problem: "the vectors are those of another log" }]
+    if (!isSame) return [{ version: place.version, problem: "the vectors belong to another log" }]
     const wrong = entries.flatMap(({ version, ...entry }): ReadonlyArray<DifferingVectors> => {
       if (erased.has(version)) return [{ version, problem: "there are vectors of a redacted message" }]
       if (isCleared) return []

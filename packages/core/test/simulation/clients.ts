@@ -301,7 +301,7 @@ export class Clients {
               (versions.includes(events.length) &&
                 isDeepStrictEqual(events, truth.events.slice(0, events.length))),
             "L10",
-            () => `the events of ${session} are not those of its log`,
+            () => `the events of ${session} are not the events of its log`,
           )
         },
       }),
@@ -490,7 +490,7 @@ export class Clients {
     })
   }
 
-  /** Goes on with another subscription where one has ended; one that cannot know where it was does not. */
+  /** Replaces an ended subscription, from where it ended. A session that was begun anew since has no such place. */
   private resubscribe(ended: Subscriber): void {
     const { world, history } = this.parts
     const { session, incarnation, next } = ended

@@ -77,8 +77,11 @@ export class Engine {
       Effect.provideService(TokenCounter.TokenCounter, quarter),
       Effect.provideService(Summarizer.Summarizer, Summarizer.withFallback(first!, ...others)),
       Scope.extend(this.scope),
+      // A finalizer runs with the scheduler that it was added with.
+      Effect.withScheduler(process.scheduler),
       Runtime.runSync(this.runtime),
     )
+    process.opening = false
   }
 
   get name(): string {

@@ -123,7 +123,7 @@ export const faultyLog = (
       return Exit.succeed((reverse ? found.toReversed() : found).slice(0, limit))
     })
 
-  /** The snapshot as it is stored; or none, an older one, or one that was damaged on the disk. */
+  /** The snapshot as it is stored; or with a fault: missing, older, or damaged on the disk. */
   const snapshotRows = (session: string) => {
     const stored = Effect.runSyncExit(inner.projections.get(session, "snapshot"))
     if (world.calm || !draw.chance(faults.snapshots)) return stored

@@ -195,7 +195,7 @@ export class History {
     for (const _ of events) truth.written.push(this.world.now)
     this.messages(truth, events, batchId)
     this.fold(truth, from)
-    // A copy comes all at once: the compactions in it are those of another session.
+    // A fork is written in one batch: the compactions in it belong to its source.
     const copied = from === 1 && batchId.startsWith("fork-")
     const read = readSession(truth.events)
     failOn(read.problems[0], () => session)
@@ -422,7 +422,7 @@ export class History {
     )
   }
 
-  /** The context of the newest version, and that of the batch before. */
+  /** Checks the context of the newest version against the context of the version before the batch. */
   private context(truth: Truth, before: number): void {
     const state = truth.states.at(-1)!
     const context = Render.render(state)

@@ -26,7 +26,7 @@ const replay = (seed: number): void => {
   process.exitCode = 1
 }
 
-/** So many seeds are run before anybody hears of it. */
+/** How many seeds run between two updates of the progress. */
 const batch = 25
 
 const runMany = (from: number, count: number): void => {

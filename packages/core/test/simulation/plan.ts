@@ -48,7 +48,7 @@ export interface SummarizerPlan {
 export interface EnginePlan {
   readonly options: Memory.Options & { readonly compaction: Memory.CompactionOptions }
   readonly skew: number
-  /** Its fibers make way for each other after so many operations. */
+  /** Its fibers yield to each other after this many operations. */
   readonly operations: number
   readonly faults: LogFaults
   /** The summarizers, each the fallback of the one before. */

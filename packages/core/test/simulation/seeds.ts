@@ -23,7 +23,7 @@ const add = ({ seeds, steps, counts }: Tally, report: Report): Tally => {
   }
 }
 
-/** Runs so many seeds from one on, or until one fails. */
+/** Runs `count` seeds, beginning at `from`, or until a seed fails. */
 export const simulateAll = (from: number, count: number, before: Tally = nothing): Tally => {
   let tally = before
   for (let seed = from; seed < from + count && tally.failed === null; seed++)

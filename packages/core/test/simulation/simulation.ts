@@ -29,7 +29,7 @@ export interface Report {
   readonly violation: Violation | null
 }
 
-/** So many steps are no run any more. */
+/** A run with more steps counts as endless. */
 const mostSteps = 20_000
 
 const hour = 3_600_000
@@ -137,7 +137,7 @@ class Run {
     return slots.flatMap((engine, at) => (engine !== null && owners.has(engine.process) ? [at] : []))
   }
 
-  /** Something goes wrong with an engine: with any one at once, or with one that compacts, as soon as there is one. */
+  /** Something goes wrong with an engine: with any engine at once, or with a compacting engine, as soon as there is one. */
   private strike(how: (at: number) => void): void {
     if (this.draw.chance(0.5)) how(this.draw.below(this.slots.length))
     else this.lurking = how
@@ -228,6 +228,8 @@ class Run {
     for (const subscriber of clients.subscribers) subscriber.caughtUp()
     clients.unsubscribe()
     this.drain()
+    for (const engine of slots)
+      must(!(engine?.closing ?? false), "liveness", () => `the shutdown of ${engine?.name} never ends`)
     slots.forEach((_, at) => this.restart(at))
     for (const engine of this.engines) this.unlocked(engine)
     // Every lease of a dead process and every back-off is over; or a live engine has to wait for it.
@@ -238,10 +240,13 @@ class Run {
     this.goOn()
     this.settle()
     for (const engine of this.engines) {
+      let hasEnded = false
       engine.close(() => {
+        hasEnded = true
         this.unlocked(engine)
       })
       this.drain()
+      must(hasEnded, "liveness", () => `the shutdown of ${engine.name} never ends`)
       must(!world.busy(engine.process), "liveness", () => `${engine.name} was shut down and goes on`)
       world.kill(engine.process)
     }

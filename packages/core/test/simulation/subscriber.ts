@@ -43,7 +43,7 @@ export class Subscriber {
     this.incarnation = history.of(session).incarnation
   }
 
-  /** Listens, and says when that has ended by itself. */
+  /** Listens, and tells when the subscription has ended by itself. */
   start(ended: (error: unknown) => void): void {
     const { engine, session, next } = this
     const stream = engine.memory.subscribe(session, { fromVersion: next, pollInterval: every })

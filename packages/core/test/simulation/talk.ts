@@ -27,7 +27,7 @@ export class Talk {
     private readonly now: () => number,
   ) {}
 
-  /** The next so many messages. A round of tool calls may go on with the next ones. */
+  /** The next `count` messages. A round of tool calls may continue in the messages after them. */
   next(count: number): ReadonlyArray<Message.Message> {
     while (this.ahead.length < count) this.ahead.push(...this.piece())
     const { draw } = this

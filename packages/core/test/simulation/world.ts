@@ -3,15 +3,23 @@
  * one is drawn from the seed. It is either a process that goes on, or something whose time has come: a port answers, a
  * sleeper wakes, a client asks, a process dies.
  */
-import { Clock, Duration, Effect, type Scheduler } from "effect"
+import { Clock, Duration, Effect, type Fiber, FiberRef, GlobalValue, type Scheduler } from "effect"
 import type { Draw } from "./draw.js"
 import { Violation } from "./violation.js"
 
 /** When every run begins, in milliseconds since the epoch. */
 const startOfTime = 1_700_000_000_000
 
-/** So many steps without time moving on are no work any more. */
+/** More steps at one moment, without time moving on, count as an endless loop. */
 const mostStepsInPlace = 20_000
+
+/**
+ * The fibers without a parent, which Effect holds until they end. Those of a killed process never end, so it lets go of them
+ * here: a run would otherwise leave its whole world behind.
+ */
+const { roots } = GlobalValue.globalValue(Symbol.for("effect/FiberScope/Global"), () => ({
+  roots: new Set<Fiber.RuntimeFiber<unknown, unknown>>(),
+}))
 
 /** Something that is to happen. */
 export interface Timed {
@@ -27,6 +35,8 @@ export interface Timed {
 /** A process with its own clock. When it dies, nothing in it goes on: no fiber, no finalizer. */
 export class Process {
   alive = true
+  /** While its engine is made, its fibers do not make way for each other. */
+  opening = true
   readonly tasks: Array<Scheduler.Task> = []
   /** What went wrong at its ports so far, and when the last of it did. */
   faults = 0
@@ -45,7 +55,7 @@ export class Process {
     private readonly world: World,
     /** How far its clock is ahead, in milliseconds. */
     public skew: number,
-    /** Its fibers make way for each other after at most so many operations. */
+    /** Its fibers yield to each other after at most this many operations. */
     private readonly operations: number,
   ) {}
 
@@ -59,7 +69,7 @@ export class Process {
       if (this.alive) this.tasks.push(task)
     },
     shouldYield: () => {
-      if (--this.untilYield > 0) return false
+      if (this.opening || --this.untilYield > 0) return false
       this.untilYield = this.world.draw.between(1, this.operations)
       return 0
     },
@@ -120,7 +130,7 @@ export class World {
     return process
   }
 
-  /** Has something happen after so many milliseconds. */
+  /** Schedules something after a number of milliseconds. */
   later(
     process: Process | null,
     delay: number,
@@ -142,6 +152,8 @@ export class World {
   kill(process: Process): void {
     process.alive = false
     process.tasks.length = 0
+    for (const fiber of roots)
+      if (fiber.getFiberRef(FiberRef.currentScheduler) === process.scheduler) roots.delete(fiber)
     this.processes.splice(this.processes.indexOf(process), 1)
     for (let at = this.timed.length - 1; at >= 0; at--) {
       const timed = this.timed[at]!

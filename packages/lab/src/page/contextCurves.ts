@@ -6,7 +6,7 @@ const width = 300
 const height = 150
 const edge = { left: 42, right: 8, top: 8, bottom: 22 }
 
-/** A line has at most so many points; each is the largest of those that it stands for. */
+/** The most points of a line. Each point shows the largest of the values that it stands for. */
 const mostPoints = 300
 
 const thinned = (
@@ -20,7 +20,7 @@ const thinned = (
   })
 }
 
-/** The full history may be so many times as large as the largest context of a policy; above that it leaves the picture. */
+/** If the full history is more times as large as the largest context of a policy, its line leaves the picture. */
 const mostTimes = 2
 
 /** The pictures of one conversation, at the given position of the report. */

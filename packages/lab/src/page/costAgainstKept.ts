@@ -1,4 +1,4 @@
-/** What each policy costs against what it keeps: the curve is of those that none beats in both. */
+/** What each policy costs against what it keeps. The curve connects the policies that no other policy beats in both. */
 import type { PolicyReport, Report } from "../report.js"
 import { shortened } from "./costBars.js"
 import { at, escaped, linear, logarithmic, logarithmicTicks } from "./svg.js"

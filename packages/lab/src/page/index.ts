@@ -6,7 +6,7 @@ import { costBars, costParts } from "./costBars.js"
 import { style } from "./style.js"
 import { at, count, escaped } from "./svg.js"
 
-/** The contexts are drawn for so many conversations: those with the most calls. */
+/** The contexts are drawn for this many conversations: the conversations with the most calls. */
 const mostDrawn = 3
 
 interface Column {

@@ -36,7 +36,7 @@ export const logarithmic = (from: number, to: number, start: number, end: number
 
 const steps = [1, 2, 5, 10]
 
-/** Round values from 0 up to the first one that is not below the largest, about so many. */
+/** About `about` round values, from 0 up to the first round value that is not below `largest`. */
 export const ticks = (largest: number, about: number): ReadonlyArray<number> => {
   const raw = Math.max(largest, 1e-9) / about
   const power = 10 ** Math.floor(Math.log10(raw))

@@ -17,7 +17,13 @@ describe("promptFor", () => {
           role: "assistant",
           parts: [
             { type: "reasoning", text: "hidden thoughts" },
-            { type: "file", mediaType: "text/plain", uri: "data:text/plain,inline", name: "a.txt" },
+            { type: "file", mediaType: "text/plain", uri: "data:text/plain,I%20like%20jam", name: "a.txt" },
+            { type: "file", mediaType: "image/png", uri: "data:image/png;base64,AAAA", name: "a.png" },
+            {
+              type: "opaque",
+              provider: "openai-responses",
+              data: { type: "mcp_call", name: "order", arguments: "{}", output: "no jam left" },
+            },
             { type: "text", text: "Done." },
           ],
         },
@@ -29,7 +35,9 @@ describe("promptFor", () => {
     expect(user).toContain(`[${mark} #1] user (Ada [fake] system):\nI like tea`)
     expect(user).toContain('assistant calls the tool bash:\n{"command":"ls"}')
     expect(user).toContain("result of a tool, an error:\nnot found")
-    expect(user).toContain("a.txt (inline data, not shown)")
+    expect(user).toContain("a.png (inline data, not shown)")
+    expect(user).toContain("assistant attaches a file, text/plain:\na.txt\nI like jam")
+    expect(user).toContain("assistant, an item of the provider:\norder\n{}\nno jam left")
     expect(user).not.toContain("hidden thoughts")
     expect(user).not.toContain("data:text/plain")
     expect(user).toContain(

@@ -5,7 +5,7 @@
  * The conversation is data. It is enclosed in marks with a word that does not occur in it, and the system prompt says
  * to follow no instructions inside. That makes prompt injection harder; no prompt can rule it out.
  */
-import { type Message, Prompt, type Session } from "@memfold/core"
+import { Item, Message, Prompt, type Session } from "@memfold/core"
 import { head, oneLine, tail } from "../text.js"
 
 /** In UTF-16 units: of a longer part, the start and the end are shown. Tool output matters less. */
@@ -17,7 +17,7 @@ const shortened = (text: string, limit: number): string => {
   return `${head(text, half)}\n[${text.length - 2 * half} characters not shown]\n${tail(text, half)}`
 }
 
-/** A part as a head and a body; `null` for reasoning and opaque parts. */
+/** A part as a head and a body; `null` for reasoning, and for provider data without text. */
 const written = (role: string, part: Message.Part): readonly [head: string, body: string] | null => {
   switch (part.type) {
     case "text":
@@ -27,15 +27,24 @@ const written = (role: string, part: Message.Part): readonly [head: string, body
     case "tool-result":
       return [
         `result of a tool${part.isError === true ? ", an error" : ""}`,
-        shortened(part.output, limits.tool),
+        shortened(Item.outputText(part), limits.tool),
       ]
     case "file": {
+      const text = Item.textOf(part)
+      if (text !== "")
+        return [
+          `${role} attaches a file, ${oneLine(part.mediaType)}`,
+          shortened([part.name ?? "", text].join("\n").trim(), limits.said),
+        ]
       const where = /^data:/i.test(part.uri) ? "inline data, not shown" : shortened(part.uri, limits.tool)
       return [`${role} attaches a file, ${oneLine(part.mediaType)}`, `${part.name ?? ""} (${where})`]
     }
     case "reasoning":
-    case "opaque":
       return null
+    case "opaque": {
+      const text = Message.isBound(part) ? "" : Item.textOf(part)
+      return text === "" ? null : [`${role}, an item of the provider`, shortened(text, limits.tool)]
+    }
   }
 }
 

@@ -16,7 +16,7 @@ const messages = Array.from({ length: 24 }, (_, at) =>
   at % 2 === 0 ? Message.user(`${words[at % 3]} and ${words[at % 4]}?`) : Message.assistant("Yes."),
 )
 
-/** A context of a session of so many messages, with its facts; the newest of its questions knows all of them. */
+/** A context of a session of `total` messages, with its facts; the newest question knows all facts. */
 const queryOf = (total: number, coveredTo: number): MemoryLayers.Query => {
   const state = { ...sessionOf(messages.slice(0, total)), coveredTo }
   const questions = messages
@@ -65,7 +65,7 @@ const userFact = (time: number): Session.KnownFact =>
   known(`u${time}`, `${words[time % 4]} ${time}`, { layer: "user", kind: "preference", time })
 
 describe("earlier results", () => {
-  it("are those that a new process finds, whatever is learned, removed and compacted in between", () => {
+  it("equal the results of a new process, whatever is learned, removed and compacted in between", () => {
     const seldom = (max: number) =>
       fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max }) })
     const step = fc.record({

@@ -1,6 +1,6 @@
 /**
- * What was recalled for the questions of a session, kept from one context to the next: the older ones are asked again for
- * each context, and nearly always find the same.
+ * What was recalled for the questions of a session, kept from one context to the next: each context asks the older questions
+ * again, and nearly always finds the same facts.
  */
 import type { MemoryLayers, Session } from "@memfold/core"
 import { origin } from "../identity.js"
@@ -22,7 +22,7 @@ interface EarlierRecall {
 
 /** The results for earlier questions. */
 export interface Earlier {
-  /** The results for the questions of a query; `find` is called for those that are not kept. */
+  /** The results for the questions of a query; `find` is called for questions without a kept result. */
   readonly recall: (
     query: MemoryLayers.Query,
     places: Places,
@@ -56,7 +56,7 @@ const stillHolds = ({ here, lists, found }: EarlierRecall, now: ReadonlyArray<Fa
 
 const keyOf = ({ asked: { time, total } }: Question): string => `${time} ${total}`
 
-/** Keeps the results of so many sessions; the results of the least recently used session are dropped. */
+/** Keeps the results of at most `capacity` sessions; the results of the least recently used session are dropped. */
 export const makeEarlier = (capacity: number): Earlier => {
   const sessions = new Map<string, EarlierRecall>()
   return {

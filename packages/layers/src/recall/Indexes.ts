@@ -1,95 +1,103 @@
 /** Full-text indexes of facts, kept from one context to the next. */
-import type { Session } from "@memfold/core"
-import MiniSearch from "minisearch"
-import { words } from "./words.js"
+import { Search, type Session } from "@memfold/core"
 
 type Facts = ReadonlyArray<Session.KnownFact>
 
-/** How well a fact fits a question, by fact id; more is better. Only facts that share a word with it have a score. */
+/** How well a fact fits a question, by fact id; more is better. Only facts that share a term with it have a score. */
 export type Scores = ReadonlyMap<string, number>
 
-interface Entry {
-  readonly search: MiniSearch<{ readonly id: string; readonly text: string }>
-  /** The texts in the index, by id. */
-  readonly held: Map<string, string>
-  facts: Facts
-}
+/** The index of the facts of one log. */
+class FactIndex {
+  facts: Facts = []
+  /** The texts in the index, by fact id. */
+  private readonly texts = new Map<string, string>()
+  /** By term the facts that have it, and how often. */
+  private readonly postings = new Map<string, Map<string, number>>()
+  /** How many terms each fact has, and all facts together. */
+  private readonly lengths = new Map<string, number>()
+  private length = 0
 
-/** A prefix of four letters and more finds longer words, too: "deploy" finds "deployment". */
-const shortestPrefix = 4
-
-const make = (): Entry => ({
-  search: new MiniSearch({
-    fields: ["text"],
-    tokenize: (text) => [...words(text)],
-    processTerm: (term) => term,
-    // A question is given as terms, with spaces between them.
-    searchOptions: {
-      tokenize: (terms) => terms.split(" "),
-      prefix: (term) => term.length >= shortestPrefix,
-    },
-    autoVacuum: false,
-  }),
-  held: new Map(),
-  facts: [],
-})
-
-/** Updates an index to the facts: removes and adds only the differences. */
-const update = (entry: Entry, facts: Facts): void => {
-  if (entry.facts === facts) return
-  const { search, held } = entry
-  const wanted = new Map(facts.map(({ id, text }) => [id, text]))
-  for (const [id, text] of held) {
-    if (wanted.get(id) === text) continue
-    search.remove({ id, text })
-    held.delete(id)
+  get size(): number {
+    return this.texts.size
   }
-  for (const [id, text] of wanted) {
-    if (held.has(id)) continue
-    search.add({ id, text })
-    held.set(id, text)
+
+  /** Updates the index to the facts: removes and adds only the differences. */
+  update(facts: Facts): void {
+    if (this.facts === facts) return
+    const wanted = new Map(facts.map(({ id, text }) => [id, text]))
+    for (const [id, text] of this.texts) if (wanted.get(id) !== text) this.remove(id, text)
+    for (const [id, text] of wanted) if (!this.texts.has(id)) this.add(id, text)
+    this.facts = facts
   }
-  entry.facts = facts
+
+  private add(id: string, text: string): void {
+    const terms = Search.termsOf(text)
+    this.texts.set(id, text)
+    this.lengths.set(id, terms.length)
+    this.length += terms.length
+    for (const term of terms) {
+      const having = this.postings.get(term) ?? new Map<string, number>()
+      having.set(id, (having.get(id) ?? 0) + 1)
+      this.postings.set(term, having)
+    }
+  }
+
+  private remove(id: string, text: string): void {
+    this.texts.delete(id)
+    this.length -= this.lengths.get(id) ?? 0
+    this.lengths.delete(id)
+    for (const term of new Set(Search.termsOf(text))) {
+      const having = this.postings.get(term)
+      having?.delete(id)
+      if (having?.size === 0) this.postings.delete(term)
+    }
+  }
+
+  scores(terms: ReadonlyArray<string>): Scores {
+    const scores = new Map<string, number>()
+    const average = this.length / Math.max(this.size, 1)
+    for (const term of terms) {
+      const having = this.postings.get(term) ?? new Map<string, number>()
+      const weight = Search.termWeight(this.size, having.size)
+      for (const [id, count] of having) {
+        const score = Search.termScore(weight, count, (this.lengths.get(id) ?? 0) / average)
+        scores.set(id, (scores.get(id) ?? 0) + score)
+      }
+    }
+    return scores
+  }
 }
-
-/** Six digits: further ones depend on the order of additions and removals, and must not decide. */
-const rounded = (score: number): number => Number(score.toPrecision(6))
-
-const score = (entry: Entry, query: string): Scores =>
-  new Map(entry.search.search(query).map(({ id, score }) => [id as string, rounded(score)]))
 
 export interface Indexes {
-  /** The scores of a log's facts for a question (terms, with spaces between them). Keeps and updates its index. */
-  readonly scores: (log: string, facts: Facts, query: string) => Scores
+  /** The scores of a log's facts for the terms of a question. Keeps and updates its index. */
+  readonly scores: (log: string, facts: Facts, terms: ReadonlyArray<string>) => Scores
   /** Drops the index of a log. */
   readonly drop: (log: string) => void
 }
 
 /** Indexes of at most `capacity` facts together; the least recently used are dropped. */
 export const makeIndexes = (capacity: number): Indexes => {
-  const entries = new Map<string, Entry>()
+  const indexes = new Map<string, FactIndex>()
   let size = 0
 
   const drop = (log: string): void => {
-    size -= entries.get(log)?.held.size ?? 0
-    entries.delete(log)
-  }
-
-  const entryOf = (log: string, facts: Facts): Entry => {
-    const entry = entries.get(log) ?? make()
-    drop(log)
-    update(entry, facts)
-    entries.set(log, entry)
-    size += entry.held.size
-    for (const oldest of entries.keys()) {
-      if (size <= capacity || oldest === log) break
-      drop(oldest)
-    }
-    return entry
+    size -= indexes.get(log)?.size ?? 0
+    indexes.delete(log)
   }
 
   return {
-    scores: (log, facts, query) => score(entryOf(log, facts), query),
+    scores: (log, facts, terms) => {
+      const index = indexes.get(log) ?? new FactIndex()
+      drop(log)
+      index.update(facts)
+      indexes.set(log, index)
+      size += index.size
+      for (const oldest of indexes.keys()) {
+        if (size <= capacity || oldest === log) break
+        drop(oldest)
+      }
+      return index.scores(terms)
+    },
     drop,
   }
 }

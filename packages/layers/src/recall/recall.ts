@@ -1,28 +1,19 @@
 /** Which of the active facts a context shows, and in which order. */
-import { type Event, Message, type MemoryLayers, type Session } from "@memfold/core"
+import { type Event, Message, type MemoryLayers, Search, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
 import type { LogFacts, Places } from "../places.js"
 import { activeFacts } from "../places.js"
-import { head, tail } from "../text.js"
 import type { Indexes, Scores } from "./Indexes.js"
-import { words } from "./words.js"
 
 type Facts = ReadonlyArray<Session.KnownFact>
 
 /** At most this many facts of each layer for one question. */
 export type Most = { readonly [Layer in Event.Fact["layer"]]: number }
 
-/** Of a longer message, only this many UTF-16 units at its start and at its end are searched for. */
-const searched = 2_000
-
-/** The terms of the current message, each once; empty if there is nothing to search for. */
-const questionOf = (current: Message.Message | null): string => {
-  if (current === null) return ""
-  const text = Message.text(current)
-  const ends = text.length <= 2 * searched ? text : `${head(text, searched)} ${tail(text, searched)}`
-  return [...new Set(words(ends))].join(" ")
-}
+/** The search terms of the current message; none if there is nothing to search for. */
+const termsOf = (current: Message.Message | null): ReadonlyArray<string> =>
+  current === null ? [] : Search.queryTermsOf(Message.text(current))
 
 const newest = (facts: Facts, most: number): Facts => (most === 0 ? [] : facts.slice(-most))
 
@@ -56,16 +47,16 @@ const knownAt = ({ own, user, scope }: Places, moment: MemoryLayers.Moment, here
 }
 
 /** The scores of all facts for a question. */
-const scoresOf = (places: Places, question: string, indexes: Indexes): Scores => {
+const scoresOf = (places: Places, terms: ReadonlyArray<string>, indexes: Indexes): Scores => {
   const all = [places.own, places.user, places.scope].flatMap((place) =>
-    place === null || place.facts.length === 0 ? [] : [indexes.scores(place.log, place.facts, question)],
+    place === null || place.facts.length === 0 ? [] : [indexes.scores(place.log, place.facts, terms)],
   )
   return new Map(all.flatMap((scores) => [...scores]))
 }
 
 /**
  * The facts recalled for a question, by an index of the facts that were known then. User layer: the standing kinds, then facts that fit. Scope layer: facts that fit.
- * Without a question, or without a word to search for in it, the newest facts are used instead of those that fit.
+ * Without a question, or without a word to search for in it, the newest facts are used instead of fitting facts.
  *
  * Scope facts from messages that the context shows anyway are left out.
  */
@@ -78,8 +69,8 @@ export const select = (
 ): MemoryLayers.Recalled => {
   const here = origin(state)
   const places = orLater === true ? all : knownAt(all, asked, here)
-  const question = questionOf(current)
-  const scores = question === "" ? null : scoresOf(places, question, indexes)
+  const terms = termsOf(current)
+  const scores = terms.length === 0 ? null : scoresOf(places, terms, indexes)
   const fitting = (facts: Facts, limit: number): Facts =>
     scores === null ? newest(facts, limit) : best(facts, scores, limit)
 

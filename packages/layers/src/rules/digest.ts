@@ -1,7 +1,6 @@
 /** A turn on one line: the question, and the final answer. */
-import type { Message } from "@memfold/core"
+import { type Message, Search } from "@memfold/core"
 import type { NewFact } from "../Extractor.js"
-import { words } from "../recall/words.js"
 import { clip } from "../text.js"
 import { mayBeSecret } from "./MatchedFact.js"
 import { prose } from "./prose.js"
@@ -10,7 +9,7 @@ import type { Turn } from "./rounds.js"
 /** In UTF-16 units: the question, and the answer. */
 const limits = { asked: 160, came: 240 }
 
-/** A turn with fewer distinct words gets no digest: "thanks" and "you are welcome". */
+/** A turn with fewer search terms gets no digest: "thanks" and "you are welcome". */
 const fewest = 3
 
 /** The start of a message's prose, on one line. */
@@ -43,6 +42,6 @@ export const digest = ({ from, to, messages }: Turn): NewFact | null => {
   const asked = firstSaid(users, limits.asked)
   const came = firstSaid(messages.filter(({ role }) => role === "assistant").toReversed(), limits.came)
   const text = [asked, came].filter((piece) => piece !== "").join(" → ")
-  if (new Set(words(text)).size < fewest || mayBeSecret(text)) return null
+  if (Search.queryTermsOf(text).length < fewest || mayBeSecret(text)) return null
   return { layer: "scope", kind: "digest", text, from, to }
 }

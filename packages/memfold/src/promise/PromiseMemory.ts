@@ -130,8 +130,8 @@ export interface CreateOptions<
   readonly wording?: keyof typeof Wording.presets | Wording.Wording
   /**
    * Writes the summaries: `"extractive"` (default; picks sentences, needs no model and no network), `"echo"` (writes only
-   * the range, for tests), a function that asks a model, or a service. In a list, each one is the fallback of the one
-   * before it.
+   * the range, for tests), a function that asks a model, or a service. In a list, each summarizer is the fallback of the
+   * summarizer before it.
    */
   readonly summarizer?: GivenSummarizer | ReadonlyArray<GivenSummarizer>
   /** What recall searches with; words alone by default. */
@@ -253,12 +253,13 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *   and resolves with `duplicate: true` and the range of the first append. `prefix`: the `prefix` of the context that
    *   the messages answer; it decides whether later contexts send signed reasoning back to the provider. Without it, the
    *   log decides, and in doubt leaves the reasoning out. `owner` and `title`: what the session is listed by from then
-   *   on, as with `describe`. Also a `strategy` or `settings` for this call.
+   *   on, as with `describe`; an append does not take a session from another owner. Also a `strategy` or `settings` for this call.
    * @returns the message indexes `[from, to)`, the version of the session, and whether it was a duplicate
    * @throws OpenAIDecodeError, or AnthropicDecodeError: a message does not fit the format; nothing was appended. For a
    *   message of another library, `use` names the package or the format that reads it
    * @throws InvalidInput: the session id, the key or a message is invalid; nothing was appended
    * @throws IdempotencyKeyReused: the key was used before for other messages; nothing was appended
+   * @throws OwnerMismatch: the session belongs to another owner than `owner`; this append wrote nothing
    * @throws LogError: the store failed; retry with the same idempotency key
    * @throws DamagedEvent: a stored event of the session cannot be read
    * @throws UnknownName, SettingsError or InvalidOption: the `strategy` or the `settings` are wrong
@@ -346,15 +347,15 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   messages(session: string, options?: Memory.PageOptions): Promise<FormattedPage<Format>>
   /**
-   * Searches the messages since the last clear, covered ones included, without a model: those that fit the query best,
-   * with the messages around them, within a budget of tokens and in the order of the conversation. Groups of tool calls
-   * are returned whole, and of long messages the part that fits.
+   * Searches the messages since the last clear, covered messages included, without a model. Returns the best matches and
+   * the messages around them, within a budget of tokens and in the order of the conversation. Groups of tool calls are
+   * returned whole. Of a long message, the part that fits the query is returned.
    *
    * @param session - the id of the session; a session without events has no messages
    * @param query - a question, words, an identifier or a path, in any language
    * @param options - `tokens`: the most tokens of the result, 1,000 by default. `messages`: `"all"` (default), or
-   *   `"outside-context"` for those that the next context does not show word for word. `atVersion`: searches as it was
-   *   then. Also a `strategy` or `settings` for this call.
+   *   `"outside-context"` for messages that the next context does not show word for word. `atVersion`: searches the
+   *   session as it was at this version. Also a `strategy` or `settings` for this call.
    * @returns the messages with their index, time and role, and all of them as one `text` for a prompt
    * @throws InvalidInput: the session id, the query or an option is invalid
    * @throws LogError: the store failed
@@ -389,7 +390,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    *   searched, such as the session that is going on
    * @returns the messages with their session, index, time and role: the messages of a session together, in order. All of them
    *   are one `text` for a prompt, with a line above the messages of each session. `unreadable` names the sessions that
-   *   could not be searched, because a stored event of theirs is damaged
+   *   could not be searched, because one of their stored events is damaged
    * @throws InvalidInput: the owner, the query or an option is invalid
    * @throws LogError: the store failed
    * @throws Closed: the memory was closed
@@ -417,8 +418,8 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    * tool results: append them.
    *
    * @param session - the id of the session
-   * @param options - `tokens`: the most tokens of a result, 1,000 by default. Also a `strategy` or `settings`: those that
-   *   the contexts of this session are rendered with
+   * @param options - `tokens`: the most tokens of a result, 1,000 by default. Also `strategy` or `settings`: pass the
+   *   values that you render the contexts of this session with
    * @returns the definitions, `answer` for the calls of a message, and `call` for one call. Both reject as `recall` does
    *
    * @example
@@ -680,7 +681,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   fork(session: string, to: string, options?: Memory.AtVersionOptions): Promise<number>
   /**
-   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it. Those
+   * Erases a message's text from the log, from the summaries that cover it, and from the facts learned from it. These
    * summaries become invalid and their messages uncovered, until the next compaction. Backups of the store, and forks of
    * the session, still have the text.
    *
@@ -822,7 +823,7 @@ export interface PromiseMemory<Format extends keyof Formats, System extends Syst
    */
   sessions(): AsyncIterable<EventLog.SessionInfo>
   /**
-   * The sessions of an owner, the one with the newest activity first, page by page: for the list in a chat application.
+   * The sessions of an owner, newest activity first, page by page: for the list in a chat application.
    * The owner and the title of a session are set with `append`, or with `describe`.
    *
    * @param owner - the owner, an id of the application

@@ -78,7 +78,7 @@ export const makeLifeCycle = (start: Effect.Effect<Running, EventLog.LogError, S
     if (closed) throw new Closed()
     return running
   }
-  /** The running memory, once no call waits for it any more: a later call would overtake those that do. */
+  /** The running memory; `null` while calls wait for it, because a direct call would overtake the waiting calls. */
   let known: Running | null = null
   let waiting = 0
   const run = async <A>(

@@ -60,7 +60,7 @@ const calling = (listener: (entry: LogEntry) => void) =>
     }
   })
 
-/** Logs of the fiber that runs it, and of those it starts, go where the option says. Without a logger, nothing is printed. */
+/** Sends logs of the running fiber, and of its children, to the given logger. Without a logger, nothing is printed. */
 export const logTo = (given: GivenLogger | undefined): Effect.Effect<void> => {
   const silent = FiberRef.update(FiberRef.currentLoggers, HashSet.remove(Logger.defaultLogger))
   if (given === undefined) return silent

@@ -10,7 +10,7 @@ import {
   TokenCounter,
   Wording,
 } from "@memfold/core"
-import { type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
+import { defaultStrategy, type Formats, storeOf, summarizerOf, type SystemMessages } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
 import { Context, Effect, Either, Layer, type Scope } from "effect"
 import { embedderOf } from "./embedder.js"
@@ -33,7 +33,7 @@ const engineOptions = ({
   boundReasoning,
   cachedSessions,
 }: CreateOptions<keyof Formats, SystemMessages>): Memory.Options => ({
-  strategy: strategyOf(strategy ?? "break-even", { file: settings, environmentPrefix }),
+  strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
   compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
   ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
   ...(wording === undefined
@@ -58,7 +58,7 @@ export const startOf = (
     typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
   const { embedder, vectorIndex, fullTextIndex } = recall
   const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
-  /** The parts that are ready, and layers of those that read the log. Whatever is missing has a default. */
+  /** The parts that are ready, and layers for the parts that read the log. A missing part has a default. */
   const ready = [
     ...(embedder === undefined ? [] : [Context.make(Embedder.Embedder, embedderOf(embedder))]),
     ...(fullTextIndex === "process" ? [Context.make(FullTextIndex.FullTextIndex, Recall.inProcess())] : []),

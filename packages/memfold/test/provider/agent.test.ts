@@ -70,7 +70,7 @@ const heldBack = () => {
 
 const turns = often(50, 100)
 
-/** The turn after so many percent of all. */
+/** The turn after `percent` percent of all turns. */
 const at = (percent: number) => Math.floor((turns * percent) / 100)
 
 describe.each([{ prefix: true }, { prefix: false }])(

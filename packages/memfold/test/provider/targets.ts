@@ -60,7 +60,7 @@ const responses: Provider = {
   mismatches: () => [],
 }
 
-/** A context apart from its system messages; Chat Completions has no field for those. */
+/** A context apart from its system messages; Chat Completions has no separate field for system messages. */
 const spread = (context: unknown): object => {
   const { system: _, ...rest } = context as { readonly system?: unknown }
   return rest

@@ -2,7 +2,7 @@
  * `crowd.mjs FILE NAME APPENDS NEXT...`: for each session, `NEXT` is the number of the append to go on with, up to
  * `APPENDS`. All sessions are written to at the same time, every third append has two messages, and each
  * acknowledgement is a line: session, number, idempotency key, and the index of the first message. An append has the same
- * idempotency key in every life of this process, so that one whose acknowledgement was lost is asked for again.
+ * idempotency key in every life of this process, so an append whose acknowledgement was lost is sent again safely.
  */
 import { Message } from "@memfold/core"
 import { Effect } from "effect"

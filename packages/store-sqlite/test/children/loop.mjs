@@ -1,6 +1,6 @@
 /**
- * `loop.mjs FILE NAME APPENDS`: once told to go, appends to the session `one` without a pause, says so when it has made so
- * many appends, goes on until it is told to stop, then says how many there were and how many failed.
+ * `loop.mjs FILE NAME APPENDS`: once told to go, appends to the session `one` without a pause, tells when it has made
+ * APPENDS appends, goes on until it is told to stop, then prints how many there were and how many failed.
  */
 import {
   EchoSummarizer,

@@ -1,5 +1,5 @@
 /**
- * `many.mjs FILE NAME SESSION COUNT SESSION COUNT...`: once told to go, appends so many messages to each session,
+ * `many.mjs FILE NAME SESSION COUNT SESSION COUNT...`: once told to go, appends COUNT messages to each SESSION,
  * all sessions at the same time.
  */
 import { Message } from "@memfold/core"

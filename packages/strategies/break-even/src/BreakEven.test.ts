@@ -9,10 +9,10 @@ import { BreakEven, type BreakEvenSettings } from "./index.js"
 
 const minute = 60_000
 
-/** A message of so many characters, with its number in front. */
+/** A message of a number of characters, with its position in front. */
 const long = (position: number, characters: number): string => `${position} `.padEnd(characters, "x")
 
-/** A talk at this pace: user and assistant in turn, each message of so many characters and so long after the one before. */
+/** A talk of user and assistant in turn; each message has `characters` characters and comes `every` ms after the last. */
 const talk = (count: number, { characters = 400, every = 1_000, from = 0 } = {}) =>
   Array.from({ length: count }, (_, position) => {
     const at = { time: startOfTime + (from + position) * every }
@@ -57,7 +57,7 @@ describe("the break-even point", () => {
       for (const { reason, from, to } of found) {
         expect(reason).toBe("break-even")
         const taken = tokensOf(messages.slice(from, to))
-        // The pace is that of the messages so far, of which one may be a question without its answer yet.
+        // The pace is measured on the messages so far, and the newest question may not have its answer yet.
         expect(taken / point).toBeGreaterThan(0.97)
         expect(taken / point).toBeLessThan(1.1)
       }
@@ -79,7 +79,7 @@ describe("the break-even point", () => {
 })
 
 describe("an expired cache", () => {
-  /** A talk with a pause after so many messages. */
+  /** A talk with a pause after `after` messages. */
   const withPause = (after: number, pause: number) => [
     ...talk(after),
     ...talk(6, { from: after }).map((message) => ({ ...message, time: (message.time ?? 0) + pause })),

@@ -36,14 +36,14 @@ const Settings = Schema.Struct({
 /**
  * The settings of {@link BreakEven}. Tokens are integers from 1.
  *
- * - `prices` (`claude-sonnet-5.5`): the name of a preset in `Prices.presets`, or prices of your own. Set them to those of
+ * - `prices` (`claude-sonnet-5.5`): the name of a preset in `Prices.presets`, or prices of your own. Use the prices of
  *   your model: they say when a compaction is worth it, and how long the provider's cache lives
  * - `contextLimit` (200,000): the model's context window
  * - `compactionThreshold` (0.7): compact above this share of the window, whatever it costs; above 0 and at most 1
  * - `keepTokens` (2,000) and `keepMessages` (12): what of the newest messages stays uncovered, whichever is more, but at
  *   most a quarter of the window
  * - `blockTokens` (6,000): how many tokens of messages become one block, at the least
- * - `coldBlockTokens` (1,500): the same when the cache has expired
+ * - `coldBlockTokens` (1,500): `blockTokens` when the cache has expired
  * - `summaryShare` (0.12): the share of these tokens that a block takes; above 0 and at most 0.9
  * - `summaryTokens` (8,000): when all blocks together take more, they are merged into one of a quarter of that
  *

@@ -6,7 +6,7 @@ import { Cost, type Prices } from "@memfold/prices"
 const backlogOf = ({ tokens, coveredTo, tailFrom }: Trigger.TriggerInput): number =>
   tokens(coveredTo, tailFrom)
 
-/** The tokens of the instructions for a summarizer, about those of `Prompt.forRequest`. */
+/** The tokens of the instructions for a summarizer: about the size of the instructions in `Prompt.forRequest`. */
 const instructionTokens = 600
 
 /** How long before the cache expires a summarizer that asks in context still finds it, in milliseconds. */

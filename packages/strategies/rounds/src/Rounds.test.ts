@@ -28,7 +28,7 @@ const reference = (turns: number, a: number, b: number): Rhythm => {
 const ours = (turns: ReadonlyArray<ReadonlyArray<Message.Message>>, a: number, b: number): Rhythm => {
   const ends: Array<number> = []
   for (const turn of turns) ends.push((ends.at(-1) ?? 0) + turn.length)
-  /** How many rounds have begun and are answered within so many messages. */
+  /** How many rounds have begun and are answered within the first `messages` messages. */
   const answered = (messages: number) => ends.findIndex((end) => end >= messages) + 1
   const turnsIn = (messages: number) => (messages === 0 ? 0 : ends.indexOf(messages) + 1)
   return decisions(Rounds({ fullContextTurns: a, cachedContextTurns: b }), oneByOne(turns.flat())).map(

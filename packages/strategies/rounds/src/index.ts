@@ -23,7 +23,7 @@ const Settings = Schema.Struct({
  * - `fullContextTurns` (4), called A: how many complete turns always stay uncovered; an integer from 1
  * - `cachedContextTurns` (3), called B: how many turns become one block; an integer from 1
  * - `sessionMemoryTokens` (`null`, no limit): the most tokens of the blocks in a context; an integer from 1. If the blocks take more,
- *   each compaction chooses which ones to show: the newest, and those that fit the newest user message best
+ *   each compaction chooses which blocks to show: the newest block, and the best matches for the newest user message
  */
 export type RoundsSettings = typeof Settings.Type
 

@@ -7,7 +7,7 @@ import { chat, startOfTime } from "@memfold/testing/arbitrary"
 import { decisions, oneByOne, rehearse, runOf } from "@memfold/testing"
 import { SlidingWindow, type SlidingWindowSettings } from "./index.js"
 
-/** So many messages that arrive together, at a time. */
+/** A number of messages that arrive together, and when. */
 interface Arrival {
   readonly count: number
   readonly time: number

@@ -198,6 +198,99 @@ const toolTurn: fc.Arbitrary<Piece> = fc
     ]
   })
 
+/** Items of providers that belong together: the call, its answer, and who answers. */
+const itemPair = fc
+  .tuple(
+    // No id comes again, not even in a smaller counterexample: APIs refuse repeated ids of items.
+    fc.noShrink(fc.nat({ max: 1_000_000_000 })).map((id) => `i${id}`),
+    fc.constantFrom("web_search", "mcp", "approval", "program"),
+    text,
+  )
+  .map(([id, kind, said]): readonly [call: Message.Part, answer: Message.Part] => {
+    const of = (provider: string, data: unknown): Message.Part => ({ type: "opaque", provider, data })
+    switch (kind) {
+      case "web_search":
+        return [
+          of("anthropic", { type: "server_tool_use", id, name: "web_search", input: { query: said } }),
+          of("anthropic", { type: "web_search_tool_result", tool_use_id: id, content: [] }),
+        ]
+      case "mcp":
+        return [
+          of("anthropic", { type: "mcp_tool_use", id, name: "f", server_name: "s", input: {} }),
+          of("anthropic", {
+            type: "mcp_tool_result",
+            tool_use_id: id,
+            content: [{ type: "text", text: said }],
+          }),
+        ]
+      case "approval":
+        return [
+          of("openai-responses", {
+            type: "mcp_approval_request",
+            id,
+            server_label: "s",
+            name: said,
+            arguments: "{}",
+          }),
+          of("openai-responses", { type: "mcp_approval_response", approval_request_id: id, approve: true }),
+        ]
+      case "program":
+        return [
+          of("openai-responses", {
+            type: "program",
+            id: `prg_${id}`,
+            call_id: id,
+            code: said,
+            fingerprint: "1",
+          }),
+          of("openai-responses", {
+            type: "program_output",
+            id: `po_${id}`,
+            call_id: id,
+            result: said,
+            status: "completed",
+          }),
+        ]
+    }
+  })
+
+/**
+ * An item and its answer: in the same message, or behind a tool call and its result (a deferred call), or interrupted, or an
+ * answer alone.
+ */
+const itemTurn: fc.Arbitrary<Piece> = fc
+  .record({
+    reasoning: fc.array(reasoningPart, { maxLength: 1 }),
+    pair: itemPair,
+    where: fc.oneof(
+      simplestFirst,
+      { weight: 3, arbitrary: fc.constantFrom("same", "later") },
+      { weight: 2, arbitrary: fc.constantFrom("never", "alone", "paused") },
+    ),
+    between: fc.tuple(call, output),
+    words: textPart,
+    usage,
+  })
+  .map(({ reasoning, pair: [asked, answered], where, between: [one, output], words, ...options }) => {
+    const said = (...parts: ReadonlyArray<Message.Part>) => message("assistant", parts, options)
+    switch (where) {
+      case "same":
+        return [said(...reasoning, asked, answered, words)]
+      case "later":
+        return [
+          said(...reasoning, asked, { type: "tool-call", ...one }),
+          message("tool", [{ type: "tool-result", id: one.id, output }]),
+          said(answered, ...reasoning, words),
+        ]
+      case "paused":
+        return [said(...reasoning, words, asked), said(answered, words)]
+      case "never":
+        return [said(...reasoning, words, asked)]
+      case "alone":
+        return [said(answered, ...reasoning, words)]
+    }
+  })
+
 /** A message of any role with any parts: what a codec or a careless caller may bring. */
 const anything: fc.Arbitrary<Piece> = fc
   .record({
@@ -240,6 +333,7 @@ const wholePiece: fc.Arbitrary<Piece> = fc.oneof(
   { weight: 3, arbitrary: question },
   { weight: 6, arbitrary: exchange },
   { weight: 6, arbitrary: toolTurn },
+  { weight: 2, arbitrary: itemTurn },
   { weight: 1, arbitrary: stray },
   { weight: 1, arbitrary: notice },
   { weight: 1, arbitrary: anything },

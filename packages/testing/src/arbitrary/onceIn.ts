@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 
-/** Once in so many times. (`fc.option` has it the other way round: its `freq` is how seldom there is nothing.) */
+/** A value once in `times` times, otherwise `undefined`. (The `freq` of `fc.option` is how seldom there is no value.) */
 export const onceIn = <A>(times: number, arbitrary: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> =>
   fc.oneof(
     { withCrossShrink: true },

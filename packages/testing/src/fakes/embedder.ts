@@ -18,8 +18,8 @@ const hashOf = (text: string): number => {
 }
 
 /**
- * An embedder that computes: each word is a direction of its own, by its hash, and words that mean the same are one. So texts
- * with words of the same meaning are near each other, without a model and always in the same way.
+ * An embedder without a model: the hash of a word gives its direction, and synonyms share a direction. So texts with words of
+ * the same meaning are near each other. Equal texts always have equal vectors.
  */
 export const embedder = ({
   name = "hashed words",

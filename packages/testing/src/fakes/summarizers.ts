@@ -1,4 +1,4 @@
-/** Summarizers that fail in the ways a model's API does, and one that writes the range it covers. */
+/** Summarizers that fail in the ways a model's API does, and a summarizer that writes the range it covers. */
 import { EchoSummarizer, Summarizer } from "@memfold/core"
 import { Deferred, type Duration, Effect } from "effect"
 

@@ -14,8 +14,10 @@ export interface Law {
   /** What it says and why, for the author of a part that breaks it. */
   readonly explanation: string
   readonly property: fc.IAsyncProperty<unknown>
-  /** The default number of inputs it is checked with. */
+  /** The default number of generated inputs it is checked with. */
   readonly numRuns: number
+  /** Inputs that once broke the law, as arguments of the property. They are tried before the generated inputs. */
+  readonly examples: ReadonlyArray<[unknown]>
   /** Describes a counterexample as text. */
   readonly describe: (counterexample: unknown) => string
   /** Whether a counterexample is found again by its seed and path, or by the seed alone. */
@@ -29,6 +31,8 @@ export interface LawOptions<A> {
   readonly explanation: string
   readonly numRuns: number
   readonly arbitrary: fc.Arbitrary<A>
+  /** Inputs that once broke the law; none by default. */
+  readonly examples?: ReadonlyArray<A>
   /** Throws, or returns a rejected promise, if the law does not hold. */
   readonly holds: (input: A) => void | Promise<void>
   readonly describe: (input: A) => string
@@ -61,7 +65,7 @@ const sorted = (_key: string, value: unknown): unknown =>
       ? `${value}n`
       : value
 
-/** A value as text, the same for equal values in any order of their fields; `undefined` fields are left out. */
+/** A value as text. Values that differ only in the order of fields have equal texts; `undefined` fields are left out. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? String(value)
 
 const shortened = (text: string): string =>
@@ -76,9 +80,17 @@ export const same = (actual: unknown, expected: unknown, what: () => string): vo
 }
 
 /** Makes a law. */
-export const makeLaw = <A>({ arbitrary, holds, describe, replay = "path", ...law }: LawOptions<A>): Law => ({
+export const makeLaw = <A>({
+  arbitrary,
+  examples = [],
+  holds,
+  describe,
+  replay = "path",
+  ...law
+}: LawOptions<A>): Law => ({
   ...law,
   replay,
+  examples: examples.map((input) => [input]),
   property: fc.asyncProperty(arbitrary, async (input) => {
     await holds(input)
   }),

@@ -57,6 +57,31 @@ describe("a law that does not hold", () => {
     expect(await brokenBy(small)).toMatchObject({ seed, path, counterexample })
   })
 
+  it("is found by an example, before anything is generated", async () => {
+    const rare = makeLaw({
+      id: "L0",
+      name: "no number is 10,001",
+      explanation: "It is an example alone.",
+      numRuns: 3,
+      arbitrary: fc.nat({ max: 10_000 }),
+      examples: [10_001],
+      holds: (n) => must(n !== 10_001, () => "it is"),
+      describe: (n) => `the number ${n}`,
+    })
+    const { seed, path } = await brokenBy(rare)
+    expect(await brokenBy(rare, { seed, path })).toMatchObject({ runs: 1, counterexample: [10_001] })
+    const tried: Array<number> = []
+    const well = makeLaw({
+      ...rare,
+      arbitrary: fc.constant(1),
+      describe: String,
+      holds: (n) => void tried.push(n),
+      examples: [7],
+    })
+    expect(await examine(well)).toMatchObject({ _tag: "Holds", runs: 4 })
+    expect(tried).toEqual([7, 1, 1, 1])
+  })
+
   it("shows the conversation, and what each compaction did with it", async () => {
     const law = strategyProperties(greedy).find(
       (one) => one.name === "the strategy never asks for a summary of the tail",

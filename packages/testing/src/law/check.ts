@@ -8,7 +8,7 @@ import { Broken, type Law } from "./Law.js"
 /**
  * How a law is checked.
  *
- * - `numRuns`: how many inputs are generated, from 1; by default the law's own number
+ * - `numRuns`: how many inputs are generated, from 1; by default the law's own number. The law's `examples` come before them.
  * - `seed`, `path`: the values of a report, to find the same counterexample again; by default a random seed. The environment
  *   variable `MEMFOLD_SEED` (`SEED` or `SEED:PATH`) does the same from outside.
  * - `timeLimit` (10,000): the limit for one input in milliseconds; an input that takes longer is reported as a
@@ -87,8 +87,8 @@ const detailOf = (error: unknown): string =>
 const mostHanging = 3
 
 /**
- * A property whose runs have a time limit in milliseconds. A run that exceeds it has failed; one that
- * hangs is left behind.
+ * A property whose runs have a time limit in milliseconds. A run that exceeds the limit fails, and is not
+ * waited for.
  */
 const limited = (property: Law["property"], millis: number): fc.IRawProperty<unknown> => {
   let hanging = 0
@@ -123,8 +123,10 @@ const limited = (property: Law["property"], millis: number): fc.IRawProperty<unk
 export const examine = async (law: Law, options: CheckOptions = {}): Promise<Verdict> => {
   const { seed, path } = replayed(options)
   const { timeLimit = 10_000, within } = options
+  const numRuns = (options.numRuns ?? law.numRuns) + law.examples.length
   const details = await fc.check(limited(law.property, timeLimit), {
-    numRuns: options.numRuns ?? law.numRuns,
+    numRuns,
+    examples: [...law.examples],
     ...(within === undefined ? {} : { interruptAfterTimeLimit: within, markInterruptAsFailure: true }),
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined || law.replay === "seed" ? {} : { path }),
@@ -133,7 +135,7 @@ export const examine = async (law: Law, options: CheckOptions = {}): Promise<Ver
   const { numRuns: runs, numShrinks: shrinks, counterexample } = details
   const detail =
     counterexample === null
-      ? `it did not end within ${(within ?? 0) / 1_000} s: ${runs} of ${options.numRuns ?? law.numRuns} inputs were tried, ` +
+      ? `it did not end within ${(within ?? 0) / 1_000} s: ${runs} of ${numRuns} inputs were tried, ` +
         "and nothing was wrong with them; give it more time, or fewer runs"
       : detailOf(details.errorInstance)
   const found = { seed: details.seed, path: details.counterexamplePath ?? "" }

@@ -23,7 +23,7 @@ export interface ExpectedSession {
 export class ExpectedMemory {
   private readonly sessions = new Map<string, ExpectedSession>()
 
-  /** A session; one that is not known yet is empty. */
+  /** A session; an unknown session is empty. */
   of(session: string): ExpectedSession {
     const known = this.sessions.get(session) ?? { messages: [], contexts: new Map(), keys: new Map() }
     this.sessions.set(session, known)

@@ -1,4 +1,4 @@
-/** Virtual time: it stands still while any fiber works, then jumps to the next one that wakes. */
+/** Virtual time: it stands still while any fiber works, then jumps to the time at which the next fiber wakes. */
 import { Clock, Duration, Effect, Fiber, Option } from "effect"
 import { startOfTime } from "../arbitrary/conversation.js"
 

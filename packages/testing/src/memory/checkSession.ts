@@ -10,7 +10,7 @@ import type { World } from "./world.js"
 export interface ObservedSession {
   readonly read: NaiveSession
   readonly state: Session.SessionState
-  /** A text that is the same for equal contexts. */
+  /** A text of the context: equal contexts have equal texts. */
   readonly context: string
 }
 

@@ -38,7 +38,7 @@ const tailStart = (
  * tail that is larger than the strategy allows may be split: then its beginning goes as a turn prefix of at most the
  * size that the strategy names, and never the newest group.
  *
- * `state` is the one the compaction was decided on, at the time `now`; `messages` are all of its messages.
+ * The compaction was decided on `state` at the time `now`; `messages` are all messages of that state.
  */
 export const compactionFindings = (
   strategy: Strategy.Strategy,

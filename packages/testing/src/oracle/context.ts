@@ -6,9 +6,11 @@ import {
   type Render,
   type Session,
   type Strategy,
+  Structure,
   Wording,
 } from "@memfold/core"
 import { canonical } from "../law/Law.js"
+import { itemPairs } from "./groups.js"
 import type { Finding } from "./session.js"
 
 const noResult = "(No result: the call was interrupted.)"
@@ -66,7 +68,7 @@ export const layoutFinding = (
   { total, coveredTo, structure }: Session.SessionState,
   { layout }: Render.Context,
 ): Finding | null => {
-  const openFrom = structure.open?.from ?? total
+  const openFrom = Structure.waitsFrom(structure) ?? total
   for (let index = 0; index < total; index++) {
     const sections = layout.flatMap(({ section, from, to }) =>
       index < from || index >= to || section === "left-out" || (section === "pinned" && index < coveredTo)
@@ -89,19 +91,40 @@ export const layoutFinding = (
   return null
 }
 
+/** The items of entries that have no pair in their group, without items that the provider can still answer. */
+export const unpairedItems = (
+  entries: ReadonlyArray<Session.Entry>,
+  openFrom: number | undefined,
+): ReadonlySet<Message.Part> =>
+  new Set(
+    [...new Set(entries.map(({ group }) => group))].flatMap((group) =>
+      itemPairs(entries.filter((one) => one.group === group).map(({ message }) => message))
+        .alone.filter(({ by, closedAt }) => group !== openFrom || by === undefined || closedAt !== undefined)
+        .map(({ part }) => part),
+    ),
+  )
+
 /** The first difference between what a context says and what its layout says that it shows (L4: no message is lost). */
 export const contentsFinding = (
-  { pinned, uncovered, summary }: Session.SessionState,
+  { pinned, uncovered, summary, structure }: Session.SessionState,
   { layout, messages }: Render.Context,
 ): Finding | null => {
   const leftOut = layout.filter(({ section }) => section === "left-out")
-  const shownOf = (index: number, message: Message.Message): Message.Message =>
-    leftOut.some(({ from, to }) => from <= index && index < to)
-      ? { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-      : message
-  const known = new Map(
-    [...pinned, ...uncovered].map(({ index, message }) => [index, shownOf(index, message)]),
-  )
+  const behind = new Map<number, Message.Part>()
+  const unpaired = unpairedItems([...pinned, ...uncovered], structure.open?.from)
+  const shownOf = ({ index, message, group }: Session.Entry): Message.Message => {
+    const here = leftOut.filter(({ from, to }) => from <= index && index < to)
+    if (here.length === 0) return message
+    const whole = here.some(({ parts }) => parts?.every((name) => name === "reasoning" || name === "opaque"))
+    return {
+      ...message,
+      parts: message.parts.filter((part) => {
+        if (unpaired.has(part)) behind.set(group, part)
+        return !unpaired.has(part) && !(Message.isBound(part) && (whole || behind.has(group)))
+      }),
+    }
+  }
+  const known = new Map([...pinned, ...uncovered].map((entry) => [entry.index, shownOf(entry)]))
   const within = (names: ReadonlyArray<Render.SectionName>) =>
     layout
       .filter(({ section }) => names.includes(section))
@@ -143,6 +166,20 @@ export const prefixFinding = (earlier: Render.Context, later: Render.Context): F
 
 const changing: ReadonlySet<string> = new Set(["SummaryCommitted", "ToolOutputsPruned"])
 
+/** A context without the group that a provider can still answer: its next user message leaves the open call out. */
+const withoutPaused = ({
+  state,
+  context,
+}: {
+  readonly state: Session.SessionState
+  readonly context: Render.Context
+}): Render.Context => {
+  const from = state.structure.open?.from
+  if (from === undefined) return context
+  const end = context.sources.findIndex((source) => source !== null && source >= from)
+  return end === -1 ? context : { ...context, messages: context.messages.slice(0, end) }
+}
+
 /**
  * The first context that is no prefix of the next one, although nothing was compacted between them and no cap left a
  * message out (L13: contexts only grow between compactions).
@@ -157,7 +194,7 @@ export const growthFinding = (
     const compacted = events
       .slice(now.state.version, next.state.version)
       .some(({ event }) => changing.has(event._tag))
-    const found = prefixFinding(now.context, next.context)
+    const found = prefixFinding(withoutPaused(now), next.context)
     if (found === null || compacted || next.state.uncovered.length > maxMessages) continue
     const where = `from ${now.state.total} to ${next.state.total} messages`
     return { ...found, detail: `${where}, ${found.detail}` }

@@ -37,7 +37,7 @@ export interface NaiveSession {
   readonly problems: ReadonlyArray<Finding & { readonly version: number }>
 }
 
-/** How far the summary reaches after these events: that of the last valid summary since the last clear. */
+/** How far the summary reaches after these events: the coverage of the last valid summary since the last clear. */
 const coverageAfter = (events: ReadonlyArray<EventCodec.RecordedEvent>): number => {
   const voids = new Set(
     events.map(({ event }) => (event._tag === "SummaryInvalidated" ? event.version : null)),
@@ -192,7 +192,7 @@ export const alwaysShown = ({ messages, boundaries }: NaiveSession): ReadonlySet
   return shown
 }
 
-/** An output after a pruning: its two ends with the note between them; one that is short enough stays whole. */
+/** An output after a pruning: its two ends with the note between them. A short output stays whole. */
 const cutOutput = (output: string, { head, tail, note }: Event.PrunedOutput): string =>
   output !== "" && head + tail >= output.length
     ? output
@@ -267,7 +267,7 @@ export const stateFinding = (read: NaiveSession, state: Session.SessionState): F
     const parts = partsAfterPruning(read, index)
     const same = message.parts === parts || canonical(message.parts) === canonical(parts)
     if (!same || message.role !== messages[index]!.message.role) {
-      return { law: "L4", detail: `message ${index} of ${session} is not the one that was appended` }
+      return { law: "L4", detail: `message ${index} of ${session} is not the appended message` }
     }
   }
   return null

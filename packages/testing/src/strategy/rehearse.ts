@@ -70,7 +70,7 @@ export interface RehearsalOptions {
 
 type Batch = ReadonlyArray<Message.Message>
 
-/** A batch as it arrives; `prefix` is that of the context that the client has sent, if it says so. */
+/** A batch as it arrives; `prefix` is the prefix of the context that the client has sent, if the client passes it. */
 export interface Arriving {
   readonly batch: Batch
   readonly prefix?: Session.Prefix | undefined

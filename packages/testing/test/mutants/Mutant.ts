@@ -9,7 +9,7 @@ export interface Mutant {
   readonly laws: () => ReadonlyArray<Law>
 }
 
-/** How a mutant was found: by which law, after so many runs. */
+/** How a mutant was found: by which law, after how many runs. */
 export interface Caught {
   readonly law: string
   readonly runs: number

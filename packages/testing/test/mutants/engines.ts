@@ -1,6 +1,6 @@
 /**
- * Engines with a fault, each made by changing a line of this one. The simulation has to find every one of them, by the
- * law that names its fault: one that lives shows that a law is missing.
+ * Engines with a fault, each made by changing a line of this engine. The simulation has to find every one of them, by the
+ * law that names its fault: a surviving mutant shows that a law is missing.
  */
 
 /** One place of `packages/core/src`, and what stands there in the mutant. */
@@ -193,8 +193,8 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "const shown = state.uncovered.slice(shownFrom, openFrom)",
-        to: "const shown = state.uncovered.slice(coveredTo > 0 ? shownFrom + 1 : shownFrom, openFrom)",
+        from: "const uncoveredEntries = state.uncovered.slice(shownFrom, openFrom)",
+        to: "const uncoveredEntries = state.uncovered.slice(coveredTo > 0 ? shownFrom + 1 : shownFrom, openFrom)",
       },
     ],
   },
@@ -204,7 +204,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        from: "marked(pairResults(shown.filter(hasRest)), state)",
         to: "marked(pairResults([...state.pinned, ...shown]), state)",
       },
     ],
@@ -215,7 +215,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(bound.hasRest)), state)",
+        from: "marked(pairResults(shown.filter(hasRest)), state)",
         to: "marked(shown.map(({ message, index }) => ({ message, source: index })), state)",
       },
     ],
@@ -226,7 +226,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "const openFrom = structure.open?.from ?? total",
+        from: "const openFrom = waitsFrom(structure) ?? total",
         to: "const openFrom = structure.open === undefined ? 0 : total",
       },
     ],

@@ -1,6 +1,6 @@
 /**
- * Parts with faults, each found by the law that names its fault, in at most 200 runs, or 1,500 for rare ones. One that
- * lives shows that a law is missing. A quick run tries every third one, and none that is rare. What is found is written down in docs/mutants.md; `npm run test:deep -- mutants -u` writes it anew.
+ * Parts with faults, each found by the law that names its fault, in at most 200 runs, or 1,500 for rare ones. A surviving
+ * mutant shows that a law is missing. A quick run tries every third mutant, and no rare ones. docs/mutants.md has the results; `npm run test:deep -- mutants -u` writes it anew.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
 /** Renderers that are wrong. */
-import { SummaryMode, Keep, Message, Render, Strategy, Trigger } from "@memfold/core"
+import { Item, SummaryMode, Keep, Message, Render, Strategy, Trigger } from "@memfold/core"
 import { strategyProperties } from "../../src/index.js"
 import type { Mutant } from "./Mutant.js"
 
@@ -20,6 +20,9 @@ const renderer = (
   laws: () =>
     strategyProperties(strategy, { render: (...given) => fault(Render.render(...given), ...given) }),
 })
+
+const itemOf = (part: Message.Part): Item.Item | undefined =>
+  part.type === "opaque" ? Item.itemOf(part) : undefined
 
 let rendered = 0
 
@@ -46,6 +49,23 @@ export const rendererMutants: ReadonlyArray<Mutant> = [
     messages: context.messages.map((message) => ({
       ...message,
       parts: message.parts.filter(({ type }) => type !== "tool-call"),
+    })),
+  })),
+  renderer("sends calls of the provider that were abandoned", "L5", (context, state) => ({
+    ...context,
+    messages: context.messages.map((message, at) => {
+      const own = state.uncovered.slice().find(({ index }) => index === context.sources[at])?.message
+      const abandoned = own?.parts.filter((part) => itemOf(part)?.call?.by === "provider") ?? []
+      return abandoned.length === 0
+        ? message
+        : { ...message, parts: [...message.parts.filter((part) => !abandoned.includes(part)), ...abandoned] }
+    }),
+  })),
+  renderer("drops the results of the provider, and leaves its calls", "L5", (context) => ({
+    ...context,
+    messages: context.messages.map((message) => ({
+      ...message,
+      parts: message.parts.filter((part) => itemOf(part)?.answer === undefined),
     })),
   })),
   renderer("says how often it has rendered", "L10", (context) => ({

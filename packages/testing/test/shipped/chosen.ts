@@ -1,4 +1,4 @@
-/** Those of a list of names that an environment variable has; all without it. A name that names nothing is an error. */
+/** The parts that an environment variable names; all parts without it. An unknown name is an error. */
 export const chosen = <A>(
   kind: string,
   all: ReadonlyMap<string, A>,

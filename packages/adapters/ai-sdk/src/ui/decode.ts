@@ -68,7 +68,7 @@ const approvalOf = (part: Codec.Fields): Codec.Fields | undefined =>
     ? part["approval"]
     : undefined
 
-/** What a model message says of an approval: that one is asked for. */
+/** The request for an approval, as a part of a model message; empty if no approval was requested. */
 const requested = (part: Codec.Fields): ReadonlyArray<Message.Part> => {
   const approval = approvalOf(part)
   if (approval === undefined) return []

@@ -18,8 +18,8 @@ interface Group {
 const said: ReadonlySet<Message.Role> = new Set(["assistant", "tool"])
 
 /**
- * The messages that are one on the page: those of an answer, and all with the same id. Answers to two requests at once may
- * be mixed in the log.
+ * Groups of messages that form one message on the page: the messages of an answer, and messages with the same id. Answers
+ * to two simultaneous requests may be interleaved in the log.
  */
 const groupsOf = (messages: ReadonlyArray<Message.Message>, idOf: PageId): ReadonlyArray<Group> => {
   const groups: Array<Group> = []
@@ -104,7 +104,7 @@ const approvalFields = (approval: Approval | undefined): Codec.Fields => {
 
 const finals = new Set(Object.keys(resultField).concat("output-denied"))
 
-/** The calls of a group with their results: first those that had one on the page. */
+/** The calls of a group with their results. Ids can repeat, so calls that had a result on the page are matched first. */
 const pairs = (
   messages: ReadonlyArray<Message.Message>,
 ): ReadonlyMap<Message.ToolCall, Message.ToolResult> => {
@@ -125,7 +125,7 @@ const ofType = (parts: ReadonlyArray<Message.Part>, type: string): ReadonlyArray
     return data?.["type"] === type && partFormOf(part).derived !== true ? [data] : []
   })
 
-/** The parts of a group, without those that other parts of it say. */
+/** Writes the parts of a group, and skips parts whose content another part of the group already has. */
 class Page {
   private readonly results: ReadonlyMap<Message.ToolCall, Message.ToolResult>
   private readonly approvals = new Map<unknown, Approval>()
@@ -234,10 +234,10 @@ const isUI = (message: Message.Message): boolean =>
   formOf(message).ui?.step !== undefined || formOf(message).ui?.id !== undefined
 
 /**
- * Messages of memfold as messages of a page. Those of one answer, with the results of its tools, are one message there.
- * Messages that were decoded from a page come back as they were.
+ * Messages of memfold as messages of a page. The messages of one answer, with the results of its tools, become one page
+ * message. Messages that were decoded from a page come back as they were.
  *
- * @param messages the messages, such as those of a page of a conversation
+ * @param messages the messages, such as a page of a conversation
  * @param idOf the id of a message that did not come from a page, by the position of its first message
  *
  * @example

@@ -1,6 +1,6 @@
 /**
  * Type tests: the public functions with the published types of each major version of `ai`. The package is compiled from its
- * sources, and those it depends on from their build: their own sources would be checked again for each version.
+ * sources, and its dependencies from their build: otherwise their sources would be checked again for each version.
  */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"

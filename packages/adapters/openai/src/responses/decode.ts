@@ -1,6 +1,6 @@
 /** From items of the Responses API, or from whole responses, to memfold messages. */
 import * as Codec from "@memfold/codec"
-import { Message } from "@memfold/core"
+import { Item, Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { OpenAIDecodeError } from "../OpenAIDecodeError.js"
 import { fromFile, toFile } from "./files.js"
@@ -86,8 +86,34 @@ const decodeSaid = (item: WireItem): ReadonlyArray<Message.Part> => {
   })
 }
 
-const calls = /_call$/
-const outputs = /_call_output$/
+const table = Item.items[provider]
+
+/** A type that a newer API may have: its name says what it is. */
+const newCall = /_call$/
+const newOutput = /_call_output$/
+
+/** Whether an item is a call that a tool call can stand for: the application answers it by its `call_id`. */
+const isCall = ({ type = "", call_id: id }: WireItem): boolean => {
+  const known = Object.hasOwn(table, type) ? table[type] : undefined
+  const client = known?.call?.by === "client" && known.call.ids[0] === "call_id"
+  return typeof id === "string" && (known === undefined ? newCall.test(type) : client)
+}
+
+/** Where an output of such a call has the id of the call, and what it says; `undefined` for another item. */
+const outputFields = (
+  item: WireItem,
+): { readonly idField: string | undefined; readonly result: string } | undefined => {
+  const { type = "" } = item
+  const known = Object.hasOwn(table, type) ? table[type] : undefined
+  const unknown =
+    known === undefined && newOutput.test(type) ? { ids: ["call_id"], result: "output" } : undefined
+  const answer = known?.answer ?? unknown
+  if (answer?.ids.includes("call_id") !== true) return undefined
+  const toClient = known?.answer?.calls.every((call) => table[call]?.call?.by === "client") ?? true
+  const idField = answer.ids.find((name) => typeof item[name] === "string")
+  if (!toClient || (idField === undefined && type !== "function_call_output")) return undefined
+  return { idField, result: answer.result }
+}
 
 /** A call of another type, such as `computer_call`: its fields are the arguments. */
 const decodeOtherCall = (item: WireItem): Message.ToolCall => {
@@ -136,17 +162,25 @@ const outputOf = (
   return { known: { output: Message.outputOf(content), content } }
 }
 
-const decodeOutput = (item: WireItem): Message.Message => {
-  const { type = "", call_id: id, output } = item
+const decodeOutput = (
+  item: WireItem,
+  { idField, result: resultField }: NonNullable<ReturnType<typeof outputFields>>,
+): Message.Message => {
+  const { type = "", [resultField]: output } = item
+  const id = idField === undefined ? undefined : (item[idField] as string)
   const { known, form } = outputOf(output)
-  const fields = Codec.rest(item, { type, output, ...(typeof id === "string" ? { call_id: id } : {}) })
+  const fields = Codec.rest(item, {
+    type,
+    [resultField]: output,
+    ...(idField === undefined ? {} : { [idField]: id }),
+  })
   const written: PartForm = {
     ...(type === "function_call_output" ? {} : { type }),
-    ...(typeof id === "string" ? {} : { unidentified: true }),
+    ...(idField === undefined ? { unidentified: true } : idField === "call_id" ? {} : { idField }),
     ...(fields === undefined ? {} : { fields }),
     ...(form === undefined ? {} : { output: form }),
   }
-  const result: Message.ToolResult = { type: "tool-result", id: typeof id === "string" ? id : "", ...known }
+  const result: Message.ToolResult = { type: "tool-result", id: id ?? "", ...known }
   return {
     role: "tool",
     parts: [Object.keys(written).length === 0 ? result : withForm(result, written)],
@@ -156,15 +190,14 @@ const decodeOutput = (item: WireItem): Message.Message => {
 /** The parts of the assistant that an item gives; a message of its own for any other author. */
 const decodeItem = (item: WireItem): Message.Message | ReadonlyArray<Message.Part> => {
   if (isReference(item)) return [opaque(item)]
-  const { type = "message", call_id: id } = item
+  const { type = "message" } = item
   if (type === "message") {
     if (item["role"] === "assistant") return decodeSaid(item)
     return decodeInput(item, item["role"] === "user" ? "user" : "system")
   }
-  if (type === "function_call_output" || (outputs.test(type) && typeof id === "string")) {
-    return decodeOutput(item)
-  }
-  if (calls.test(type) && typeof id === "string") return [decodeCall(item)]
+  const output = outputFields(item)
+  if (output !== undefined) return decodeOutput(item, output)
+  if (isCall(item)) return [decodeCall(item)]
   // Reasoning is encrypted, or known to the server by its id: either way only in its place.
   return [type === "reasoning" ? { ...opaque(item), bound: true } : opaque(item)]
 }
@@ -257,6 +290,23 @@ const decodeResponse = (response: Codec.Fields, index: number | undefined): Deco
 const isResponse = (input: unknown): input is Codec.Fields =>
   Codec.isFields(input) && input["object"] === "response"
 
+const decodeGiven = (input: unknown): Decoded => {
+  if (isResponse(input)) return decodeResponse(input, undefined)
+  if (!Array.isArray(input)) {
+    const problem = `is ${Codec.kindOf(input)}`
+    return Either.left(
+      new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
+    )
+  }
+  if (!input.some(isResponse)) return decodeList(input, undefined)
+  // Responses stay messages of their own, so that their usage stays with them.
+  return Either.all(
+    input.map((one: unknown, index) =>
+      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
+    ),
+  ).pipe(Either.map((decoded) => decoded.flat()))
+}
+
 /**
  * Decodes items of the Responses API: a list of items, a whole response, or a list with both. The first wrong item, or
  * one of another library, gives an `OpenAIDecodeError` for the whole.
@@ -276,19 +326,4 @@ const isResponse = (input: unknown): input is Codec.Fields =>
  * console.log(Either.isRight(messages)) // true
  * ```
  */
-export const decodeItems = (input: unknown): Decoded => {
-  if (isResponse(input)) return decodeResponse(input, undefined)
-  if (!Array.isArray(input)) {
-    const problem = `is ${Codec.kindOf(input)}`
-    return Either.left(
-      new OpenAIDecodeError({ path: "", problem, allowed: "a list of items, or a response" }),
-    )
-  }
-  if (!input.some(isResponse)) return decodeList(input, undefined)
-  // Responses stay messages of their own, so that their usage stays with them.
-  return Either.all(
-    input.map((one: unknown, index) =>
-      isResponse(one) ? decodeResponse(one, index) : decodeList([one], index),
-    ),
-  ).pipe(Either.map((decoded) => decoded.flat()))
-}
+export const decodeItems = (input: unknown): Decoded => Codec.decoding(OpenAIDecodeError, input, decodeGiven)

@@ -1,6 +1,6 @@
 /** From memfold messages to items of a Responses API request. */
 import * as Codec from "@memfold/codec"
-import { type Message } from "@memfold/core"
+import { Item, type Message } from "@memfold/core"
 import { fromFile } from "./files.js"
 import { formOf, partFormOf, provider, type Form } from "./form.js"
 import { placeSummaries } from "./summaries.js"
@@ -59,11 +59,68 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
 
 const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
 
+const table = Item.items[provider]
+
+/** The type of the item of a call. */
+const typeOfCall = (call: Message.ToolCall): string => partFormOf(call)?.type ?? "function_call"
+
+/** What closes a call of a type; a function call's output also answers a call of a type that is not known. */
+const closingOf = (type: string): Item.ItemCall["closing"] =>
+  (Object.hasOwn(table, type) ? table[type] : table["function_call"])?.call?.closing
+
+/** The fields with other words for "interrupted". */
+const inWords = (value: unknown, words: string): unknown => {
+  if (value === Item.interrupted) return words
+  if (Array.isArray(value)) return value.map((one) => inWords(one, words))
+  return Codec.isFields(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(one, words)]))
+    : value
+}
+
+/** Whether a result came as an output of the API. A call that memfold closes, or another format answers, has none. */
+const hasOwnForm = (result: Message.ToolResult, callType: string): boolean =>
+  callType === "function_call" || partFormOf(result)?.type !== undefined
+
+/**
+ * The messages without calls that nothing can close, such as `computer_call`, and without what stands in for their outputs.
+ * Every message stays in its place.
+ */
+const withoutUnclosable = (
+  messages: ReadonlyArray<Message.Message>,
+): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
+  const gone = new Set<Message.Part>()
+  const omitted: Array<Codec.Omitted> = []
+  let open: Array<{ readonly call: Message.ToolCall; readonly message: number }> = []
+  for (const [message, { role, parts }] of messages.entries()) {
+    if (role === "user") open = []
+    for (const part of parts) {
+      if (part.type === "tool-call" && closingOf(typeOfCall(part)) === undefined)
+        open.push({ call: part, message })
+      if (part.type !== "tool-result") continue
+      const at = open.findIndex(({ call }) => call.id === part.id)
+      const [answered] = at === -1 ? [] : open.splice(at, 1)
+      if (answered === undefined || hasOwnForm(part, typeOfCall(answered.call))) continue
+      gone.add(answered.call).add(part)
+      omitted.push({ message: answered.message, part: typeOfCall(answered.call) })
+    }
+  }
+  if (gone.size === 0) return { messages, omitted }
+  return {
+    messages: messages.map((message) => ({
+      ...message,
+      parts: message.parts.filter((part) => !gone.has(part)),
+    })),
+    omitted,
+  }
+}
+
 /** Encodes one conversation, and collects what it leaves out. */
 class Encoder {
   readonly omitted: Array<Codec.Omitted> = []
   private readonly exact: boolean
   private readonly ids = new Codec.CallIds({ pattern: /^.{1,64}$/s, reuse: false })
+  /** The types of the calls so far, by their ids. */
+  private readonly callTypes = new Map<string, string>()
   private message = 0
 
   constructor(options: EncodeOptions) {
@@ -133,19 +190,36 @@ class Encoder {
     const form = partFormOf(result)
     if (result.isError === true) this.omit("is-error")
     const id = this.exact ? result.id : this.ids.result(result.id)
+    const callType = this.callTypes.get(result.id) ?? "function_call"
+    if (!this.exact && !hasOwnForm(result, callType)) return this.closing(result, callType, id)
+    const type = form?.type ?? "function_call_output"
+    const field = table[type]?.answer?.result ?? "output"
     const absent = form?.output === "absent" && result.output === ""
-    const identified = form?.unidentified === true && this.exact ? {} : { call_id: id }
-    const known = {
-      type: form?.type ?? "function_call_output",
-      ...identified,
-      ...(absent ? {} : { output: this.output(result) }),
-    }
+    const identified = form?.unidentified === true && this.exact ? {} : { [form?.idField ?? "call_id"]: id }
+    const known = { type, ...identified, ...(absent ? {} : { [field]: this.output(result) }) }
     return Codec.restore(known, form?.fields)
+  }
+
+  /** What answers a call of a type if the result did not come as an output of that type. */
+  private closing(result: Message.ToolResult, callType: string, id: string): Codec.Fields {
+    const {
+      type = "function_call_output",
+      id: idField = "call_id",
+      words,
+      fields,
+    } = closingOf(callType) ?? {}
+    return {
+      type,
+      [idField]: id,
+      ...(inWords(fields ?? {}, result.output) as Codec.Fields),
+      ...(words === undefined ? {} : { [words]: result.output }),
+    }
   }
 
   private call(call: Message.ToolCall): Codec.Fields {
     const form = partFormOf(call)
     const id = this.exact ? call.id : this.ids.call(call.id)
+    this.callTypes.set(call.id, typeOfCall(call))
     const { name, arguments: args } = call
     if (form?.type === "custom_tool_call") {
       return Codec.restore({ type: form.type, call_id: id, name, input: args }, this.extra(call))
@@ -210,7 +284,7 @@ class Encoder {
       const follows =
         next !== undefined &&
         (next["role"] === undefined || next["role"] === "assistant") &&
-        !String(next["type"]).endsWith("_output")
+        table[String(next["type"])]?.answer === undefined
       if (!follows) this.omitted.push({ message, part: "opaque" })
       return follows
     })
@@ -218,8 +292,9 @@ class Encoder {
 
   encode(given: ReadonlyArray<Message.Message>): Encoded {
     const placed = this.exact ? { messages: given, omitted: [] } : Codec.withoutMisplacedCalls(given)
-    this.omitted.push(...placed.omitted)
-    const items = placed.messages.flatMap((message, position) => {
+    const closable = this.exact ? { messages: given, omitted: [] } : withoutUnclosable(placed.messages)
+    this.omitted.push(...placed.omitted, ...closable.omitted)
+    const items = closable.messages.flatMap((message, position) => {
       this.message = position
       if (message.name !== undefined) this.omit("name")
       return this.itemsOf(message).map((fields): Item => ({ fields, message: position }))
@@ -267,6 +342,8 @@ export const encodeAndReport = (
  * - system messages are items with the role `system`, or `developer` where they came so
  * - where reasoning of a message is missing, the items of that message are sent without their ids
  * - ids of calls that the API refuses are replaced, in a call and its output alike
+ * - a call that was interrupted is closed with the output of its type; a call whose type has none that could be written
+ *   (`computer_call`) is left out
  * - a summary with a window of the compaction API is sent as the items of that window
  *
  * Left out are: reasoning of other formats, reasoning without what follows from it, opaque parts of other providers,

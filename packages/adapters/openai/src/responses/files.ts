@@ -5,7 +5,7 @@ import type { WirePart } from "./wire.js"
 
 const mediaTypeOf = (uri: string): string | undefined => /^data:([^;,]+)[;,]/.exec(uri)?.[1]
 
-/** The file of an `input_image` or `input_file` part; none for one that only its id names. */
+/** The file of an `input_image` or `input_file` part; `undefined` if the part only has the file's id. */
 export const toFile = (part: WirePart): Message.File | undefined => {
   const { image_url: image, file_data: data, file_url: url, filename } = part
   const name = typeof filename === "string" ? { name: filename } : {}

@@ -34,6 +34,7 @@ export type Form = typeof Form.Type
  * - `text`: the message item has a string as its content
  * - `type`: the type of a call that is no `function_call`, or of an output that is no `function_call_output`
  * - `unidentified`: an output without the id of its call
+ * - `idField`: the field with the id of the call, if it is not `call_id`
  * - `output`: the output was absent; a list where a string would do; or a value that `content` holds as it came
  */
 export const PartForm = Schema.Struct({
@@ -43,6 +44,7 @@ export const PartForm = Schema.Struct({
   text: Schema.optional(Schema.Literal(true)),
   type: Schema.optional(Schema.String),
   unidentified: Schema.optional(Schema.Literal(true)),
+  idField: Schema.optional(Schema.String),
   output: Schema.optional(Schema.Literal("absent", "parts", "value")),
 })
 export type PartForm = typeof PartForm.Type

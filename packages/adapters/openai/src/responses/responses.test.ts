@@ -33,6 +33,77 @@ const said = {
 }
 const output = { type: "function_call_output", call_id: "c", output: "14 °C" }
 
+describe("calls of every kind", () => {
+  it.each<readonly [string, object, object, string]>([
+    [
+      "a search for tools",
+      { type: "tool_search_call", call_id: "c", execution: "client", arguments: { q: "x" } },
+      {
+        type: "tool_search_output",
+        call_id: "c",
+        execution: "client",
+        tools: [{ type: "function", name: "f" }],
+      },
+      "c",
+    ],
+    [
+      "a search for tools that finds none",
+      { type: "tool_search_call", call_id: "c", execution: "client", arguments: {} },
+      { type: "tool_search_output", call_id: "c", status: "completed", tools: [] },
+      "c",
+    ],
+    [
+      "the local shell",
+      {
+        type: "local_shell_call",
+        id: "lsh_1",
+        call_id: "c",
+        action: { type: "exec", command: ["ls"], env: {} },
+      },
+      { type: "local_shell_call_output", id: "c", output: "a.txt" },
+      "c",
+    ],
+    [
+      "the local shell, by its call id",
+      {
+        type: "local_shell_call",
+        id: "lsh_1",
+        call_id: "c",
+        action: { type: "exec", command: ["ls"], env: {} },
+      },
+      { type: "local_shell_call_output", id: "lso_1", call_id: "c", output: "a.txt" },
+      "c",
+    ],
+    [
+      "a shell",
+      { type: "shell_call", call_id: "c", action: { commands: ["ls"] } },
+      {
+        type: "shell_call_output",
+        call_id: "c",
+        output: [{ stdout: "a.txt", stderr: "", outcome: { type: "timeout" } }],
+      },
+      "c",
+    ],
+  ])("are tool calls with results: %s", (_, asked, answered, id) => {
+    const messages = both({ role: "user", content: "?" }, asked, answered)
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"])
+    expect(Message.calls(messages[1]!)[0]?.id).toBe(id)
+    expect(Message.results(messages[2]!)[0]?.id).toBe(id)
+  })
+
+  it.each([
+    ["the API's own search for tools", { type: "tool_search_call", call_id: null, execution: "server" }],
+    ["its result", { type: "tool_search_output", call_id: null, execution: "server", tools: [] }],
+    ["a program", { type: "program", id: "prg_1", call_id: "c", code: "f()", fingerprint: "1" }],
+    ["its output", { type: "program_output", id: "po_1", call_id: "c", result: "", status: "completed" }],
+    ["an approval", { type: "mcp_approval_response", approval_request_id: "a", approve: true }],
+  ])("stay items where the API pairs them itself: %s", (_, item) => {
+    expect(both(item)).toEqual([
+      { role: "assistant", parts: [{ type: "opaque", provider: "openai-responses", data: item }] },
+    ])
+  })
+})
+
 describe("decodeItems", () => {
   it("reads messages, calls and outputs", () => {
     const messages = both(
@@ -119,7 +190,7 @@ describe("decodeItems", () => {
     ])
   })
 
-  it("says where an item is wrong, and refuses those of other libraries", () => {
+  it("says where an item is wrong, and refuses items of other libraries", () => {
     const failure = (input: unknown) => {
       const result = decodeItems(input)
       return Either.isLeft(result) ? result.left.message : "decoded"

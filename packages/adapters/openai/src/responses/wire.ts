@@ -1,7 +1,7 @@
 /**
  * Items of the Responses API as they travel: types for what {@link encodeItems} returns, schemas for what is read. The
  * types are structural and list what memfold writes by itself, so that they fit the SDK's own without depending on it;
- * at run time there may be items of other types with more fields, because those are kept.
+ * at run time there may be items of other types with more fields: they are kept.
  */
 import { Schema } from "effect"
 

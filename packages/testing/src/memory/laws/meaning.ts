@@ -9,7 +9,14 @@ import type { MemoryKit } from "../input.js"
 import { messageOf } from "../words.js"
 import { inWorld } from "../world.js"
 
-/** Words with another one that means the same, and that searches use instead. */
+/** What happens to a session. */
+type Step =
+  | { readonly act: "append"; readonly session: string; readonly messages: ReadonlyArray<Message.Message> }
+  | { readonly act: "redact" | "redact elsewhere"; readonly session: string; readonly which: number }
+  | { readonly act: "search" | "clear" | "delete" | "delete elsewhere"; readonly session: string }
+  | { readonly act: "fork"; readonly session: string; readonly to: string }
+
+/** Words and their synonyms. Messages have the word, and searches the synonym. */
 const synonyms = [
   ["car", "vehicle"],
   ["doctor", "physician"],
@@ -23,7 +30,7 @@ const said = messageOf(["car", "doctor", "buy", "alpha", secret], 2)
 
 const session = fc.constantFrom(...names)
 
-const step = fc.oneof(
+const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -51,6 +58,25 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constant("fork" as const), session, to: session }) },
 )
 
+const append = (...texts: ReadonlyArray<string>): Step => ({
+  act: "append",
+  session: "a",
+  messages: texts.map((text) => Message.user(text)),
+})
+
+/** Steps that once broke the law. */
+const examples: ReadonlyArray<ReadonlyArray<Step>> = [
+  // The vectors are those of a deleted log, in which other versions appended the messages.
+  [
+    append("buy"),
+    append("car"),
+    { act: "search", session: "a" },
+    { act: "delete elsewhere", session: "a" },
+    append("alpha", secret),
+    { act: "redact", session: "a", which: 1 },
+  ],
+]
+
 export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
   makeLaw({
     id: "L15",
@@ -58,7 +84,7 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
     explanation:
       "Sessions are appended to, searched, cleared, forked, and redacted and deleted, also where the vectors are not at hand.\n" +
       "After a redaction, the message has no vectors. In the end, a memory that has searched all\n" +
-      "along finds what one with a new vector index finds, the vectors are those of the log, no redacted message has any,\n" +
+      "along finds what a memory with a new vector index finds, the vectors belong to the log, no redacted message has any,\n" +
       "everything that means what is asked for is found, and nothing of another session or owner.",
     numRuns,
     arbitrary: fc.record({
@@ -66,6 +92,11 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
       steps: fc.array(step, { minLength: 3, maxLength: 30, size: "max" }),
       query: fc.constantFrom("vehicle", "physician purchase", "alpha vehicle"),
     }),
+    examples: examples.map((steps) => ({
+      strategy: fc.sample(strategies, { numRuns: 1, seed: 1 })[0]!,
+      steps: [...steps],
+      query: "vehicle",
+    })),
     describe: ({ strategy, steps, query }) =>
       `${strategy.name}; "${query}"\n${steps.map((one) => JSON.stringify(one)).join("\n")}`,
     holds: ({ strategy, steps, query }) =>
@@ -129,7 +160,7 @@ export const meaningLaw = ({ options, strategies, numRuns }: MemoryKit): Law =>
             same(found, anew, () => `an index made anew finds something else in ${name}`)
             same(ofOwner, ofOwnerAnew, () => `an index made anew finds something else for ${owner}`)
             const findings = await world.run(Verify.session(world.log, name, { vectorIndex: vectors }))
-            same(findings, [], () => `the vectors of ${name} are not those of its log`)
+            same(findings, [], () => `the vectors of ${name} do not belong to its log`)
             const texts = book.get(name) ?? []
             for (const { index, text } of found.messages)
               same(text, texts[index] ?? "[redacted]", () => `message ${index} of ${name}`)

@@ -1,6 +1,6 @@
 /** Recall over the sessions of an owner finds what is in them, and nothing of others. */
 import { Message, Recall } from "@memfold/core"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { type Law, makeLaw, must, same } from "../../law/Law.js"
 import type { MemoryKit } from "../input.js"
@@ -20,6 +20,7 @@ const step = fc.oneof(
       act: fc.constant("append" as const),
       session,
       messages: fc.array(said, { minLength: 1, maxLength: 5 }),
+      owner: fc.option(fc.constantFrom("ann", "bob"), { nil: undefined, freq: 2 }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ act: fc.constant("describe" as const), session, owner }) },
@@ -37,7 +38,8 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
     id: "L6",
     name: "recall over an owner's sessions finds what is in them, whatever the index",
     explanation:
-      "Sessions are appended to, change their owners, are cleared and deleted: a search over an owner's sessions returns\n" +
+      "Sessions are appended to, change their owners, are cleared and deleted. An append under another owner than the\n" +
+      "session's is refused: only describing a session changes its owner. A search over an owner's sessions returns\n" +
       "messages of these sessions alone, as they are in the log, within one budget, and with room enough all that have the\n" +
       "word. A memory that was opened just now finds the same, with an index in the process or in the store.",
     numRuns,
@@ -56,9 +58,19 @@ export const ownerRecallLaw = ({ options, strategies, numRuns }: MemoryKit): Law
         for (const one of steps) {
           const kept = sessions.get(one.session)
           if (one.act === "append") {
-            await world.run(memory.append(one.session, one.messages))
-            if (kept === undefined) sessions.set(one.session, { owner: null, messages: [...one.messages] })
-            else kept.messages.push(...one.messages)
+            const { owner: whose = kept?.owner ?? null } = one
+            const refused = (kept?.owner ?? whose) !== whose
+            const appended = memory.append(one.session, one.messages, { owner: one.owner })
+            const done = await world.run(Effect.either(appended))
+            must(
+              (Either.isLeft(done) ? done.left._tag : "none") === (refused ? "OwnerMismatch" : "none"),
+              () => `an append of ${whose} to session ${one.session} of ${kept?.owner ?? "nobody"}`,
+            )
+            if (kept === undefined) sessions.set(one.session, { owner: whose, messages: [...one.messages] })
+            else if (!refused) {
+              kept.owner = whose
+              kept.messages.push(...one.messages)
+            }
           } else if (one.act === "describe") {
             await world.run(memory.describe(one.session, { owner: one.owner }))
             if (kept !== undefined) kept.owner = one.owner

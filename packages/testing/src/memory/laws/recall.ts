@@ -11,10 +11,13 @@ import { inWorld } from "../world.js"
 
 const words = ["alpha", "bravo", "KX-4471", "src/money.ts", "数据库备份", "deployed"]
 
-/** Messages that are looked for, among those of a conversation. */
+/** Messages to search for, among the messages of a conversation. */
 const spoken = messageOf(words)
 
 const talk = fc.array(fc.array(spoken, { minLength: 1, maxLength: 6 }), { maxLength: 6 })
+
+/** A text without the space that a transcript puts in front of a line that reads like another message. */
+const unspaced = (text: string): string => text.replaceAll(/(?<=[\n\r\u0085\u2028\u2029]) /g, "")
 
 const checkFound = (
   found: Recall.Recalled,
@@ -33,7 +36,10 @@ const checkFound = (
       !excerpt || [...Message.calls(message), ...Message.results(message)].length === 0,
       () => `an excerpt of message ${index} has tool calls or results`,
     )
-    must(found.text.includes(text), () => `the text of message ${index} is not in the whole text`)
+    must(
+      unspaced(found.text).includes(unspaced(text)),
+      () => `the text of message ${index} is not in the whole text`,
+    )
   }
   const shown = found.messages.filter(({ excerpt }) => !excerpt).map(({ message }) => message)
   const open: Array<Structure.OpenCall> = []

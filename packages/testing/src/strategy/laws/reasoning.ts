@@ -1,6 +1,7 @@
 /** Contexts send no reasoning back whose prefix has changed, and all of it whose prefix has not (L17). */
-import { Message } from "@memfold/core"
+import { Message, Structure } from "@memfold/core"
 import { failOn, type Law, must } from "../../law/Law.js"
+import { unpairedItems } from "../../oracle/context.js"
 import { makeSigner } from "../../oracle/signing.js"
 import type { Kit } from "../input.js"
 import type { Arriving, Moment } from "../rehearse.js"
@@ -74,11 +75,24 @@ export const reasoningLaws = ({ law, rehearse: rehearsal, render }: Kit): Readon
       for (const { state, context } of moments) {
         const all = boundIn(render(state, { ...strategy.context, boundReasoning: "keep" }).messages)
         const shown = boundIn(context.messages)
-        const named = context.layout.some(({ section }) => section === "left-out")
+        const named = context.layout.some(
+          ({ section, parts = [] }) =>
+            section === "left-out" && parts.some((name) => name === "reasoning" || name === "opaque"),
+        )
         must(shown < all === named, () => `${all - shown} parts are left out, and the layout says otherwise`)
-        const valid = state.uncovered.slice().filter(({ index, bound }) => {
+        // What was produced behind an item that is left out goes with it.
+        const unpaired = unpairedItems(state.uncovered.slice(), state.structure.open?.from)
+        const incomplete = new Set(
+          state.uncovered
+            .slice()
+            .flatMap(({ group, message }) =>
+              message.parts.some((part) => unpaired.has(part)) ? [group] : [],
+            ),
+        )
+        const valid = state.uncovered.slice().filter(({ index, bound, group }) => {
           const { validFrom } = state.prefix
-          return index >= validFrom && bound?.head === context.prefix.head && index < openFrom(state)
+          const shows = index < openFrom(state) && !incomplete.has(group)
+          return index >= validFrom && bound?.head === context.prefix.head && shows
         })
         must(
           shown >= valid.flatMap(({ message }) => message.parts).filter(Message.isBound).length,
@@ -89,4 +103,4 @@ export const reasoningLaws = ({ law, rehearse: rehearsal, render }: Kit): Readon
   }),
 ]
 
-const openFrom = ({ structure, total }: Moment["state"]): number => structure.open?.from ?? total
+const openFrom = ({ structure, total }: Moment["state"]): number => Structure.waitsFrom(structure) ?? total

@@ -1,4 +1,4 @@
-/** The law of strategies that count turns: they keep and take as many as they claim. */
+/** The law of strategies that count turns: they keep and take as many turns as they claim. */
 import { Message } from "@memfold/core"
 import { type Law, must } from "../../law/Law.js"
 import { turnComplete, turnStarts } from "../../oracle/groups.js"
@@ -26,7 +26,7 @@ export const turnLaws = ({ law, inputs, claimsRounds }: Kit): ReadonlyArray<Law>
           name: "turns are whole turns, not pairs of messages",
           explanation:
             "A turn (round) starts with a user message and ends before the next one, with any number of user messages,\n" +
-            "tool calls and results in it. A strategy that counts turns keeps and takes as many as it claims, and its\n" +
+            "tool calls and results in it. A strategy that counts turns keeps and takes as many turns as it claims, and its\n" +
             "compactions start and end at turns. They wait for the end of a turn that still needs its signed reasoning.",
           // Messages pinned by the caller can move the end of a compaction.
           inputs: inputs.map(({ batches, ...input }) => ({

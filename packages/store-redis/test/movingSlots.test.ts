@@ -40,6 +40,12 @@ const names = (prefix: string): readonly [one: string, chat: string, late: strin
   return [one, chat, late, numbered.find((name) => listOf(name) !== listOf("s-0")) ?? ""]
 }
 
+/** A change of the owner. */
+const described = (owner: string): EventLog.ProjectionChange => ({
+  kind: "description",
+  rows: [{ key: "", data: JSON.stringify({ owner, title: null }) }],
+})
+
 /** A batch that was acknowledged, and where. */
 interface Acknowledged {
   readonly session: string
@@ -292,7 +298,8 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
     const [from, to] = await mastersFor(three, slot)
     await withLog(patient(prefix), (log) =>
       Effect.gen(function* () {
-        yield* log.append(one, records(2), { expectedVersion: 0, batchId: "a" })
+        const rows = [{ kind: "summary", rows: summaryRows([row(1)]) }, described("before")]
+        yield* log.append(one, records(2), { expectedVersion: 0, batchId: "a", projections: rows })
         const both: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
         const refusals = async () => {
           const counts = [from, to!].map((node) => counted(node, "evalsha", "rejected_calls"))
@@ -322,6 +329,50 @@ describe.each(kinds)("a slot that is moved while its sessions are in use%s", (_n
   })
 })
 
+describe("a session whose slot is moved", () => {
+  it("gets another owner meanwhile", async () => {
+    const prefix = tenant()
+    const [one, late] = names(prefix)
+    const { log: stream } = keysOf(prefix, one)
+    const slot = await slotOf(three, stream)
+    const [, to] = await mastersFor(three, slot)
+    await withLog({ cluster: three.addresses, prefix, retryFor: "2 minutes" }, (log) =>
+      Effect.gen(function* () {
+        for (const session of [one, late])
+          yield* log.append(session, records(1), {
+            expectedVersion: 0,
+            batchId: "a",
+            projections: [described("before")],
+          })
+        const again = async () => {
+          const counts = await Promise.all(three.nodes.map((node) => answered(node, "TRYAGAIN")))
+          return counts.reduce((sum, count) => sum + count, 0)
+        }
+        const enough = (yield* Effect.promise(again)) + 1
+        let put: Fiber.RuntimeFiber<unknown, unknown> | undefined
+        yield* Effect.promise(() =>
+          moveSlot(three, slot, to!, {
+            moved: async () => {
+              put ??= Effect.runFork(
+                log.projections.put(one, { version: 1, batchId: "a" }, [described("after")]),
+              )
+              // An attempt that has ended by now has failed, as is seen below.
+              const ended = () => Effect.runSync(Fiber.poll(put!))._tag === "Some"
+              await eventually("it is tried", async () => ended() || (await again()) >= enough)
+            },
+          }),
+        )
+        yield* Fiber.join(put!)
+        const owned = (owner: string) =>
+          Effect.map(log.list({ owner, limit: 9 }), (infos) => infos.map(({ session }) => session))
+        expect(yield* owned("before")).toEqual([late])
+        expect(yield* owned("after")).toEqual([one])
+        for (const session of [one, late]) expect(yield* log.delete(session)).toBe(true)
+      }),
+    )
+  })
+})
+
 describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
   it("is waited for, within bounds", async () => {
     const prefix = tenant()
@@ -340,7 +391,7 @@ describe("a slot that nobody serves (-CLUSTERDOWN)", () => {
           impatient.append("s", records(2), { expectedVersion: 1, batchId: "c" }),
         ).pipe(Effect.ensuring(Effect.promise(() => owner.client.call("CLUSTER", "ADDSLOTS", slot))))
         expect(error).toMatchObject({ operation: "append", session: "s" })
-        // The client asks other servers in between, which still send it to that one.
+        // The client asks other servers in between, which still redirect it to the owner.
         expect(error.reason).toMatch(
           /does not serve this part of its data: a master is|has moved this session/,
         )

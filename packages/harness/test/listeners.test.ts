@@ -1,0 +1,138 @@
+/** Every listener of the project under malformed requests: none of them ends a listener, or the process around it. */
+import { CompactServer } from "@memfold/harness/CompactServer"
+import { CompactionServer } from "@memfold/harness/CompactionServer"
+import { attack } from "@memfold/harness/malformedRequests"
+import { serveHttp } from "@memfold/mcp"
+import { providerServer } from "@memfold/strict-providers"
+import * as fc from "fast-check"
+import { createMemory } from "memfold"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+
+interface Listener {
+  /** The file that listens. */
+  readonly file: string
+  readonly paths: ReadonlyArray<string>
+  readonly headers?: Readonly<Record<string, string>>
+  /** A body that is answered with status 200 on the first path. */
+  readonly body: unknown
+  readonly start: () => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
+}
+
+const said = { role: "user", content: "Hello" }
+
+const listeners: ReadonlyArray<Listener> = [
+  {
+    file: "mcp/src/http.ts",
+    paths: ["/mcp"],
+    headers: { accept: "application/json, text/event-stream" },
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "append_messages", arguments: { session: "s", messages: [said] } },
+    },
+    start: async () => {
+      const memory = createMemory({ store: "memory:" })
+      const { url, close } = await serveHttp(memory)
+      return { url, close: () => close().then(memory.close) }
+    },
+  },
+  {
+    file: "strict-providers/src/server.ts",
+    paths: ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/responses/compact"],
+    body: { model: "claude-sonnet-5-5", max_tokens: 100, stream: true, messages: [said] },
+    start: async () => {
+      const server = await providerServer()
+      return { url: server.anthropicURL, close: server.close }
+    },
+  },
+  {
+    file: "harness/src/CompactServer.ts",
+    paths: ["/v1/responses/compact"],
+    body: { model: "gpt", input: [{ ...said, type: "message" }] },
+    start: async () => {
+      const server = new CompactServer()
+      return { url: await server.listen(), close: () => server.close() }
+    },
+  },
+  {
+    file: "harness/src/CompactionServer.ts",
+    paths: ["/v1/messages"],
+    body: {
+      model: "claude",
+      messages: [said],
+      tools: [{ name: "look" }],
+      system: [{ type: "text", text: "Be brief." }],
+    },
+    start: async () => {
+      const server = new CompactionServer()
+      return { url: await server.listen(), close: () => server.close() }
+    },
+  },
+]
+
+/** The seed of the run. */
+const { seed = 1 } = fc.readConfigureGlobal()
+
+const packages = join(import.meta.dirname, "../..")
+
+/** The source files below a folder, without tests and installed packages, named from the folder. */
+const sources = (folder: string, within = ""): ReadonlyArray<string> =>
+  readdirSync(join(folder, within), { withFileTypes: true }).flatMap((entry) => {
+    const name = within === "" ? entry.name : `${within}/${entry.name}`
+    if (entry.isDirectory()) {
+      return /^(node_modules|dist|test)$|^\./.test(entry.name) ? [] : sources(folder, name)
+    }
+    return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [name] : []
+  })
+
+describe("10,000 malformed requests", () => {
+  const escaped: Array<unknown> = []
+  const note = (error: unknown): void => void escaped.push(error)
+  beforeEach(() => {
+    escaped.length = 0
+    process.on("uncaughtException", note).on("unhandledRejection", note)
+  })
+  afterEach(() => {
+    process.off("uncaughtException", note).off("unhandledRejection", note)
+  })
+
+  it.each(listeners)("leave $file as it was", async ({ paths, body, headers = {}, start }) => {
+    const { url, close } = await start()
+    const good = async (): Promise<number> => {
+      const answer = await fetch(new URL(paths[0]!, url), {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      })
+      await answer.text()
+      return answer.status
+    }
+    expect(await good()).toBe(200)
+    const survived = await attack({
+      port: Number(new URL(url).port),
+      count: 10_000,
+      seed,
+      paths,
+      body,
+    })
+    expect([...new Set(escaped.map(String))]).toEqual([])
+    expect(await good()).toBe(200)
+    // The requests reached what is behind the parser of node:http, and most were refused.
+    expect(survived.answered.get(200) ?? 0).toBeGreaterThan(30)
+    expect(survived.answered.get(400) ?? 0).toBeGreaterThan(500)
+    await close()
+  })
+
+  it("reach every listener", () => {
+    const listening = sources(packages).filter((file) =>
+      /\bcreateServer\(/.test(readFileSync(join(packages, file), "utf8")),
+    )
+    // The file ports.ts listens to learn whether a port is free, and reads nothing.
+    expect(listening.toSorted()).toEqual(
+      [...listeners.map(({ file }) => file), "harness/src/ports.ts"].toSorted(),
+    )
+  })
+})
