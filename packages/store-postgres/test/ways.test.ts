@@ -229,6 +229,35 @@ describe("a schema", () => {
     )
   })
 
+  it("can have its events in partitions, each for a range of sessions", async () => {
+    const schema = newSchema()
+    const statements = migrations({ schema }).map((statement) =>
+      statement.includes(`CREATE TABLE "${schema}".events `)
+        ? `${statement} PARTITION BY RANGE (id)`
+        : statement,
+    )
+    await one.client.query(
+      `${statements.join(";")};
+       CREATE TABLE ${schema}.events_0 PARTITION OF ${schema}.events FOR VALUES FROM (MINVALUE) TO (3::bigint << 32);
+       CREATE TABLE ${schema}.events_rest PARTITION OF ${schema}.events DEFAULT`,
+    )
+    await withLog({ url: one.url, schema }, (log) =>
+      Effect.gen(function* () {
+        for (const session of ["a", "b", "c", "d"]) {
+          yield* log.append(session, records(2), { expectedVersion: 0, batchId: "a" })
+          yield* log.append(session, records(1), { expectedVersion: 2, batchId: "b" })
+          const again = log.append(session, records(1), { expectedVersion: 2, batchId: "b" })
+          expect(yield* again).toEqual({ fromVersion: 3, version: 3, duplicate: true })
+          const page = { fromVersion: 1, toVersion: 9, reverse: true, limit: 2 }
+          expect((yield* log.read(session, page)).map(({ version }) => version)).toEqual([3, 2])
+        }
+        expect(yield* log.delete("a")).toBe(true)
+      }),
+    )
+    const counts = `SELECT (SELECT count(*) FROM ${schema}.events_0) AS old, (SELECT count(*) FROM ${schema}.events_rest) AS rest`
+    expect((await one.client.query(counts)).rows).toEqual([{ old: "3", rest: "6" }])
+  })
+
   it("without tables is refused with create: false, and nothing is created", async () => {
     const schema = newSchema()
     const { reason } = await openingFails({ url: one.url, schema, create: false })
