@@ -13,8 +13,8 @@ export const bundled = (input) =>
   defineConfig({
     ssr: {
       noExternal: true,
-      // A native addon: it is compiled where it is installed.
-      external: ["better-sqlite3"],
+      // A native addon, compiled where it is installed; and a database in WebAssembly, which only its users install.
+      external: ["better-sqlite3", "@electric-sql/pglite"],
       resolve: { conditions: ["@memfold/source"] },
     },
     logLevel: "warn",

@@ -26,6 +26,9 @@ const types: CustomTypesConfig = {
     oid === int8 ? Number : oid === timestamptz ? String : defaults.getTypeParser(oid, format),
 }
 
+/** {@link types} by their numbers, for PGlite. */
+export const parsers = { [int8]: Number, [timestamptz]: String }
+
 /** How each connection of a process is made. It contains a secret: never print it. */
 export const configOf = (url: string, { tls, timeout = "30 seconds" }: Options): ClientConfig => ({
   connectionString: url,
@@ -63,16 +66,21 @@ export const retrying =
   }
 
 /** What an error of the server quotes of the data. */
-const quoting = ["detail", "where", "internalQuery"] as const
+const quoting = ["detail", "where", "internalQuery", "query", "params", "queryOptions"] as const
+
+/** Removes what an error quotes: errors contain no messages. */
+export const withoutData = (cause: unknown): void => {
+  if (cause instanceof Error) for (const field of quoting) Reflect.deleteProperty(cause, field)
+}
 
 /**
- * What is to be done with an error before it is passed on: what it quotes goes, because errors contain no messages; and a
- * connection that did not answer in time is closed, or its late answer would be the answer of the next statement's turn.
+ * What is to be done with an error before it is passed on. A connection that did not answer in time is closed: it would keep the
+ * next statement waiting as well.
  */
 const failed = (connection: Connection, error: unknown) =>
   Effect.sync(() => {
     if (!(error instanceof SqlError) || !(error.cause instanceof Error)) return
-    for (const field of quoting) Reflect.deleteProperty(error.cause, field)
+    withoutData(error.cause)
     if (error.cause.message === "Query read timeout")
       void (connection as { readonly pg?: PoolClient & { end: () => Promise<void> } }).pg
         ?.end()

@@ -12,6 +12,7 @@ import { hasPolicies, migrate } from "./migrations.js"
 import { type Options, parse } from "./Options.js"
 import { reasonOf } from "./reasons.js"
 
+export * from "./embedded.js"
 export { migrations } from "./migrations.js"
 export type { Options } from "./Options.js"
 export { tenants } from "./tenants.js"
