@@ -1,8 +1,6 @@
 /** Servers that are killed, and connections that are lost: what was acknowledged is there, once (law L14). */
 import { EventLog } from "@memfold/core"
-import { Effect, Fiber } from "effect"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { Effect } from "effect"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { all, crowd, found, records } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
@@ -10,7 +8,6 @@ import { eventually } from "@memfold/harness/eventually"
 import { type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { random } from "@memfold/harness/random"
 import { relays } from "@memfold/harness/relay"
-import { make } from "../src/index.js"
 import { newSchema, withLog } from "./support.js"
 
 const { server, bouncer } = postgresServers()
@@ -183,48 +180,4 @@ describe("a connection that is lost", () => {
       )
     }
   })
-})
-
-it("statements over the same sessions, in any order, never wait for each other in a circle", async () => {
-  const schema = newSchema()
-  const names = ["a", "m", "z"]
-  await withLog({ url: one.url, schema }, (log) =>
-    Effect.gen(function* () {
-      const other = yield* make({ url: one.url, schema })
-      for (const name of names) yield* log.append(name, records(1), { expectedVersion: 0, batchId: "a" })
-      yield* other.append("m", records(1), { expectedVersion: 1, batchId: "types are known" })
-      const locked = yield* Effect.promise(() => one.client.connect())
-      yield* Effect.promise(async () => {
-        await locked.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'm' FOR UPDATE`)
-      })
-      const appendAll = (writer: EventLog.Service, list: ReadonlyArray<string>, batchId: string) =>
-        Effect.forEach(
-          list,
-          (name) =>
-            Effect.either(
-              writer.append(name, records(1), { expectedVersion: name === "m" ? 2 : 1, batchId }),
-            ),
-          { concurrency: "unbounded" },
-        )
-      const waiting = (count: number) =>
-        Effect.promise(() =>
-          eventually(`${count} statements wait`, async () => {
-            const { rows } = await one.client.query(
-              "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'",
-              [schema],
-            )
-            return rows.length === count
-          }),
-        )
-      const first = yield* Effect.fork(appendAll(log, names, "b"))
-      yield* waiting(1)
-      const second = yield* Effect.fork(appendAll(other, names.toReversed(), "c"))
-      yield* waiting(2)
-      yield* Effect.promise(() => locked.query("COMMIT"))
-      locked.release()
-      expect((yield* Fiber.join(first)).map(({ _tag }) => _tag)).toEqual(["Right", "Right", "Right"])
-      expect((yield* Fiber.join(second)).map(({ _tag }) => _tag)).toEqual(["Left", "Left", "Left"])
-    }),
-  )
-  expect(readFileSync(join(one.folder, "log"), "utf8")).not.toContain("deadlock detected")
 })
