@@ -29,7 +29,7 @@ const append = `WITH batch AS MATERIALIZED (
         WHERE events.id >> 32 = locked.id AND events.batch_hash = batch.batch_hash AND events.batch_id = batch.batch_id))
   ), moved AS (
     UPDATE sessions SET last_version = target.version + jsonb_array_length(target.records)
-    FROM target WHERE sessions.id = target.id AND sessions.last_version = target.version
+    FROM target WHERE sessions.id = target.id
     RETURNING target.*
   ), started AS (
     INSERT INTO sessions (name, created_at, last_version)

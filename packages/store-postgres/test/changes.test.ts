@@ -1,5 +1,7 @@
 /** What another process writes is heard: at once by notifications, and by looking where there are none. */
 import { Effect, Queue, Stream, TestContext } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import { records } from "@memfold/harness/crowd"
@@ -115,13 +117,21 @@ describe("changes", () => {
   })
 
   it("behind a pooler leave no connection of the pool listening", async () => {
-    await withLog({ url: pooled.url, schema: newSchema() }, (log) =>
-      Effect.gen(function* () {
-        const heard = yield* listening(log, "s")
-        yield* heardBy(log, "s", heard)
-        expect(yield* Effect.promise(listeners)).toEqual([])
-      }),
-    )
+    const noting = await server({ config: ["fsync = off", "log_statement = all"] })
+    const { url } = await bouncer(noting)
+    const said = (words: string) => readFileSync(join(noting.folder, "log"), "utf8").includes(words)
+    const schema = newSchema()
+    const look = (options: Options, words: string) =>
+      withLog(options, (log) =>
+        Effect.gen(function* () {
+          const heard = yield* listening(log, "s")
+          yield* Effect.promise(() => eventually(`somebody says ${words}`, async () => said(words)))
+          yield* heardBy(log, "s", heard)
+        }),
+      )
+    await look({ url, schema }, "pg_backend_pid")
+    expect(said("LISTEN")).toBe(false)
+    await look({ url: noting.url, schema }, "LISTEN")
   })
 })
 

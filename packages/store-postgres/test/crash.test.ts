@@ -158,6 +158,29 @@ describe("a connection that is lost", () => {
     )
   })
 
+  it("without a word is given up after the timeout, and not used again", async () => {
+    const via = await relay(one.port)
+    const url = one.url.replace(String(one.port), String(via.port))
+    const options = {
+      url,
+      schema: newSchema(),
+      connections: 1,
+      notifications: false,
+      timeout: "500 millis",
+    } as const
+    await withLog(options, (log) =>
+      Effect.gen(function* () {
+        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
+        const [silent] = via.links
+        // What the server says on this connection is not heard, and neither is its end.
+        via.down = (_data, link) => link !== silent
+        const { version } = yield* log.append("s", records(1), { expectedVersion: 1, batchId: "b" })
+        expect(version).toBe(2)
+        expect(via.links.has(silent!)).toBe(false)
+      }),
+    )
+  })
+
   it("again and again, directly or behind a PgBouncer, fails no append", async () => {
     const pooled = await bouncer(one)
     for (const url of [one.url, pooled.url]) {

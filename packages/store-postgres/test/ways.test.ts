@@ -6,12 +6,11 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { Pool } from "pg"
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { records } from "@memfold/harness/crowd"
 import { give, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
 import { freePort } from "@memfold/harness/ports"
-import { make, migrations } from "../src/index.js"
+import { migrations } from "../src/index.js"
 import { newSchema, openingFails, withLog } from "./support.js"
 
 const { server } = postgresServers()
@@ -359,23 +358,4 @@ describe("an operation that fails says why, without what was written", () => {
       }),
     )
   })
-})
-
-it("a statement whose answer does not come in time fails, and its connection is not used again", async () => {
-  const schema = newSchema()
-  const blocker = new Pool({ connectionString: one.url, max: 1 })
-  onTestFinished(() => blocker.end())
-  await withLog(
-    { url: one.url, schema, connections: 1, timeout: "500 millis", retryFor: "10 seconds" },
-    (log) =>
-      Effect.gen(function* () {
-        yield* log.append("s", records(1), { expectedVersion: 0, batchId: "a" })
-        yield* Effect.promise(() => blocker.query(`BEGIN; LOCK TABLE ${schema}.sessions`))
-        const waiting = yield* Effect.fork(log.append("s", records(1), { expectedVersion: 1, batchId: "b" }))
-        const other = yield* make({ url: one.url, schema: newSchema() })
-        yield* other.head("s")
-        yield* Effect.promise(() => blocker.query("COMMIT"))
-        expect((yield* waiting).version).toBe(2)
-      }),
-  )
 })
