@@ -111,6 +111,47 @@ export interface Bouncer {
   readonly url: string
 }
 
+/** Runs a program of the server to its end. */
+const runTool = async (folder: string, name: string, args: ReadonlyArray<string>): Promise<void> => {
+  await promisify(execFile)(programOf(name), args, { ...user, cwd: folder })
+}
+
+/** Makes the data of a server: those of a new one, or a copy of its primary's. */
+const makeData = async (own: string, { access = [], standby }: PostgresOptions): Promise<string> => {
+  const data = join(own, "data")
+  if (standby === undefined) {
+    const encoding = ["-E", "UTF8", "--locale=C"]
+    await runTool(own, "initdb", ["-D", data, "-U", "memfold", "-A", "trust", "-N", ...encoding])
+    const trust = ["local all all trust", "host all,replication all 127.0.0.1/32 trust"]
+    writeFileSync(join(data, "pg_hba.conf"), [...access, ...trust, ""].join("\n"))
+  } else {
+    const { of, name } = standby
+    const from = `host=127.0.0.1 port=${of.port} user=memfold application_name=${name}`
+    await runTool(own, "pg_basebackup", ["-D", data, "-d", from, "-R", "-X", "stream", "-c", "fast", "-N"])
+  }
+  return data
+}
+
+/** Writes the configuration of a server; answers with the path of the file. */
+const writeConfig = (own: string, data: string, port: number, { config = [] }: PostgresOptions): string => {
+  const file = join(own, "postgresql.conf")
+  const settings = [
+    `hba_file = '${join(data, "pg_hba.conf")}'`,
+    `port = ${port}`,
+    "listen_addresses = '127.0.0.1'",
+    `unix_socket_directories = '${own}'`,
+    "max_connections = 100",
+    "shared_buffers = 16MB",
+    "logging_collector = on",
+    `log_directory = '${own}'`,
+    "log_filename = 'log'",
+    ...config,
+    "",
+  ]
+  writeFileSync(file, settings.join("\n"))
+  return file
+}
+
 /**
  * Starts servers for the tests of a file, each on the first free port that it gets. To be called once, at its top. A server
  * counts as started once the one that answers at the port says that its folder is the server's own.
@@ -125,67 +166,16 @@ export const postgresServers = () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
 
-  const tool = async (name: string, args: ReadonlyArray<string>) => {
-    await promisify(execFile)(programOf(name), args, { ...user, cwd: folder })
-  }
-
-  const tryServer = async ({
-    config = [],
-    access = [],
-    prepare,
-    standby,
-  }: PostgresOptions): Promise<Postgres> => {
+  const tryServer = async (options: PostgresOptions): Promise<Postgres> => {
     const port = await freePort()
     const own = give(mkdtempSync(join(folder, "server-")))
-    const data = join(own, "data")
-    if (standby === undefined) {
-      await tool("initdb", ["-D", data, "-U", "memfold", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"])
-      writeFileSync(
-        join(data, "pg_hba.conf"),
-        [
-          ...access,
-          "local all all trust",
-          "host all all 127.0.0.1/32 trust",
-          "host replication all 127.0.0.1/32 trust",
-          "",
-        ].join("\n"),
-      )
-    } else {
-      const { of, name } = standby
-      const from = `host=127.0.0.1 port=${of.port} user=memfold application_name=${name}`
-      await tool("pg_basebackup", ["-D", data, "-d", from, "-R", "-X", "stream", "-c", "fast", "-N"])
-    }
-    prepare?.(data)
-    const settings = [
-      `port = ${port}`,
-      "listen_addresses = '127.0.0.1'",
-      `unix_socket_directories = '${own}'`,
-      "max_connections = 100",
-      "shared_buffers = 16MB",
-      ...config,
-    ]
-    writeFileSync(join(own, "postgresql.conf"), `${settings.join("\n")}\n`)
+    const data = await makeData(own, options)
+    options.prepare?.(data)
+    const config = writeConfig(own, data, port, options)
     const url = `postgres://memfold@127.0.0.1:${port}/postgres`
     const client = new Pool({ connectionString: url, max: 4 })
     client.on("error", () => {})
-    const server = processOf(
-      programOf("postgres"),
-      [
-        "-D",
-        data,
-        "-c",
-        `config_file=${join(own, "postgresql.conf")}`,
-        "-c",
-        `hba_file=${join(data, "pg_hba.conf")}`,
-        "-c",
-        "logging_collector=on",
-        "-c",
-        `log_directory=${own}`,
-        "-c",
-        "log_filename=log",
-      ],
-      own,
-    )
+    const server = processOf(programOf("postgres"), ["-D", data, "-c", `config_file=${config}`], own)
     const isOurs = async () => {
       // Another program's server may be there, until ours finds out and ends.
       const { rows } = await client.query("SHOW data_directory")

@@ -135,6 +135,34 @@ const decide = <E>(
     return known === undefined ? {} : { id: integer(known, "id") }
   })
 
+/** The session that a batch can go to, which is started if it does not exist; or the answer about the batch. */
+const targetOf = (
+  dialect: Dialect,
+  run: Run,
+  operation: string,
+  batch: Batch,
+): Effect.Effect<
+  Required<Target> | EventLog.AppendResult,
+  EventLog.VersionConflict | EventLog.LogError | SqlError
+> =>
+  Effect.gen(function* () {
+    const { session, records } = batch
+    yield* lockSession(dialect, run, session)
+    const decided = yield* decide(dialect, run, operation, batch)
+    if (!isTarget(decided)) return decided
+    if (decided.id !== undefined) return { id: decided.id }
+    const [started] = yield* run(
+      "INSERT INTO sessions (name, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      [session, records[0].time],
+    )
+    if (started !== undefined) return { id: integer(started, "id") }
+    // Another transaction has started the session since.
+    const again = yield* decide(dialect, run, operation, batch)
+    return isTarget(again)
+      ? yield* new EventLog.VersionConflict({ session, expectedVersion: 0, actualVersion: 0 })
+      : again
+  })
+
 /** Makes the methods `append` and `rewrite` of the log of a database. */
 export const appending = (database: Database, { rewriting, onWritten = () => {} }: WritingOptions) => {
   const { dialect, query, statement, transaction, failing } = database
@@ -208,38 +236,11 @@ export const appending = (database: Database, { rewriting, onWritten = () => {} 
       yield* dropDerived(dialect, run, { id, name })
     })
 
-  /** The session that a batch can go to, which is started if it does not exist; or the answer about the batch. */
-  const targetOf = (
-    run: Run,
-    operation: string,
-    batch: Batch,
-  ): Effect.Effect<
-    Required<Target> | EventLog.AppendResult,
-    EventLog.VersionConflict | EventLog.LogError | SqlError
-  > =>
-    Effect.gen(function* () {
-      const { session, records } = batch
-      yield* lockSession(dialect, run, session)
-      const decided = yield* decide(dialect, run, operation, batch)
-      if (!isTarget(decided)) return decided
-      if (decided.id !== undefined) return { id: decided.id }
-      const [started] = yield* run(
-        "INSERT INTO sessions (name, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
-        [session, records[0].time],
-      )
-      if (started !== undefined) return { id: integer(started, "id") }
-      // Another transaction has started the session since.
-      const again = yield* decide(dialect, run, operation, batch)
-      return isTarget(again)
-        ? yield* new EventLog.VersionConflict({ session, expectedVersion: 0, actualVersion: 0 })
-        : again
-    })
-
   const inTransaction = (operation: string, batch: Batch) => {
     const { session, options, rewritten } = batch
     return transaction({ operation, session }, (run) =>
       Effect.gen(function* () {
-        const target = yield* targetOf(run, operation, batch)
+        const target = yield* targetOf(dialect, run, operation, batch)
         if (!("id" in target)) return target
         const { id } = target
         yield* insertRecords(run, id, batch)
