@@ -14,9 +14,12 @@ const { server, bouncer } = postgresServers()
 const relay = relays()
 vi.setConfig({ testTimeout: 600_000 })
 
+/** A kill leaves what the system has not written to its disk yet: the tests need not wait for the disk. */
+const config = ["fsync = off"]
+
 let one: Postgres
 beforeAll(async () => {
-  one = await server()
+  one = await server({ config })
 })
 
 const sessions = ["one", "two", "three", "four"]
@@ -24,7 +27,7 @@ const kills = often(3, 20)
 
 describe("a server that is killed", () => {
   it(`L14: loses and doubles no acknowledged append in ${kills} kills`, async () => {
-    const killed = await server()
+    const killed = await server({ config })
     const next = random(2_026)
     await withLog({ url: killed.url, retryFor: "1 minute" }, (log) =>
       Effect.gen(function* () {
@@ -45,10 +48,10 @@ describe("a server that is killed", () => {
     )
   })
 
-  /** A primary, the standby that follows it through a relay, and a log over the primary. */
-  const pair = async (config: ReadonlyArray<string>) => {
-    const primary = await server({ config: ["wal_level = replica", ...config] })
-    const standby = await server({ standby: { of: primary, name: "standby" } })
+  /** A primary, and the standby that follows it. */
+  const pair = async () => {
+    const primary = await server({ config })
+    const standby = await server({ config, standby: { of: primary, name: "standby" } })
     await eventually("the standby follows", async () => {
       const { rows } = await primary.client.query(
         "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'",
@@ -67,7 +70,7 @@ describe("a server that is killed", () => {
     })
   }
 
-  /** Cuts the standby off: it gets no more of the log, until it is told to. */
+  /** Cuts the standby off: it gets no more of the log. */
   const cutOff = async ({ client }: Postgres) => {
     await client.query("ALTER SYSTEM SET primary_conninfo = ''")
     await client.query("SELECT pg_reload_conf()")
@@ -78,7 +81,7 @@ describe("a server that is killed", () => {
   }
 
   it("L14: loses no acknowledged append to a synchronous standby that takes over", async () => {
-    const { primary, standby } = await pair([])
+    const { primary, standby } = await pair()
     await primary.client.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
     await primary.client.query("SELECT pg_reload_conf()")
     const acknowledged = await withLog({ url: primary.url, retryFor: "100 millis" }, (log) =>
@@ -100,7 +103,7 @@ describe("a server that is killed", () => {
   })
 
   it("what a standby had not got is lost without synchronous replication, and never acknowledged with it", async () => {
-    const { primary, standby } = await pair([])
+    const { primary, standby } = await pair()
     const append = (log: EventLog.Service, expectedVersion: number, batchId: string) =>
       log.append("s", records(1), { expectedVersion, batchId })
     await withLog({ url: primary.url }, (log) => append(log, 0, "followed"))
