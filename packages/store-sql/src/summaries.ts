@@ -124,7 +124,7 @@ export const summaries: RowTable = {
          (session, thread_id, summary_id, summary_text, compact_up_to_index, compacted_at, is_split_turn, split_turn_prefix,
           is_active, created_at, time, status, superseded_by, version, tokens)
        SELECT CAST(? AS BIGINT), ?, value ->> 0, value ->> 1, CAST(value ->> 2 AS BIGINT), CAST(value ->> 3 AS BIGINT),
-         value ->> 4, value ->> 5, value ->> 6, ${dialect.date("value ->> 7")}, CAST(value ->> 7 AS BIGINT), value ->> 8,
+         CAST(value ->> 4 AS BOOLEAN), value ->> 5, CAST(value ->> 6 AS BOOLEAN), ${dialect.date("value ->> 7")}, CAST(value ->> 7 AS BIGINT), value ->> 8,
          value ->> 9, CAST(value ->> 10 AS BIGINT), CAST(value ->> 11 AS BIGINT)
        FROM ${dialect.elements}`,
       [id, name, JSON.stringify(rows.map(valuesOf))],

@@ -69,7 +69,7 @@ const summary = Options.text("summary").pipe(
 const store = options.store.pipe(
   Options.withDefault("memory:"),
   Options.withDescription(
-    "The store to write to: sqlite:PATH or redis://HOST. With memory: (the default) the import is only checked.",
+    "The store to write to: sqlite:PATH, redis://HOST or postgres://HOST/DATABASE. With memory: (the default) the import is only checked.",
   ),
 )
 

@@ -107,7 +107,7 @@ export interface CreateOptions<
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
-   * (TLS), or an event log layer of your own.
+   * (TLS), `postgres://HOST/DATABASE`, or an event log layer of your own.
    */
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**
