@@ -1,4 +1,5 @@
 /** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
+export { BranchLeft } from "./BranchLeft.js"
 export * from "./codec.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
 export type { UnsupportedSection } from "@memfold/codec"

@@ -3,12 +3,14 @@ import { freeze, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
+import { BranchLeft } from "./BranchLeft.js"
 import { decodeMessages } from "./decode.js"
 import type { AiSdkContext, Major } from "./encode.js"
 import { formOf, metadataOf } from "./form.js"
 import { modelMiddleware } from "./middleware.js"
-import { answersOf, isOfPage, knownIds } from "./received.js"
+import { answersOf, isOfPage } from "./received.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
+import { changeOf, type NewestMessages } from "./shown.js"
 import {
   type EndOfCall,
   type EndOfPage,
@@ -42,7 +44,20 @@ export interface MessagesOptions {
    * have ids.
    */
   readonly idempotencyKey?: string
+  /**
+   * The `trigger` of a request of `useChat`. With `"regenerate-message"`, the answer behind the last message is taken back,
+   * an unfinished one, too.
+   */
+  readonly trigger?: string | undefined
+  /**
+   * The `messageId` of a request of `useChat`: the message that the user edited, or whose answer is to be made again. It is
+   * needed if the page sends only its last message.
+   */
+  readonly messageId?: string | undefined
 }
+
+/** How many stored messages are read at once, to find a message far back. */
+const pageSize = 500
 
 const randomId = (): string =>
   Effect.runSync(Effect.all(Array.from({ length: 4 }, () => Random.nextIntBetween(0, 2 ** 32))))
@@ -57,9 +72,15 @@ const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?
   return all.length === 0 ? {} : { system: all.join("\n\n") }
 }
 
+/** Nobody says what a message was produced behind that is put behind others. */
+const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
+
 /** A call of the AI SDK that is under way: what of it is stored. */
 interface Turn {
   readonly id: string
+  /** The branch that it answers on, and how many messages the branch had when it began. */
+  readonly branch: number
+  readonly total: number
   /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
@@ -109,33 +130,60 @@ export class AiSdkSession {
     return this.stored.append(messages, { idempotencyKey })
   }
 
-  /** Stores what is new in messages of a page. */
-  private async receive(given: ReadonlyArray<UIMessage>): Promise<void> {
-    const stored = await this.newest()
-    const known = knownIds(stored)
-    const isEmpty = stored.length === 0
-    const seen = given.findLastIndex(({ id }) => known.has(id))
-    for (const page of given.slice(Math.max(seen, 0))) {
-      const key = (kind: string, content: unknown) =>
-        this.stored.keyOf(`${kind}/${page.id}`, freeze(content).json)
-      if (page.role === "assistant" && !isEmpty) {
-        const answers = answersOf(page, await this.newest(), known.has(page.id))
-        if (answers !== undefined) await this.store([answers], key("answers", answers.parts))
-      } else if (!known.has(page.id)) {
-        await this.store(decoded([page]), key("message", page))
-      } else if (page.role === "user") {
-        // An edited message keeps its id. Storing an unchanged message again gives the same key, so it is stored once.
-        await this.store(decoded([page]), key("message", page))
-      }
+  /** The id on the page of a message that no page named, by its index. */
+  private readonly idOf = (index: number): string => `${this.id}-${index}`
+
+  /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
+  private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
+    const isWanted = (message: Message.Message, index: number): boolean =>
+      wanted.has(formOf(message).ui?.id ?? this.idOf(index))
+    let { messages, from, before } = await this.memory.messages(this.id, { limit: 100 + wanted.size })
+    let found = messages.some((message, position) => isWanted(message, from + position))
+    while (isFar && !found && before !== null) {
+      const page: Memory.MessagePage = await this.memory.messages(this.id, { limit: pageSize, before })
+      found = page.messages.some((message, position) => isWanted(message, page.from + position))
+      messages = [...page.messages, ...messages]
+      ;({ from, before } = page)
     }
+    return { messages, from }
   }
 
-  private async receiveAny(given: UserInput, { idempotencyKey }: MessagesOptions): Promise<void> {
+  /** Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does. */
+  private async receive(
+    given: ReadonlyArray<UIMessage>,
+    isList: boolean,
+    { trigger, messageId }: MessagesOptions,
+  ): Promise<void> {
+    const regenerates = trigger === "regenerate-message"
+    const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
+    const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || regenerates)
+    const { idOf } = this
+    const { from, kept, added } = changeOf(given, newest, { idOf, isWhole: isList, regenerates })
+    const { messages } = newest
+    const stay = from === null ? messages : messages.slice(0, from - newest.from)
+    const isKnown = kept !== undefined && messages.some((message) => formOf(message).ui?.id === kept.id)
+    const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
+    const fresh = [
+      ...(answers === undefined ? [] : [answers]),
+      ...added.flatMap((one) => (isOfPage(one) ? decoded([one]) : [one])),
+    ]
+    if (from === null && fresh.length === 0) return
+    // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
+    const [branch] = await this.memory.branches(this.id)
+    const place = from ?? newest.from + messages.length
+    const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${place}`, freeze(fresh).json)
+    if (from === null) return this.store(fresh, idempotencyKey)
+    await this.memory.edit(this.id, from, fresh, { idempotencyKey, prefix: unknownPrefix })
+  }
+
+  private async receiveAny(given: UserInput, options: MessagesOptions): Promise<void> {
     const one = typeof given === "string" ? { role: "user" as const, content: given } : given
-    const list: ReadonlyArray<UIMessage | ModelMessage> = Array.isArray(one)
+    const isList = Array.isArray(one)
+    const list: ReadonlyArray<UIMessage | ModelMessage> = isList
       ? (one as ReadonlyArray<UIMessage | ModelMessage>)
       : [one as UIMessage | ModelMessage]
-    if (list.length > 0 && list.every(isOfPage)) return this.receive(list)
+    if (list.length > 0 && list.every(isOfPage)) return this.receive(list, isList, options)
+    const { idempotencyKey } = options
     if (list.length > 0) await this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`)
   }
 
@@ -157,11 +205,15 @@ export class AiSdkSession {
    * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
    * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
    *
-   * Messages of a page are stored once, however often they are sent: give the new message, or all messages of the page. Of a
-   * message of the assistant, approvals and results of tools that run on the page are new.
+   * Messages of a page are stored once, however often they are sent: give the new message, or a list of all messages of the
+   * page. Of a message of the assistant, approvals and results of tools that run on the page are new.
+   *
+   * What the page shows is what the model gets. If the user edited a message, took messages back or asks for another answer,
+   * the conversation goes on from that place, and what was said behind it stays in the log, on a branch (see `branches` and
+   * `checkout` of the memory). An unfinished answer behind the list goes on, unless the page asks for another one.
    *
    * @param given a text, a message, or a list
-   * @param options a name for this append
+   * @param options a name for this append; `trigger` and `messageId` of a request of `useChat`
    * @returns the context
    * @throws AiSdkDecodeError: a message is none of the AI SDK; nothing of it was stored
    * @throws InvalidInput, LogError, DamagedEvent, IdempotencyKeyReused, Closed: as `append` and `context` of the memory
@@ -195,8 +247,11 @@ export class AiSdkSession {
     const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
     const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
     const id = randomId()
+    const [branch] = await this.memory.branches(this.id)
     return {
       id,
+      branch: branch?.id ?? 0,
+      total: context.prefix.total,
       responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
       continues: answer.length > 0,
       earlier: answer.filter(({ role }) => role === "assistant").length,
@@ -209,6 +264,17 @@ export class AiSdkSession {
     }
   }
 
+  /** Whether the conversation went on from a place before the call, so that what the call produces belongs to no page. */
+  private async isLeft({ branch, total }: Turn): Promise<boolean> {
+    const branches = await this.memory.branches(this.id)
+    let [at] = branches
+    while (at !== undefined && at.id !== branch && at.from > total) {
+      const { parent } = at
+      at = branches.find(({ id }) => id === parent)
+    }
+    return at?.id !== branch
+  }
+
   private async current(): Promise<Turn> {
     if (this.turn !== undefined) return this.turn
     return (this.turn = await this.begin(await this.read()))
@@ -216,6 +282,7 @@ export class AiSdkSession {
 
   /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
+    if (produced.length === 0 || (await this.isLeft(turn))) return
     const named = produced.map((message, index) => {
       const form = formOf(message)
       if (turn.responseId === undefined || form.ui !== undefined) return message
@@ -257,12 +324,14 @@ export class AiSdkSession {
    * a long loop is compacted while it runs. Give it to `streamText`, `generateText` or an agent.
    *
    * @returns the context; in AI SDK 7 it is kept for later steps, in 5 and 6 it is made again for each
+   * @throws BranchLeft: the user edited the question meanwhile, or asked for another answer; the call ends
    * @throws LogError, DamagedEvent, Closed: as `append` and `context` of the memory; the call fails, and
    *   {@link AiSdkSession.messages} without a message goes on from the last stored step
    */
   readonly prepareStep = (step: StepToPrepare): Promise<AiSdkContext> =>
     this.inOrder(async () => {
       const turn = await this.current()
+      if (await this.isLeft(turn)) throw new BranchLeft({ session: this.id })
       await this.saveApproved(turn, step)
       await this.saveSteps(turn, step.steps, step.responseMessages)
       const steering = (step.experimental_steeringMessages ?? []).slice()
@@ -366,7 +435,7 @@ export class AiSdkSession {
    * await memory.close()
    * ```
    */
-  middleware({ idempotencyKey }: MessagesOptions = {}): LanguageModelMiddleware {
+  middleware({ idempotencyKey }: Pick<MessagesOptions, "idempotencyKey"> = {}): LanguageModelMiddleware {
     return modelMiddleware(
       {
         major: this.options.major,
@@ -419,7 +488,7 @@ export class AiSdkSession {
    */
   append(
     messages: UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>,
-    { idempotencyKey }: MessagesOptions = {},
+    { idempotencyKey }: Pick<MessagesOptions, "idempotencyKey"> = {},
   ): Promise<void> {
     const list = Array.isArray(messages) ? (messages as ReadonlyArray<unknown>) : [messages]
     return this.inOrder(() => this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`))
@@ -459,7 +528,7 @@ export class AiSdkSession {
       before = page.before ?? undefined
       more = before !== undefined && !isEnough()
     }
-    return encodeUIMessages(pages.flat(), (position) => `${this.id}-${from + position}`)
+    return encodeUIMessages(pages.flat(), (position) => this.idOf(from + position))
   }
 }
 
