@@ -11,6 +11,7 @@ export {
   AiSdkSession,
   type UserInput,
   type MessagesOptions,
+  type PageRequest,
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"

@@ -56,6 +56,21 @@ export interface MessagesOptions {
   readonly messageId?: string | undefined
 }
 
+/** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
+export interface PageRequest {
+  /** The id of the chat: the id of the session. */
+  readonly id: string
+  /** All messages that the page shows. */
+  readonly messages: Array<UIMessage>
+  /** Why the page asks: `"submit-message"` or `"regenerate-message"`. */
+  readonly trigger?: string
+  /** The message that was edited, or whose answer is to be made again. */
+  readonly messageId?: string
+}
+
+/** The `trigger` of a request for another answer. */
+const regenerate = "regenerate-message"
+
 /** How many stored messages are read at once, to find a message far back. */
 const pageSize = 500
 
@@ -133,10 +148,14 @@ export class AiSdkSession {
   /** The id on the page of a message that no page named, by its index. */
   private readonly idOf = (index: number): string => `${this.id}-${index}`
 
+  private idAt(message: Message.Message, index: number): string {
+    return formOf(message).ui?.id ?? this.idOf(index)
+  }
+
   /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
   private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
     const isWanted = (message: Message.Message, index: number): boolean =>
-      wanted.has(formOf(message).ui?.id ?? this.idOf(index))
+      wanted.has(this.idAt(message, index))
     let { messages, from, before } = await this.memory.messages(this.id, { limit: 100 + wanted.size })
     let found = messages.some((message, position) => isWanted(message, from + position))
     while (isFar && !found && before !== null) {
@@ -154,7 +173,7 @@ export class AiSdkSession {
     isList: boolean,
     { trigger, messageId }: MessagesOptions,
   ): Promise<void> {
-    const regenerates = trigger === "regenerate-message"
+    const regenerates = trigger === regenerate
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
     const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || regenerates)
     const { idOf } = this
@@ -165,15 +184,23 @@ export class AiSdkSession {
     const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
     const fresh = [
       ...(answers === undefined ? [] : [answers]),
-      ...added.flatMap((one) => (isOfPage(one) ? decoded([one]) : [one])),
+      ...added.flatMap((one) => ("page" in one ? decoded([one.page]) : [one.stored])),
     ]
     if (from === null && fresh.length === 0) return
     // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
     const [branch] = await this.memory.branches(this.id)
-    const place = from ?? newest.from + messages.length
+    const place = from === null ? `end/${newest.from + messages.length}` : `edit/${from}`
     const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${place}`, freeze(fresh).json)
     if (from === null) return this.store(fresh, idempotencyKey)
     await this.memory.edit(this.id, from, fresh, { idempotencyKey, prefix: unknownPrefix })
+  }
+
+  /** Takes back the newest answer, or the answer that a message of the page is or asks for. */
+  private async takeBack(id: string | undefined): Promise<void> {
+    if (id === undefined) return void (await this.memory.regenerate(this.id))
+    const { messages, from } = await this.newestWith(new Set([id]), true)
+    const at = messages.findIndex((message, position) => this.idAt(message, from + position) === id)
+    if (at !== -1) await this.memory.regenerate(this.id, { from: from + at })
   }
 
   private async receiveAny(given: UserInput, options: MessagesOptions): Promise<void> {
@@ -210,7 +237,8 @@ export class AiSdkSession {
    *
    * What the page shows is what the model gets. If the user edited a message, took messages back or asks for another answer,
    * the conversation goes on from that place, and what was said behind it stays in the log, on a branch (see `branches` and
-   * `checkout` of the memory). An unfinished answer behind the list goes on, unless the page asks for another one.
+   * `checkout` of the memory). An unfinished answer behind the list goes on, unless the page asks for another one. Without a
+   * message, a request for another answer takes back the newest answer, or the answer that `messageId` names.
    *
    * @param given a text, a message, or a list
    * @param options a name for this append; `trigger` and `messageId` of a request of `useChat`
@@ -235,6 +263,7 @@ export class AiSdkSession {
   messages(given?: UserInput, options: MessagesOptions = {}): Promise<AiSdkContext> {
     return this.inOrder(async () => {
       if (given !== undefined) await this.receiveAny(given, options)
+      else if (options.trigger === regenerate) await this.takeBack(options.messageId)
       const context = await this.read()
       this.turn = await this.begin(context)
       const { system, messages } = context

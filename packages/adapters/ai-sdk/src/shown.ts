@@ -21,7 +21,7 @@ export interface Change {
   /** The last message of the page that is stored as it is: results of its calls may be new. */
   readonly kept: UIMessage | undefined
   /** What comes behind the stored messages that stay: stored messages again, and new messages of the page. */
-  readonly added: ReadonlyArray<Message.Message | UIMessage>
+  readonly added: ReadonlyArray<{ readonly stored: Message.Message } | { readonly page: UIMessage }>
 }
 
 /** How a list of a page is read. */
@@ -98,6 +98,8 @@ const follow = (
   return { given: given.length, stored, kept }
 }
 
+const storedAgain = ({ messages }: Group): Change["added"] => messages.map((stored) => ({ stored }))
+
 /** Compares what a page shows with what is stored, from the first message that both have. */
 export const changeOf = (
   given: ReadonlyArray<UIMessage>,
@@ -117,8 +119,8 @@ export const changeOf = (
   const { kept } = place
   const added = given.slice(place.given).flatMap((page): Change["added"] => {
     const group = groups[positions.get(page.id) ?? -1]
-    if (group !== undefined && !isEdited(page, group)) return group.messages
-    return page.role === "assistant" && messages.length > 0 ? [] : [page]
+    if (group !== undefined && !isEdited(page, group)) return storedAgain(group)
+    return page.role === "assistant" && messages.length > 0 ? [] : [{ page }]
   })
   const next = groups[place.stored]
   if (next === undefined) {
@@ -126,7 +128,7 @@ export const changeOf = (
     if (!regenerates || added.length > 0 || asked === undefined || isOfAnswer(asked) || kept?.id !== asked.id)
       return { from: null, kept, added }
     // Nothing is to be taken back, but an answer to the question may be under way: it belongs to the branch that is left.
-    return { from: from + asked.position, kept: undefined, added: asked.messages }
+    return { from: from + asked.position, kept: undefined, added: storedAgain(asked) }
   }
   const behind = messages.slice(next.position)
   const goesOn = !regenerates && (!isWhole || isUnfinished(behind))
