@@ -13,6 +13,8 @@ import {
   type PromptMessage,
   usageOfCall,
 } from "./modelCalls.js"
+import { isUnfinished } from "./shown.js"
+import { isAnswer } from "./ui/encode.js"
 
 /** What the middleware uses of a session. */
 export interface Calls {
@@ -25,6 +27,8 @@ export interface Calls {
   readonly ask: (messages: ReadonlyArray<Message.Message>, name: string | undefined) => Promise<void>
   /** Stores what the model and the tools of the call produced. */
   readonly save: (messages: ReadonlyArray<Message.Message>, prefix: Session.Prefix) => Promise<void>
+  /** Takes the newest answer back. */
+  readonly takeBack: () => Promise<unknown>
   readonly read: () => Promise<AiSdkContext & { readonly prefix: Session.Prefix }>
   /** How much of the call is stored; `onEnd` of the session may have stored more. */
   readonly position: () => string
@@ -59,6 +63,44 @@ const endsWith = (
   stored: ReadonlyArray<Message.Message>,
   messages: ReadonlyArray<Message.Message>,
 ): boolean => messages.length > 0 && partsOf(stored.slice(-messages.length)) === partsOf(messages)
+
+/** What messages say, whatever a provider noted beside it: an answer that is sent again comes without that. */
+const saidIn = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<string> =>
+  messages.map(({ role, parts }) =>
+    JSON.stringify([role, parts.map(({ providerData: _noted, ...part }: Message.Part) => part)]),
+  )
+
+/** How many messages two lists have in common, from the first one. */
+const inCommon = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): number => {
+  const end = one.findIndex((message, position) => message !== other[position])
+  return end === -1 ? one.length : end
+}
+
+/** What is new behind the last answer of a call. */
+interface Fresh {
+  readonly messages: ReadonlyArray<Message.Message>
+  /** Whether the call asks what was answered already: for another answer. */
+  readonly isAnswered: boolean
+}
+
+/** Compares what a call has behind its last answer with what the session has behind that answer. */
+const freshOf = (
+  answer: ReadonlyArray<Message.Message>,
+  given: ReadonlyArray<Message.Message>,
+  stored: ReadonlyArray<Message.Message>,
+): Fresh => {
+  const unknown = { messages: given, isAnswered: false }
+  const [said] = saidIn(answer)
+  const at = said === undefined ? -1 : saidIn(stored).lastIndexOf(said)
+  if (at === -1) return unknown
+  const behind = stored.slice(at + 1)
+  const known = inCommon(saidIn(given), saidIn(behind))
+  const others = behind.slice(known)
+  if (others.length === 0) return { messages: given.slice(known), isAnswered: false }
+  // Whoever sends examples with each call asks something else, or asks it again much later.
+  if (known < given.length || !others.every(isAnswer)) return unknown
+  return { messages: [], isAnswered: !isUnfinished(others) }
+}
 
 class Middleware {
   private step: Step | undefined
@@ -98,11 +140,16 @@ class Middleware {
       const parts = partsOf(this.calls.decode([answer]))
       if (!stored.some((message) => partsOf([message]) === parts)) from = last
     }
-    const fresh = this.calls.decode(given.slice(from))
-    const isResult = fresh.some(({ role }) => role === "tool")
-    const isAgain = isResult && endsWith(stored, fresh)
+    const behind = this.calls.decode(given.slice(from))
+    const isResult = behind.some(({ role }) => role === "tool")
+    const isAgain = isResult && endsWith(stored, behind)
+    const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
+    const { messages, isAnswered } = isAsked
+      ? freshOf(this.calls.decode([answer]), behind, stored)
+      : { messages: isAgain ? [] : behind, isAnswered: false }
+    if (isAnswered) await this.calls.takeBack()
     const name = this.name === undefined ? undefined : `${this.name}/${named}`
-    await this.calls.ask(isAgain ? [] : fresh, name)
+    await this.calls.ask(messages, name)
   }
 
   async transform(params: CallParams): Promise<CallParams> {
@@ -169,7 +216,8 @@ class Middleware {
  * The middleware of a session. What is new in a call:
  *
  * - all messages of the call, if none of them is an answer or the session is empty
- * - what follows its last answer otherwise
+ * - what follows its last answer otherwise. What the session has behind that answer is not new; if it has been answered, the
+ *   call asks for another answer, and the first one is left on a branch
  * - in the next step of a tool loop, the answer with the calls and their results: as one append
  * - nothing, if it is a call that failed, tried again
  */

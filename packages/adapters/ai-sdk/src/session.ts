@@ -446,7 +446,8 @@ export class AiSdkSession {
    * - Each step of a tool loop is stored with its results when the next step begins, and the answer when it is whole. Of a
    *   loop that stops after a step with calls, give the result or the event to {@link AiSdkSession.onEnd}.
    * - System messages of the call stand before the session's system messages, and are not stored.
-   * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty.
+   * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty or has it. If the session
+   *   has the answer to it, too, the call asks for another one, as with `trigger` of {@link AiSdkSession.messages}.
    *
    * @param options a name for what is asked, so that a request that is sent again stores it once
    *
@@ -480,6 +481,7 @@ export class AiSdkSession {
           turn.prefix = prefix
           await this.save(turn, messages)
         },
+        takeBack: () => this.memory.regenerate(this.id),
         read: async () => {
           const context = await this.read()
           this.turn ??= await this.begin(context)

@@ -55,7 +55,7 @@ const isEdited = (page: UIMessage, { id, messages }: Group): boolean => {
 }
 
 /** Whether nothing but an answer follows, whose next step is still to come. */
-const isUnfinished = (messages: ReadonlyArray<Message.Message>): boolean => {
+export const isUnfinished = (messages: ReadonlyArray<Message.Message>): boolean => {
   const last = messages.at(-1)
   const waits = last?.role === "tool" || last?.parts.some(({ type }) => type === "tool-call") === true
   return waits && messages.every(isAnswer)
