@@ -221,6 +221,8 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       ])
       expect(prompts[4]).toEqual(prompts[3])
       expect(await memory.branches("chat")).toHaveLength(2)
+      await ask(...before, user("two"), user("more"), user("most"))
+      expect((await outline(memory)).slice(-3)).toEqual(["user more", "user most", "assistant answer 5"])
     })
 
     it("does not take the examples of a call for a place to go back to", async () => {

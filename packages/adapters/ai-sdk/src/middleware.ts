@@ -98,8 +98,8 @@ const freshOf = (
   const others = behind.slice(known)
   if (others.length === 0) return { messages: given.slice(known), isAnswered: false }
   // Whoever sends examples with each call asks something else, or asks it again much later.
-  if (known < given.length || !others.every(isAnswer)) return unknown
-  return { messages: [], isAnswered: !isUnfinished(others) }
+  if (known === 0 || !others.every(isAnswer)) return unknown
+  return { messages: given.slice(known), isAnswered: !isUnfinished(others) }
 }
 
 class Middleware {
