@@ -1,6 +1,6 @@
 /** A middleware for language models: it stores what is new in a call, and asks the model with the context of the session. */
 import { digest, type Fields, freeze } from "@memfold/codec"
-import type { Message, Session } from "@memfold/core"
+import { Message, type Session } from "@memfold/core"
 import type { LanguageModelMiddleware } from "ai"
 import type { AiSdkContext, Major } from "./encode.js"
 import {
@@ -13,8 +13,7 @@ import {
   type PromptMessage,
   usageOfCall,
 } from "./modelCalls.js"
-import { isUnfinished } from "./shown.js"
-import { isAnswer } from "./ui/encode.js"
+import { resentBehind } from "./resent.js"
 
 /** What the middleware uses of a session. */
 export interface Calls {
@@ -64,44 +63,6 @@ const endsWith = (
   messages: ReadonlyArray<Message.Message>,
 ): boolean => messages.length > 0 && partsOf(stored.slice(-messages.length)) === partsOf(messages)
 
-/** What messages say, whatever a provider noted beside it: an answer that is sent again comes without that. */
-const saidIn = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<string> =>
-  messages.map(({ role, parts }) =>
-    JSON.stringify([role, parts.map(({ providerData: _noted, ...part }: Message.Part) => part)]),
-  )
-
-/** How many messages two lists have in common, from the first one. */
-const inCommon = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): number => {
-  const end = one.findIndex((message, position) => message !== other[position])
-  return end === -1 ? one.length : end
-}
-
-/** What is new behind the last answer of a call. */
-interface Fresh {
-  readonly messages: ReadonlyArray<Message.Message>
-  /** Whether the call asks what was answered already: for another answer. */
-  readonly isAnswered: boolean
-}
-
-/** Compares what a call has behind its last answer with what the session has behind that answer. */
-const freshOf = (
-  answer: ReadonlyArray<Message.Message>,
-  given: ReadonlyArray<Message.Message>,
-  stored: ReadonlyArray<Message.Message>,
-): Fresh => {
-  const unknown = { messages: given, isAnswered: false }
-  const [said] = saidIn(answer)
-  const at = said === undefined ? -1 : saidIn(stored).lastIndexOf(said)
-  if (at === -1) return unknown
-  const behind = stored.slice(at + 1)
-  const known = inCommon(saidIn(given), saidIn(behind))
-  const others = behind.slice(known)
-  if (others.length === 0) return { messages: given.slice(known), isAnswered: false }
-  // Whoever sends examples with each call asks something else, or asks it again much later.
-  if (known === 0 || !others.every(isAnswer)) return unknown
-  return { messages: given.slice(known), isAnswered: !isUnfinished(others) }
-}
-
 class Middleware {
   private step: Step | undefined
   private asked: ModelCall | undefined
@@ -144,12 +105,11 @@ class Middleware {
     const isResult = behind.some(({ role }) => role === "tool")
     const isAgain = isResult && endsWith(stored, behind)
     const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
-    const { messages, isAnswered } = isAsked
-      ? freshOf(this.calls.decode([answer]), behind, stored)
-      : { messages: isAgain ? [] : behind, isAnswered: false }
-    if (isAnswered) await this.calls.takeBack()
+    const said = isAsked ? this.calls.decode([answer]).map(Message.text).join("") : ""
+    const resent = resentBehind(said, behind, stored)
+    if (resent?.isAnswered === true) await this.calls.takeBack()
     const name = this.name === undefined ? undefined : `${this.name}/${named}`
-    await this.calls.ask(messages, name)
+    await this.calls.ask(isAgain ? [] : behind.slice(resent?.known ?? 0), name)
   }
 
   async transform(params: CallParams): Promise<CallParams> {

@@ -1,5 +1,5 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
-import { freeze, StoredSession } from "@memfold/codec"
+import { type BeginningOfCall, freeze, isLeft, isSame, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
@@ -20,7 +20,7 @@ import {
   type StepToPrepare,
   usageOf,
 } from "./steps.js"
-import { encodeUIMessages } from "./ui/encode.js"
+import { encodeUIMessages, type Group } from "./ui/encode.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
 export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
@@ -82,6 +82,12 @@ const randomId = (): string =>
 const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
 
+/** Whether the text or a file of a message differs from the stored message. */
+const isEdited = ({ role, parts }: UIMessage, { id, messages }: Group): boolean => {
+  const [stored] = encodeUIMessages(messages, () => id)
+  return stored?.role !== role || !isSame(freeze(stored.parts).json, freeze(parts).json)
+}
+
 const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
   const all = texts.filter((text) => text !== undefined && text !== "")
   return all.length === 0 ? {} : { system: all.join("\n\n") }
@@ -91,11 +97,8 @@ const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?
 const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
 
 /** A call of the AI SDK that is under way: what of it is stored. */
-interface Turn {
+interface Turn extends BeginningOfCall {
   readonly id: string
-  /** The branch that it answers on, and how many messages the branch had when it began. */
-  readonly branch: number
-  readonly total: number
   /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
@@ -177,7 +180,7 @@ export class AiSdkSession {
     const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
     const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || regenerates)
     const { idOf } = this
-    const { from, kept, added } = changeOf(given, newest, { idOf, isWhole: isList, regenerates })
+    const { from, kept, added } = changeOf(given, newest, { idOf, isWhole: isList, regenerates, isEdited })
     const { messages } = newest
     const stay = from === null ? messages : messages.slice(0, from - newest.from)
     const isKnown = kept !== undefined && messages.some((message) => formOf(message).ui?.id === kept.id)
@@ -293,15 +296,9 @@ export class AiSdkSession {
     }
   }
 
-  /** Whether the conversation went on from a place before the call, so that what the call produces belongs to no page. */
-  private async isLeft({ branch, total }: Turn): Promise<boolean> {
-    const branches = await this.memory.branches(this.id)
-    let [at] = branches
-    while (at !== undefined && at.id !== branch && at.from > total) {
-      const { parent } = at
-      at = branches.find(({ id }) => id === parent)
-    }
-    return at?.id !== branch
+  /** Whether what the call produces belongs to no question any more. */
+  private async isLeft(turn: Turn): Promise<boolean> {
+    return isLeft(await this.memory.branches(this.id), turn)
   }
 
   private async current(): Promise<Turn> {

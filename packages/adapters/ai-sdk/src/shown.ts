@@ -2,10 +2,14 @@
  * What a page shows, compared with the newest stored messages. A page sends its list of messages again with each request; an
  * edited message keeps its id, and messages that were taken back are missing.
  */
-import { freeze, isSame } from "@memfold/codec"
 import type { Message } from "@memfold/core"
-import type { UIMessage } from "ai"
-import { encodeUIMessages, type Group, groupsOf, isAnswer, type PageId } from "./ui/encode.js"
+import { type Group, groupsOf, isAnswer, type PageId } from "./ui/encode.js"
+
+/** A message of a page: the message of the AI SDK, or of a library that is built on it. */
+export interface PageMessage {
+  readonly id: string
+  readonly role: string
+}
 
 /** The newest stored messages. */
 export interface NewestMessages {
@@ -15,23 +19,25 @@ export interface NewestMessages {
 }
 
 /** What is to change in a session, so that it has what a page shows. */
-export interface Change {
+export interface Change<Page> {
   /** The index of the first stored message that the page does not show; `null` if it shows all of them. */
   readonly from: number | null
   /** The last message of the page that is stored as it is: results of its calls may be new. */
-  readonly kept: UIMessage | undefined
+  readonly kept: Page | undefined
   /** What comes behind the stored messages that stay: stored messages again, and new messages of the page. */
-  readonly added: ReadonlyArray<{ readonly stored: Message.Message } | { readonly page: UIMessage }>
+  readonly added: ReadonlyArray<{ readonly stored: Message.Message } | { readonly page: Page }>
 }
 
 /** How a list of a page is read. */
-export interface ShownOptions {
+export interface ShownOptions<Page> {
   /** The ids of stored messages that no page named, by their indexes. */
   readonly idOf: PageId
   /** Whether the list ends where the page ends: then it shows nothing behind the last message of the list. */
   readonly isWhole: boolean
   /** Whether the page asks for another answer: then not even an unfinished answer stays. */
   readonly regenerates: boolean
+  /** Whether a message says something else than the stored messages with its id. It is not asked about answers. */
+  readonly isEdited: (page: Page, stored: Group) => boolean
 }
 
 /** A redaction leaves this text, and takes the id of the message. */
@@ -47,13 +53,6 @@ const isRedacted = (message: Message.Message): boolean =>
 
 const isOfAnswer = ({ messages: [first] }: Group): boolean => first !== undefined && isAnswer(first)
 
-/** Whether the text or a file differs from the stored message. What an answer says is known from the log alone. */
-const isEdited = (page: UIMessage, { id, messages }: Group): boolean => {
-  if (page.role === "assistant") return false
-  const [stored] = encodeUIMessages(messages, () => id)
-  return stored?.role !== page.role || !isSame(freeze(stored.parts).json, freeze(page.parts).json)
-}
-
 /** Whether nothing but an answer follows, whose next step is still to come. */
 export const isUnfinished = (messages: ReadonlyArray<Message.Message>): boolean => {
   const last = messages.at(-1)
@@ -62,64 +61,94 @@ export const isUnfinished = (messages: ReadonlyArray<Message.Message>): boolean 
 }
 
 /** The place up to which a list and the stored messages are the same. */
-interface Place {
+interface Place<Page> {
   /** The position of the next message of the list, and of the next stored group. */
   readonly given: number
   readonly stored: number
-  readonly kept: UIMessage | undefined
+  readonly kept: Page | undefined
 }
 
-/** Follows a list and the stored groups, from a place at which both have the same message. */
-const follow = (
-  given: ReadonlyArray<UIMessage>,
-  groups: ReadonlyArray<Group>,
-  positions: ReadonlyMap<string, number>,
-  from: { readonly given: number; readonly stored: number },
-): Place => {
-  const named = new Set(given.map(({ id }) => id))
-  const isStored = (page: UIMessage, group: Group): boolean => {
-    if (page.id === group.id) return !isEdited(page, group)
-    if (positions.has(page.id) || (page.role === "assistant") !== isOfAnswer(group)) return false
+/** Compares a list with the stored groups. */
+class Comparison<Page extends PageMessage> {
+  private readonly positions: ReadonlyMap<string, number>
+  private readonly named: ReadonlySet<string>
+
+  constructor(
+    private readonly given: ReadonlyArray<Page>,
+    private readonly groups: ReadonlyArray<Group>,
+    private readonly differs: ShownOptions<Page>["isEdited"],
+  ) {
+    this.positions = new Map(groups.map(({ id }, position) => [id, position]))
+    this.named = new Set(given.map(({ id }) => id))
+  }
+
+  /** The stored messages that a message of the list is; `undefined` if it is new or edited. */
+  stored(page: Page): Group | undefined {
+    const group = this.groups[this.positions.get(page.id) ?? -1]
+    return group === undefined || this.isEdited(page, group) ? undefined : group
+  }
+
+  /** What an answer says is known from the log alone. */
+  private isEdited(page: Page, group: Group): boolean {
+    return page.role !== "assistant" && this.differs(page, group)
+  }
+
+  private isStoredAs(page: Page, group: Group | undefined): boolean {
+    if (group === undefined) return false
+    if (page.id === group.id) return !this.isEdited(page, group)
+    if (this.positions.has(page.id) || (page.role === "assistant") !== isOfAnswer(group)) return false
     // An answer whose id the page made itself, or a message whose text was erased since the page was loaded.
-    return (isOfAnswer(group) && !named.has(group.id)) || group.messages.some(isRedacted)
+    return (isOfAnswer(group) && !this.named.has(group.id)) || group.messages.some(isRedacted)
   }
-  let { stored } = from
-  let kept: UIMessage | undefined
-  for (const [position, page] of given.entries()) {
-    if (position < from.given) continue
-    const at = groups.findIndex((group, index) => index >= stored && !group.messages.some(isRedacted))
-    const places = [stored, at].filter((one) => one !== -1)
-    const found = places.find((one) => groups[one] !== undefined && isStored(page, groups[one]))
-    if (found !== undefined) stored = found + 1
-    // An answer that never came to the session, because the page or its process was gone.
-    else if (page.role !== "assistant" || positions.has(page.id)) return { given: position, stored, kept }
-    kept = page
+
+  /** Where the list and the stored groups have the first message in common; `null` if they have none. */
+  private beginning(isComplete: boolean): Pick<Place<Page>, "given" | "stored"> | null {
+    const given = this.given.findIndex(({ id }) => this.positions.has(id))
+    if (given !== -1) return { given, stored: this.positions.get(this.given[given]!.id)! }
+    const isErased = isComplete && this.groups[0]?.messages.some(isRedacted) === true
+    return isErased ? { given: 0, stored: 0 } : null
   }
-  return { given: given.length, stored, kept }
+
+  /** Follows both from the first message that they have in common. */
+  place(isComplete: boolean): Place<Page> {
+    const beginning = this.beginning(isComplete)
+    if (beginning === null) return { given: 0, stored: this.groups.length, kept: undefined }
+    let { stored } = beginning
+    let kept: Page | undefined
+    for (let position = beginning.given; position < this.given.length; position++) {
+      const page = this.given[position]!
+      let at = stored
+      while (!this.isStoredAs(page, this.groups[at]) && this.groups[at]?.messages.some(isRedacted)) at++
+      if (this.isStoredAs(page, this.groups[at])) stored = at + 1
+      // An answer that never came to the session, because the page or its process was gone.
+      else if (page.role !== "assistant" || this.positions.has(page.id))
+        return { given: position, stored, kept }
+      kept = page
+    }
+    return { given: this.given.length, stored, kept }
+  }
 }
 
-const storedAgain = ({ messages }: Group): Change["added"] => messages.map((stored) => ({ stored }))
+const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored }))
 
-/** Compares what a page shows with what is stored, from the first message that both have. */
-export const changeOf = (
-  given: ReadonlyArray<UIMessage>,
+/**
+ * Compares what a page shows with what is stored, from the first message that both have.
+ *
+ * @param given - the messages of the page, oldest first
+ * @param newest - the newest stored messages: more than what the page changes
+ */
+export const changeOf = <Page extends PageMessage>(
+  given: ReadonlyArray<Page>,
   { messages, from }: NewestMessages,
-  { idOf, isWhole, regenerates }: ShownOptions,
-): Change => {
+  { idOf, isWhole, regenerates, isEdited }: ShownOptions<Page>,
+): Change<Page> => {
   const groups = groupsOf(messages, (position) => idOf(from + position))
-  const positions = new Map(groups.map(({ id }, position) => [id, position]))
-  const first = given.findIndex(({ id }) => positions.has(id))
-  const isErased = first === -1 && from === 0 && groups[0]?.messages.some(isRedacted) === true
-  const place =
-    first === -1
-      ? isErased
-        ? follow(given, groups, positions, { given: 0, stored: 0 })
-        : { given: 0, stored: groups.length, kept: undefined }
-      : follow(given, groups, positions, { given: first, stored: positions.get(given[first]!.id)! })
+  const comparison = new Comparison(given, groups, isEdited)
+  const place = comparison.place(from === 0)
   const { kept } = place
-  const added = given.slice(place.given).flatMap((page): Change["added"] => {
-    const group = groups[positions.get(page.id) ?? -1]
-    if (group !== undefined && !isEdited(page, group)) return storedAgain(group)
+  const added = given.slice(place.given).flatMap((page): Change<Page>["added"] => {
+    const group = comparison.stored(page)
+    if (group !== undefined) return storedAgain(group)
     return page.role === "assistant" && messages.length > 0 ? [] : [{ page }]
   })
   const next = groups[place.stored]
@@ -130,8 +159,7 @@ export const changeOf = (
     // Nothing is to be taken back, but an answer to the question may be under way: it belongs to the branch that is left.
     return { from: from + asked.position, kept: undefined, added: storedAgain(asked) }
   }
-  const behind = messages.slice(next.position)
-  const goesOn = !regenerates && (!isWhole || isUnfinished(behind))
+  const goesOn = !regenerates && (!isWhole || isUnfinished(messages.slice(next.position)))
   if (added.length === 0 && goesOn) return { from: null, kept, added }
   return { from: from + next.position, kept, added }
 }
