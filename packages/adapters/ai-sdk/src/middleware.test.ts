@@ -202,7 +202,8 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       })
       const ask = async (...messages: ReadonlyArray<{ role: "user" | "assistant"; content: string }>) => {
         const chat = aiSdk(memory, { major }).session("chat")
-        return (await generateText({ model: wrapped(model, chat), messages: [...messages], maxRetries: 0 })).text
+        return (await generateText({ model: wrapped(model, chat), messages: [...messages], maxRetries: 0 }))
+          .text
       }
       const user = (content: string) => ({ role: "user" as const, content })
       const before = [user("one"), { role: "assistant" as const, content: await ask(user("one")) }]
@@ -234,7 +235,10 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       ]
       for (const content of ["1 + 1", "3 + 3", "1 + 1"]) {
         const chat = aiSdk(memory, { major }).session("chat")
-        await generateText({ model: wrapped(model, chat), messages: [...examples, { role: "user", content }] })
+        await generateText({
+          model: wrapped(model, chat),
+          messages: [...examples, { role: "user", content }],
+        })
       }
       expect((await outline(memory)).filter((line) => line.startsWith("user"))).toEqual([
         "user 2 + 2",

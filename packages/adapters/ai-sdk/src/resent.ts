@@ -15,7 +15,9 @@ export interface Resent {
 const saidIn = ({ role, parts }: Message.Message): string =>
   JSON.stringify([
     role,
-    parts.flatMap(({ providerData: _noted, ...part }: Message.Part) => (part.type === "opaque" ? [] : [part])),
+    parts.flatMap(({ providerData: _noted, ...part }: Message.Part) =>
+      part.type === "opaque" ? [] : [part],
+    ),
   ])
 
 /**

@@ -157,17 +157,15 @@ export class AiSdkSession {
 
   /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
   private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
-    const isWanted = (message: Message.Message, index: number): boolean =>
-      wanted.has(this.idAt(message, index))
-    let { messages, from, before } = await this.memory.messages(this.id, { limit: 100 + wanted.size })
-    let found = messages.some((message, position) => isWanted(message, from + position))
-    while (isFar && !found && before !== null) {
-      const page: Memory.MessagePage = await this.memory.messages(this.id, { limit: pageSize, before })
-      found = page.messages.some((message, position) => isWanted(message, page.from + position))
-      messages = [...page.messages, ...messages]
-      ;({ from, before } = page)
+    const has = (page: NewestMessages): boolean =>
+      page.messages.some((message, position) => wanted.has(this.idAt(message, page.from + position)))
+    const newest: Memory.MessagePage = await this.memory.messages(this.id, { limit: 100 + wanted.size })
+    if (!isFar) return newest
+    const pages = [newest]
+    for (let last = newest; !has(last) && last.before !== null; pages.push(last)) {
+      last = await this.memory.messages(this.id, { limit: pageSize, before: last.before })
     }
-    return { messages, from }
+    return { messages: pages.toReversed().flatMap(({ messages }) => messages), from: pages.at(-1)!.from }
   }
 
   /** Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does. */

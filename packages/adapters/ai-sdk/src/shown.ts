@@ -117,8 +117,11 @@ class Comparison<Page extends PageMessage> {
     let kept: Page | undefined
     for (let position = beginning.given; position < this.given.length; position++) {
       const page = this.given[position]!
-      let at = stored
-      while (!this.isStoredAs(page, this.groups[at]) && this.groups[at]?.messages.some(isRedacted)) at++
+      // A page may have no message for a part of an answer that was erased.
+      const at = this.groups.findIndex(
+        (group, index) =>
+          index >= stored && (this.isStoredAs(page, group) || !group.messages.some(isRedacted)),
+      )
       if (this.isStoredAs(page, this.groups[at])) stored = at + 1
       // An answer that never came to the session, because the page or its process was gone.
       else if (page.role !== "assistant" || this.positions.has(page.id))

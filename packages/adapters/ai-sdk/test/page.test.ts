@@ -13,7 +13,7 @@ import { routeOf } from "./route.js"
 
 type Memory = Core.AnyMemory
 
-type Subscribed = Pick<ReturnType<typeof createMemory>, "subscribe" | "neutral">
+type Subscribed = Pick<ReturnType<typeof createMemory>, "subscribe">
 
 const plain = { store: "memory:", compaction: { mode: "off" } } as const
 
@@ -68,9 +68,10 @@ const signal = () => {
 
 /** Waits until the stored conversation is as expected, which a call in the background brings about. */
 const ends = async (memory: Subscribed, is: (roles: ReadonlyArray<string>) => boolean) => {
-  for await (const _event of memory.subscribe("chat", { pollInterval: "10 millis" })) {
-    const { messages } = await memory.neutral.messages("chat", { limit: 500 })
-    if (is(messages.map(({ role }) => role))) return
+  const roles: Array<string> = []
+  for await (const { event } of memory.subscribe("chat", { pollInterval: "10 millis" })) {
+    if (event._tag === "MessageAppended") roles.push(event.message.role)
+    if (is(roles)) return
   }
 }
 
@@ -103,7 +104,12 @@ describe("a page", () => {
     expect(page.said).toHaveLength(6)
     await page.sendMessage({ text: "second", messageId: page.messages[2]!.id })
     expect(page.sent.at(-1)).toMatchObject({ trigger: "submit-message", messageId: page.messages[2]!.id })
-    expect(page.said).toEqual(["user one", "assistant answer 0 to 1", "user second", "assistant answer 3 to 3"])
+    expect(page.said).toEqual([
+      "user one",
+      "assistant answer 0 to 1",
+      "user second",
+      "assistant answer 3 to 3",
+    ])
     await agree(page)
     await page.regenerate()
     expect(page.said.at(-1)).toBe("assistant answer 4 to 3")
@@ -225,6 +231,31 @@ describe("a page", () => {
     }
     expect(reads[1]).toBe(reads[0])
   })
+})
+
+describe("a message far back", () => {
+  const pairs = Array.from({ length: 900 }, (_, turn): ReadonlyArray<UIMessage> => [
+    { id: `u${turn}`, role: "user", parts: [{ type: "text", text: `question ${turn}` }] },
+    { id: `a${turn}`, role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] },
+  ])
+  const edited: UIMessage = { id: "u7", role: "user", parts: [{ type: "text", text: "edited" }] }
+
+  for (const [name, given, options, last] of [
+    ["the last message of the page", edited, { messageId: "u7" }, "user edited"],
+    ["all that the page shows", [...pairs.slice(0, 7).flat(), edited], {}, "user edited"],
+    ["a list that ends with it", pairs.slice(5, 8).flat().slice(0, -1), {}, "user question 7"],
+  ] as const) {
+    it(`is found by ${name}`, async () => {
+      await using memory = createMemory(plain)
+      const chat = aiSdk(memory).session("chat")
+      await chat.append(pairs.flat())
+      const { messages } = await chat.messages(given as ReadonlyArray<UIMessage>, options)
+      expect(messages).toHaveLength(15)
+      const said = saidIn(await chat.uiMessages())
+      expect(said).toHaveLength(15)
+      expect(said.at(-1)).toBe(last)
+    })
+  }
 })
 
 describe("a client that goes away", () => {

@@ -25,10 +25,7 @@ export const isAnswer = ({ role }: Message.Message): boolean => role === "assist
  * Groups of messages that form one message on the page: the messages of an answer, and messages with the same id. Answers
  * to two simultaneous requests may be interleaved in the log.
  */
-export const groupsOf = (
-  messages: ReadonlyArray<Message.Message>,
-  idOf: PageId,
-): ReadonlyArray<Group> => {
+export const groupsOf = (messages: ReadonlyArray<Message.Message>, idOf: PageId): ReadonlyArray<Group> => {
   const groups: Array<Group> = []
   const answers = new Map<string, Group>()
   for (const [position, message] of messages.entries()) {
