@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { chromium } from "./chromium.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
@@ -21,9 +22,16 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-// If only some tests run, only the ones of the Redis store and of its test servers need a server. Without one they fail with a message.
-if (args.every((arg) => arg.startsWith("-")) || args.some((arg) => /redis|harness/.test(arg))) {
+// If only some tests run, only the ones of the Redis store and of its test servers need a server, and only the ones of pages a
+// browser. Without it they fail with a message.
+const runs = (places) =>
+  args.every((arg) => arg.startsWith("-")) || args.some((arg) => !arg.startsWith("-") && places.test(arg))
+if (runs(/redis|harness/)) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
+}
+if (runs(/ai-sdk|browser|adapters\/?$/)) {
+  const browser = chromium()
+  if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }
 process.exitCode = await run(tool("vitest"), ["run", ...args], { stdio: "inherit", env })
