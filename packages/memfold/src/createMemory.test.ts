@@ -409,6 +409,7 @@ describe("createMemory", () => {
       "OwnerMismatch",
       "SettingsError",
       "SummarizerError",
+      "UnknownBranch",
       "UnknownMessage",
       "UnknownName",
       "UnknownSummary",

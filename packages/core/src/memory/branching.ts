@@ -10,8 +10,7 @@ import { isOnBranch } from "../session/branches.js"
 import type { Prefix } from "../session/prefix.js"
 import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { Committed, SessionError } from "../shell/Sessions.js"
-import { stateReaching } from "../shell/stateReaching.js"
+import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { appendedBy, batchOf, counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import type { InvalidInput } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
@@ -152,8 +151,8 @@ export const atAnswer =
       : Effect.flatMap(indexOf(parts, state, name), (index) => answerBefore(parts, state, index + 1))
 
 /** The switch to the first `index` messages; `null` if the session has no others. */
-const findSwitch = (
-  { sessions }: Parts,
+export const findSwitch = (
+  sessions: Sessions,
   state: SessionState,
   index: number,
 ): Effect.Effect<Switch | null, SessionError | UnknownMessage> =>
@@ -162,7 +161,7 @@ const findSwitch = (
     const near = switchTo(state, index)
     if (near !== null) return near
     const { session, total } = state
-    const before = yield* stateReaching(state, index, (to) => sessions.events(session, { toVersion: to }))
+    const before = yield* sessions.stateReaching(state, index)
     const far = before === null ? null : switchTo(before, index)
     return far ?? (yield* new UnknownMessage({ session, index, total }))
   })
@@ -217,7 +216,7 @@ export const edit = (
     for (;;) {
       const state = yield* sessions.load(session)
       const index = yield* place(state)
-      const goBack = yield* findSwitch(parts, state, index)
+      const goBack = yield* findSwitch(sessions, state, index)
       if (goBack === null && added.length === 0) return { edited: describe(state, state, 0, false), state }
       const done: Committed<boolean> = yield* sessions.transact(
         session,
@@ -273,13 +272,11 @@ export const checkout = (
     const { sessions } = parts
     const state = yield* sessions.load(session)
     if (state.branch.id === branch) return { edited: describe(state, state, 0, false), state }
-    const stateLeft = ({
-      branches,
-    }: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
-      const left = branches.find(({ id }) => id === branch)
+    const stateLeft = (now: SessionState): Effect.Effect<SessionState, SessionError | UnknownBranch> => {
+      const left = now.branches.find(({ id }) => id === branch)
       return left === undefined
         ? new UnknownBranch({ session, branch })
-        : sessions.stateAt(session, left.version)
+        : sessions.stateBack(now, left.version)
     }
     const { before, after } = yield* returnTo<UnknownBranch>(parts, session, stateLeft)
     return { edited: describe(before, after, 0, false), state: after }
@@ -305,8 +302,8 @@ export const undo = (
       return { undone: { undone: "compaction", version: now.version }, state: now }
     }
     if (last === 0) return { undone: { undone: null, version: state.version }, state }
-    const { before, after } = yield* returnTo(parts, session, ({ gaps }) =>
-      sessions.stateAt(session, (gaps.at(-1)?.to ?? 1) - 1),
+    const { before, after } = yield* returnTo(parts, session, (now) =>
+      sessions.stateBack(now, (now.gaps.at(-1)?.to ?? 1) - 1),
     )
     const undone = after.clears === before.clears ? "branch" : "clear"
     return { undone: { undone, version: after.version }, state: after }

@@ -3,7 +3,7 @@
  * message that it keeps, in one batch; what was said behind it stays in the log, as a branch.
  */
 import { Effect, Stream } from "effect"
-import { edited, type Switch, switchTo } from "../engine/goBack.js"
+import { edited } from "../engine/goBack.js"
 import type { Event } from "../event/Event.js"
 import { batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { makeId } from "../shell/id.js"
@@ -15,8 +15,8 @@ import type { Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import { type Gap, isOnBranch } from "../session/branches.js"
 import type { SessionState } from "../session/SessionState.js"
 import { gapsOf } from "../shell/replay.js"
-import { stateReaching } from "../shell/stateReaching.js"
 import { counted, IdempotencyKeyReused, isStored } from "./appendMessages.js"
+import { findSwitch } from "./branching.js"
 import { checkMessages, type InvalidInput } from "./input.js"
 
 /**
@@ -64,20 +64,6 @@ const same = (one: Message | undefined, other: Message | undefined): boolean =>
 const inCommon = (wanted: ReadonlyArray<Message>, messages: ReadonlyArray<Message>): number => {
   const end = wanted.findIndex((message, at) => !same(message, messages[at]))
   return end === -1 ? wanted.length : end
-}
-
-/** The switch to the first `index` messages, from the events of the session. */
-const switchAmong = (
-  state: SessionState,
-  index: number,
-  events: ReadonlyArray<RecordedEvent>,
-): Effect.Effect<Switch | null> => {
-  const near = switchTo(state, index)
-  if (near !== null) return Effect.succeed(near)
-  const read = (to: number) => Stream.fromIterable(events.slice(0, to))
-  return Effect.map(stateReaching(state, index, read), (before) =>
-    before === null ? null : switchTo(before, index),
-  )
 }
 
 /** Nobody says what a rewritten message was produced behind. */
@@ -133,7 +119,8 @@ export const rewriteMessages = (
       }
       const kept = inCommon(wanted, messages)
       if (state.version !== events.length) continue
-      const goBack = kept === state.total ? null : yield* switchAmong(state, kept, events)
+      // The log has just shown the message.
+      const goBack = yield* Effect.catchTag(findSwitch(sessions, state, kept), "UnknownMessage", Effect.die)
       const added = wanted.slice(kept).map((message) => counted(counter, message))
       tried = true
       const done: Committed<boolean> = yield* retryTransient(

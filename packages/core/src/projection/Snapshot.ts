@@ -16,7 +16,7 @@ import { Sequence } from "../session/Sequence.js"
 import type { SessionState } from "../session/SessionState.js"
 
 /** Raise this with every change to the fold or to the fields of the state: older snapshots are then ignored. */
-export const foldVersion = 9
+export const foldVersion = 10
 
 const Count = Schema.NonNegativeInt
 const Time = Schema.NullOr(Schema.Number)
@@ -98,6 +98,7 @@ export const Stored = Schema.Struct({
   ),
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
+  invalidatedAt: Count,
   running: Schema.NullOr(
     Schema.Struct({
       compaction: Schema.String,
@@ -237,7 +238,7 @@ export const snapshot: Projection<StateInLog> = {
 }
 
 /** The version of the state in a row, as far as the row says so. */
-const versionOf = ({ data }: ProjectionRow): number | undefined => {
+export const versionOf = ({ data }: ProjectionRow): number | undefined => {
   const version = /"version":(\d+)/.exec(data)?.[1]
   return version === undefined ? undefined : Number(version)
 }

@@ -142,6 +142,8 @@ export interface SessionState extends MessageCounts {
   readonly supersededCount: number
   /** Unusable commits that no event has marked as invalid yet. */
   readonly damaged: ReadonlyArray<{ readonly version: number; readonly summary: string | null }>
+  /** The version of the newest event that declared a commit invalid; 0 if none has. A clear keeps it. */
+  readonly invalidatedAt: number
   /** The running compaction, if there is one. */
   readonly running: Running | null
   /** The failures since the last successful compaction, if there are any. */
@@ -216,6 +218,7 @@ export const empty = (session: string): SessionState => ({
   summary: null,
   supersededCount: 0,
   damaged: [],
+  invalidatedAt: 0,
   running: null,
   failures: null,
   pausedUntil: 0,

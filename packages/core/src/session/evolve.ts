@@ -26,6 +26,7 @@ import * as Structure from "../message/Structure.js"
 import { prefixAfter, prefixWithMessage } from "./prefix.js"
 import { prune } from "./prune.js"
 import type { Entry, SessionState } from "./SessionState.js"
+import { withNewestPrompts } from "./systemPrompt.js"
 import { empty, mostFacts, pinnedGroups } from "./SessionState.js"
 import { type States, switchBranch } from "./switchBranch.js"
 import { fits, noFiles } from "../summary/Summary.js"
@@ -165,8 +166,8 @@ const reducerOf = Match.typeTags<AnyEvent>()({
       summarySuperseded(state, event),
   SummaryInvalidated:
     (event): Reducer =>
-    (state) =>
-      summaryInvalidated(state, event),
+    (state, recorded) =>
+      summaryInvalidated(state, event, recorded.version),
   CompactionPaused:
     ({ until }): Reducer =>
     (state) => ({ ...state, pausedUntil: until }),
@@ -256,6 +257,7 @@ const messageAppended = (
     summary: state.summary,
     supersededCount: state.supersededCount,
     damaged: state.damaged,
+    invalidatedAt: state.invalidatedAt,
     running: state.running,
     failures: state.failures,
     pausedUntil: state.pausedUntil,
@@ -274,12 +276,16 @@ const messageAppended = (
 }
 
 /** A cleared session is as an empty one, but for its owner and title. */
-const cleared = ({ session, clears, description }: SessionState, version: number): SessionState => {
+const cleared = (
+  { session, clears, description, invalidatedAt }: SessionState,
+  version: number,
+): SessionState => {
   const before = empty(session)
   return {
     ...before,
     clears: clears + 1,
     description,
+    invalidatedAt,
     covered: { ...before.covered, version },
     branch: { ...before.branch, id: version },
     gaps: gapsBefore(version),
@@ -321,7 +327,7 @@ const summaryCommitted = (
     lastCompactionTime: time,
     uncovered: state.uncovered.dropBefore(coveredTo),
     turnStarts,
-    pinned: [...state.pinned, ...pinnedGroups(covered)],
+    pinned: withNewestPrompts([...state.pinned, ...pinnedGroups(covered)], covered),
     coveredTokens: covered.at(-1)?.cumulativeTokens ?? state.coveredTokens,
     summary: {
       id: committed.summary,
@@ -355,8 +361,13 @@ const damaged = (state: SessionState, commit: SessionState["damaged"][number]): 
   damaged: [...state.damaged, commit],
 })
 
-const summaryInvalidated = (state: SessionState, { version }: SummaryInvalidated): SessionState => ({
+const summaryInvalidated = (
+  state: SessionState,
+  { version }: SummaryInvalidated,
+  invalidatedAt: number,
+): SessionState => ({
   ...state,
+  invalidatedAt,
   damaged: state.damaged.filter((commit) => commit.version !== version),
   totalAtCommit: state.total,
   reported: null,

@@ -43,7 +43,7 @@ const cutTo = (state: SessionState, index: number): SessionState => {
 }
 
 /** The version at which the last of the first `index` messages was appended. */
-const placeOf = ({ coveredTo, covered, uncovered }: SessionState, index: number): number =>
+export const placeOf = ({ coveredTo, covered, uncovered }: SessionState, index: number): number =>
   (index > coveredTo ? uncovered.at(index - 1)?.version : undefined) ?? covered.version
 
 /** The branches that are left once `left` is, without the branch that is taken up. A branch without messages is forgotten. */
@@ -83,6 +83,7 @@ export const switchBranch = (
     clears: isSame ? state.clears : state.clears + 1,
     description: state.description,
     damaged: state.damaged,
+    invalidatedAt: state.invalidatedAt,
     supersededCount: state.supersededCount,
     lastCompactionTime: state.lastCompactionTime,
     running: before === state ? cut.running : null,

@@ -2,7 +2,9 @@
 import { Effect } from "effect"
 import type { Event } from "../event/Event.js"
 import type { Service as EventLog } from "../log/EventLog.js"
+import { earlierSnapshots, eventsBetweenSnapshots, rowOf } from "../projection/earlierSnapshots.js"
 import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
+import type { SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
 import { checkActiveRow } from "./projectionCheck.js"
 import { retryTransient } from "./retry.js"
@@ -18,11 +20,9 @@ export interface CachedSession {
 const isLandmark = (event: Event): boolean =>
   event._tag === "SummaryCommitted" || event._tag === "ToolOutputsPruned"
 
-/**
- * The fewest events after a snapshot before another one is saved. A snapshot is as large as the uncovered messages, and
- * reading this many events costs less than writing a snapshot.
- */
-const eventsBetweenSnapshots = 32
+/** Whether nobody else can extend a state by an event: it goes back to a state from before the one before it. */
+const isReturn = (event: Event, { version }: SessionState, count: number): boolean =>
+  event._tag === "BranchSwitched" && event.version < version - count
 
 /** The cached sessions of one log. */
 export interface SessionCache {
@@ -89,10 +89,13 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
   const saveSnapshot = (
     cached: CachedSession,
     { state, batchId }: StateInLog & { readonly batchId: string },
+    isFar: boolean,
   ) =>
     Effect.suspend(() =>
       log.projections.put(state.session, { version: state.version, batchId }, [
         { kind: snapshot.kind, replace: true, rows: [take({ state, batchId })] },
+        // Near another one, it would take its place.
+        ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [rowOf({ state, batchId })] }] : []),
       ]),
     ).pipe(
       Effect.map(() => void (cached.snapshotVersion = state.version)),
@@ -117,7 +120,10 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
         const isFar =
           cached.snapshotVersion === null ||
           next.state.version - cached.snapshotVersion >= eventsBetweenSnapshots
-        return isFar && events.some(isLandmark) ? saveSnapshot(cached, next) : Effect.void
+        const isDue =
+          (isFar && events.some(isLandmark)) ||
+          events.some((event) => isReturn(event, next.state, events.length))
+        return isDue ? saveSnapshot(cached, next, isFar) : Effect.void
       }),
     forget: (session) => void cache.delete(session),
   }

@@ -19,6 +19,7 @@ import {
   type VersionConflict,
 } from "../log/EventLog.js"
 import { description } from "../projection/description.js"
+import { earlierSnapshots } from "../projection/earlierSnapshots.js"
 import { type EventStep, rowsOf } from "../projection/Projection.js"
 import type { StateInLog } from "../projection/Snapshot.js"
 import { activeRow, type History, summaries } from "../projection/summaries.js"
@@ -26,6 +27,7 @@ import { evolve, requiresReplay } from "../session/evolve.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { States } from "../session/switchBranch.js"
 import { makeListeners } from "./listeners.js"
+import { stateBack, stateReaching } from "./earlierStates.js"
 import { openSession, type SessionError } from "./openSession.js"
 import { mendSummaries } from "./projectionCheck.js"
 import { historyOf, projectionsOf } from "./replay.js"
@@ -60,6 +62,16 @@ export interface Sessions {
   readonly cached: (session: string) => SessionState | null
   /** The state at a version; the newest state if the session has not reached that version. */
   readonly stateAt: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
+  /** The state at an earlier version, as it counts now: without the commits that were declared invalid since. */
+  readonly stateBack: (now: SessionState, version: number) => Effect.Effect<SessionState, SessionError>
+  /**
+   * The newest state that has the first `index` messages of the branch in force, with a summary that covers nothing beyond
+   * them; `null` if the log has none.
+   */
+  readonly stateReaching: (
+    now: SessionState,
+    index: number,
+  ) => Effect.Effect<SessionState | null, SessionError>
   /** The decoded events of a session, oldest first by default. */
   readonly events: (session: string, options?: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   /** All summaries that the session ever had, and the commits that can be reverted. It reads the whole log. */
@@ -187,6 +199,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
           { kind: summaries.kind, replace: true, rows: activeRow(steps.at(-1)?.after ?? state) },
         ]),
       ),
+      // Earlier snapshots may have the commits in force.
+      Effect.map((changes) => [...changes, { kind: earlierSnapshots.kind, replace: true, rows: [] }]),
     )
 
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
@@ -266,6 +280,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     load: (session) => Effect.map(cache.refresh(session), ({ state }) => state),
     cached: (session) => cache.peek(session)?.newest?.state ?? null,
     stateAt: (session, version) => Effect.map(openSession(log, session, version), ({ read }) => read.state),
+    stateBack: (now, version) => stateBack(log, events, now, version),
+    stateReaching: (now, index) => stateReaching(log, events, now, index),
     events,
     history,
     transact,

@@ -18,6 +18,7 @@ import { decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog } from "../log/EventLog.js"
 import { records } from "../log/pages.js"
 import { description } from "../projection/description.js"
+import { earlierSnapshots } from "../projection/earlierSnapshots.js"
 import type { Projection } from "../projection/Projection.js"
 import { snapshot } from "../projection/Snapshot.js"
 import { summaries } from "../projection/summaries.js"
@@ -208,6 +209,7 @@ interface CheckedProjection {
 /** The projections that are compared with the log, and repaired from it. */
 export const projections: ReadonlyArray<CheckedProjection> = [
   { rule: "snapshot", projection: snapshot, advice: "memfold repair replaces it" },
+  { rule: "snapshot", projection: earlierSnapshots, advice: "memfold repair drops it" },
   { rule: "summaries", projection: summaries, advice: "memfold repair writes the rows again" },
   { rule: "description", projection: description, advice: "memfold repair lists it as in the log" },
   {
