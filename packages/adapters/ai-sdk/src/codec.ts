@@ -11,4 +11,11 @@ export {
 } from "./encode.js"
 export { encodeUIMessages, type Group as PageGroup, type PageId } from "./ui/encode.js"
 export { resentBehind, type Resent } from "./resent.js"
-export { type Change, changeOf, type NewestMessages, type PageMessage, type ShownOptions } from "./shown.js"
+export {
+  type Change,
+  changeOf,
+  type NewestMessages,
+  type PageMessage,
+  type ShownOptions,
+  textsBehind,
+} from "./shown.js"

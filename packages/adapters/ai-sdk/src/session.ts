@@ -1,5 +1,5 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
-import { type BeginningOfCall, freeze, isLeft, isSame, StoredSession } from "@memfold/codec"
+import { type PlaceOfCall, freeze, isLeft, isSame, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
@@ -10,7 +10,7 @@ import { formOf, metadataOf } from "./form.js"
 import { modelMiddleware } from "./middleware.js"
 import { answersOf, isOfPage } from "./received.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
-import { changeOf, type NewestMessages } from "./shown.js"
+import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
 import {
   type EndOfCall,
   type EndOfPage,
@@ -97,8 +97,9 @@ const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?
 const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
 
 /** A call of the AI SDK that is under way: what of it is stored. */
-interface Turn extends BeginningOfCall {
+interface Turn extends PlaceOfCall {
   readonly id: string
+  total: number
   /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
@@ -185,7 +186,10 @@ export class AiSdkSession {
     const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
     const fresh = [
       ...(answers === undefined ? [] : [answers]),
-      ...added.flatMap((one) => ("page" in one ? decoded([one.page]) : [one.stored])),
+      ...added.flatMap((one) => {
+        if ("stored" in one) return [one.stored]
+        return "page" in one ? decoded([one.page]) : textsBehind(decoded([one.answer]), one.behind)
+      }),
     ]
     if (from === null && fresh.length === 0) return
     // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
@@ -364,6 +368,7 @@ export class AiSdkSession {
       }
       const { system, messages, prefix } = await this.read()
       turn.prefix = prefix
+      turn.total = prefix.total
       return { ...this.instructed(turn, step, system), messages }
     })
 
@@ -480,6 +485,7 @@ export class AiSdkSession {
         read: async () => {
           const context = await this.read()
           this.turn ??= await this.begin(context)
+          this.turn.total = context.prefix.total
           return context
         },
         position: () => `${this.turn?.id} ${this.turn?.saved}`,

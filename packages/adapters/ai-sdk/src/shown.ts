@@ -2,7 +2,7 @@
  * What a page shows, compared with the newest stored messages. A page sends its list of messages again with each request; an
  * edited message keeps its id, and messages that were taken back are missing.
  */
-import type { Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { type Group, groupsOf, isAnswer, type PageId } from "./ui/encode.js"
 
 /** A message of a page: the message of the AI SDK, or of a library that is built on it. */
@@ -25,7 +25,12 @@ export interface Change<Page> {
   /** The last message of the page that is stored as it is: results of its calls may be new. */
   readonly kept: Page | undefined
   /** What comes behind the stored messages that stay: stored messages again, and new messages of the page. */
-  readonly added: ReadonlyArray<{ readonly stored: Message.Message } | { readonly page: Page }>
+  readonly added: ReadonlyArray<
+    | { readonly stored: Message.Message }
+    | { readonly page: Page }
+    /** An answer that the session has up to `behind` of its assistant messages: see {@link textsBehind}. */
+    | { readonly answer: Page; readonly behind: number }
+  >
 }
 
 /** How a list of a page is read. */
@@ -132,6 +137,42 @@ class Comparison<Page extends PageMessage> {
   }
 }
 
+/**
+ * What a page shows of an answer behind its first assistant messages: the texts alone. A page can say which calls it saw, but not
+ * what came of them.
+ */
+export const textsBehind = (
+  answer: ReadonlyArray<Message.Message>,
+  behind: number,
+): ReadonlyArray<Message.Message> =>
+  answer
+    .filter(({ role }) => role === "assistant")
+    .slice(behind)
+    .map((message) => ({
+      ...message,
+      parts: message.parts.filter((part) => part.type === "text" && part.text !== ""),
+    }))
+    .filter(({ parts }) => parts.length > 0)
+
+/**
+ * The answer that is still to come when the user goes on: the stored end again, and what the page shows of the answer. So the
+ * rest of the answer, which may be under way, belongs to the branch that is left. `null` if no answer is to come.
+ */
+const goesOnWithout = <Page extends PageMessage>(
+  kept: Page | undefined,
+  group: Group | undefined,
+  last: Message.Message | undefined,
+): Change<Page>["added"] | null => {
+  if (kept === undefined || group === undefined || last === undefined) return null
+  // Answers to two requests at once may be interleaved.
+  if (last !== group.messages.at(-1) || (last.role !== "user" && last.role !== "tool")) return null
+  const results = new Set(group.messages.flatMap(Message.results).map(({ id }) => id))
+  // A call without its result waits for the page.
+  if (group.messages.flatMap(Message.calls).some(({ id }) => !results.has(id))) return null
+  const behind = group.messages.filter(({ role }) => role === "assistant").length
+  return [{ stored: last }, ...(kept.role === "assistant" ? [{ answer: kept, behind }] : [])]
+}
+
 const storedAgain = ({ messages }: Group) => messages.map((stored) => ({ stored }))
 
 /**
@@ -157,6 +198,9 @@ export const changeOf = <Page extends PageMessage>(
   const next = groups[place.stored]
   if (next === undefined) {
     const asked = groups.at(-1)
+    const before = isWhole && added.length > 0 ? goesOnWithout(kept, asked, messages.at(-1)) : null
+    if (before !== null)
+      return { from: from + messages.length - 1, kept: undefined, added: [...before, ...added] }
     if (!regenerates || added.length > 0 || asked === undefined || isOfAnswer(asked) || kept?.id !== asked.id)
       return { from: null, kept, added }
     // Nothing is to be taken back, but an answer to the question may be under way: it belongs to the branch that is left.

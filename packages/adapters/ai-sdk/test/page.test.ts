@@ -312,4 +312,49 @@ describe("a client that goes away", () => {
       expect(server.refused).toEqual([])
     })
   }
+
+  it("and then says something else, does not get the first answer behind it", async () => {
+    await using memory = createMemory(plain)
+    const [asked, released] = [signal(), signal()]
+    const { server, reload, received } = await opened(memory, async ({ turn, body }) => {
+      if (turn === 0) return { calls: [{ name: "lookUp", arguments: { request: "it" } }] }
+      if (JSON.stringify(body).includes("two")) return { text: `answer ${turn}` }
+      asked.resolve()
+      await released.promise
+      return { text: "too late" }
+    })
+    const page = await reload()
+    const first = page.sendMessage({ text: "one" })
+    await asked.promise
+    await page.stop()
+    await first
+    await page.sendMessage({ text: "two" })
+    released.resolve()
+    await page.sendMessage({ text: "three" })
+    // The page shows the call, too; its result is in one message with what the user says next.
+    expect(received()).toEqual(["user one", "assistant", "user two", "assistant answer 2", "user three"])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
+
+describe("an answer that breaks off", () => {
+  it("is what the page shows of it when the user goes on", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory, ({ turn }) =>
+      turn === 0 ? { text: "The answer is seven, as everybody knows.", cut: 4 } : { text: `answer ${turn}` },
+    )
+    const page = await reload()
+    await page.sendMessage({ text: "one" })
+    const [, partial] = page.said
+    expect(partial).toMatch(/^assistant The/u)
+    expect(page.error).toBeDefined()
+    expect((await reload()).said).toEqual(["user one"])
+    await page.sendMessage({ text: "two" })
+    expect(received()).toEqual(["user one", partial, "user two"])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
 })

@@ -1,11 +1,11 @@
 /** Whether a conversation went on from an earlier place while a model answered. */
 import type { Memory } from "@memfold/core"
 
-/** Where a call of a model began. */
-export interface BeginningOfCall {
+/** Where a call of a model stands. */
+export interface PlaceOfCall {
   /** The id of the branch that it answers on. */
   readonly branch: number
-  /** How many messages the branch had: the answer stands behind them. */
+  /** How many messages the branch had when the model was asked last: the answer stands behind them. */
   readonly total: number
 }
 
@@ -26,10 +26,10 @@ export interface BeginningOfCall {
  */
 export const isLeft = (
   branches: ReadonlyArray<Memory.BranchInfo>,
-  { branch, total }: BeginningOfCall,
+  { branch, total }: PlaceOfCall,
 ): boolean => {
   let [at] = branches
-  while (at !== undefined && at.id !== branch && at.from > total) {
+  while (at !== undefined && at.id !== branch && at.from >= total) {
     const { parent } = at
     at = branches.find(({ id }) => id === parent)
   }

@@ -1,5 +1,5 @@
 /** The processors: an agent whose context is a stored session. */
-import type { BeginningOfCall } from "@memfold/codec"
+import type { PlaceOfCall } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import type { MastraDBMessage, MessageList } from "@mastra/core/agent"
 import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/processors"
@@ -56,7 +56,7 @@ interface CallState {
   sent?: ReadonlySet<string>
   /** The ids of messages that the application sent again without the ids that the session has. */
   known?: ReadonlySet<string>
-  beginning?: BeginningOfCall
+  place?: PlaceOfCall
   signal?: AbortSignal
 }
 
@@ -95,8 +95,8 @@ const save = async (
 }
 
 /** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
-const refuseLeft = async (chat: MastraSession, { beginning }: CallState): Promise<void> => {
-  if (beginning !== undefined && (await chat.isLeft(beginning))) throw new BranchLeft({ session: chat.id })
+const refuseLeft = async (chat: MastraSession, { place }: CallState): Promise<void> => {
+  if (place !== undefined && (await chat.isLeft(place))) throw new BranchLeft({ session: chat.id })
 }
 
 /**
@@ -154,7 +154,8 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
           await refuseLeft(chat, call)
           await save(chat, messageList, call, false)
           const read = await chat.read(model)
-          call.beginning ??= await chat.beginning(read.prefix)
+          const branch = call.place?.branch ?? (await chat.branch())
+          call.place = { branch, total: read.prefix.total }
           return read
         })
         call.prefix = context.prefix
@@ -166,9 +167,8 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
         const chat = sessionOf(messageList, requestContext)
         const call = state as CallState
         await chat.inOrder(async () => {
-          const { beginning } = call
-          if (beginning === undefined || !(await chat.isLeft(beginning)))
-            await save(chat, messageList, call, true)
+          const { place } = call
+          if (place === undefined || !(await chat.isLeft(place))) await save(chat, messageList, call, true)
         })
         return messageList
       }),

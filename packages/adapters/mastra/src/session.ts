@@ -1,7 +1,7 @@
 /** A stored session, as Mastra reads and writes it. */
-import { changeOf, resentBehind } from "@memfold/ai-sdk/codec"
+import { changeOf, resentBehind, textsBehind } from "@memfold/ai-sdk/codec"
 import {
-  type BeginningOfCall,
+  type PlaceOfCall,
   freeze,
   isLeft,
   isSame,
@@ -239,21 +239,24 @@ export class MastraSession {
     const options = { idOf: positionId, isWhole: true, regenerates: false, isEdited }
     const change = changeOf(sent, { messages, from }, options)
     if (change.from === null) return []
-    const added = change.added.flatMap((one) => ("page" in one ? one.page.messages : [one.stored]))
+    const added = change.added.flatMap((one) => {
+      if ("stored" in one) return [one.stored]
+      return "page" in one ? one.page.messages : textsBehind(one.answer.messages, one.behind)
+    })
     const [branch] = await memory.branches(id)
     const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${change.from}`, freeze(added).json)
     await memory.edit(id, change.from, added, { idempotencyKey, prefix: unknownPrefix })
     return []
   }
 
-  /** Where a call of the model begins that answers to the messages stored so far. */
-  async beginning(prefix: Session.Prefix): Promise<BeginningOfCall> {
+  /** The id of the branch in force. */
+  async branch(): Promise<number> {
     const [branch] = await this.stored.memory.branches(this.stored.id)
-    return { branch: branch?.id ?? 0, total: prefix.total }
+    return branch?.id ?? 0
   }
 
   /** Whether what a call produces belongs to no question any more. */
-  async isLeft(call: BeginningOfCall): Promise<boolean> {
+  async isLeft(call: PlaceOfCall): Promise<boolean> {
     return isLeft(await this.stored.memory.branches(this.stored.id), call)
   }
 
