@@ -447,7 +447,10 @@ describe("a page that sends its messages", () => {
     expect(await stored(memory)).toEqual([...all, "assistant: Four."])
   })
 
-  it("does not get an answer to what was edited while the model answered", async () => {
+  it.each([
+    ["edited", [asked("u1", "Won?")]],
+    ["passed over", [asked("u1", "One?"), asked("u2", "Two?")]],
+  ])("does not get an answer to what was %s while the model answered", async (_what, list) => {
     await using memory = inMemory()
     let edit = async () => {}
     const edits = createTool({
@@ -461,11 +464,14 @@ describe("a page that sends its messages", () => {
     })
     const agent = new Agent({ ...settings(scripted([calls("one")]), memory), tools: { search: edits } })
     const other = new Agent(settings(scripted([{ text: "Won." }]), memory))
-    edit = async () => void (await other.generate([asked("u1", "Won?")], thread))
+    edit = async () => void (await other.generate(list, thread))
     await expect(
       agent.generate([asked("u1", "One?")], { ...thread, maxRetries: 0 } as never),
     ).rejects.toMatchObject({ name: "BranchLeft" })
-    expect(await stored(memory)).toEqual(["user: Won?", "assistant: Won."])
+    expect(await stored(memory)).toEqual([
+      ...list.map(({ parts: [part] }) => `user: ${part!.text}`),
+      "assistant: Won.",
+    ])
   })
 
   it("has a conversation without ids stored once, however often it is sent", async () => {
