@@ -1,14 +1,23 @@
-/** `node scripts/chromium.mjs` finds or installs Chromium, and prints its path. */
+/**
+ * Finds Chromium, in which the tests of `@memfold/ai-sdk` open a page, or installs it if that needs no question.
+ *
+ * `node scripts/chromium.mjs` prints its path.
+ */
 import { fileURLToPath } from "node:url"
-import { program } from "./programs.mjs"
+import { findOrInstall, which } from "./install.mjs"
 
-/** The path of Chromium; `undefined` without one. */
+/** The path of Chromium; `undefined` if none can be found or installed. */
 export const chromium = () =>
-  program({
-    names: ["chromium", "chromium-browser", "google-chrome"],
+  findOrInstall({
+    what: "Chromium",
+    purpose: "the tests of pages",
+    find: () =>
+      process.env.MEMFOLD_CHROMIUM ??
+      ["chromium", "chromium-browser", "google-chrome"].map((name) => which(name)).find(Boolean),
+    debian: ["chromium"],
+    services: [],
     brew: ["--cask", "chromium"],
-    variable: "MEMFOLD_CHROMIUM",
-    user: "the tests of pages",
+    variables: "MEMFOLD_CHROMIUM=/path/to/chromium",
   })
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(chromium() ?? process.exit(2))

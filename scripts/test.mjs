@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { chromium } from "./chromium.mjs"
+import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
 
@@ -22,15 +23,22 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-// If only some tests run, only the ones of the Redis store and of its test servers need a server, and only the ones of pages a
-// browser. Without it they fail with a message.
-const runs = (places) =>
-  args.every((arg) => arg.startsWith("-")) || args.some((arg) => !arg.startsWith("-") && places.test(arg))
-if (runs(/redis|harness/)) {
+/** Whether tests of a package run. If only some tests run, only its own and the ones of the test servers need its programs. */
+const runs = (name) =>
+  args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes(name) || arg.includes("harness"))
+// Without its programs, the tests of a package fail with a message.
+if (runs("redis")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
 }
-if (runs(/ai-sdk|browser|adapters\/?$/)) {
+if (runs("postgres")) {
+  const programs = postgresPrograms()
+  if (programs !== undefined) {
+    env.MEMFOLD_POSTGRES_BIN = programs.bin
+    env.MEMFOLD_PGBOUNCER = programs.bouncer
+  }
+}
+if (runs("ai-sdk")) {
   const browser = chromium()
   if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }

@@ -99,6 +99,7 @@ export const Stored = Schema.Struct({
   supersededCount: Count,
   damaged: Schema.Array(Schema.Struct({ version: Count, summary: Schema.NullOr(Schema.String) })),
   invalidatedAt: Count,
+  unreadable: Schema.Array(Schema.Struct({ index: Count, version: Count, setAside: Schema.Boolean })),
   running: Schema.NullOr(
     Schema.Struct({
       compaction: Schema.String,

@@ -1,16 +1,13 @@
-/**
- * Finds the programs that tests start, or installs them if that needs no question: as root, with a `sudo` without a password, or
- * with Homebrew. No service is left running.
- */
+/** Finds the programs that tests start, database servers and a browser, and installs them where that needs no question. */
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 
-const say = (text) => process.stderr.write(`memfold: ${text}\n`)
+export const say = (text) => process.stderr.write(`memfold: ${text}\n`)
 
-/** The path of a program, as a shell would find it. */
-const which = (name) => {
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+/** The path of a program, as a shell would find it; then in further folders. */
+export const which = (name, folders = []) => {
+  for (const folder of [...(process.env.PATH ?? "").split(delimiter), ...folders]) {
     const file = join(folder, name)
     try {
       if (folder !== "") accessSync(file, constants.X_OK)
@@ -28,7 +25,7 @@ const succeeds = (command, args, options = {}) =>
 /** Debian runs this program before it starts a service; exit code 101 forbids the start. */
 const policy = "/usr/sbin/policy-rc.d"
 
-const installOnDebian = (name) => {
+const installOnDebian = (packages, services) => {
   const root = process.getuid?.() === 0
   if (!root && (which("sudo") === undefined || !succeeds("sudo", ["-n", "true"], { stdio: "ignore" }))) return
   const [command, ...before] = root ? ["env"] : ["sudo", "-n", "env"]
@@ -37,42 +34,38 @@ const installOnDebian = (name) => {
   const quiet = root && !existsSync(policy)
   if (quiet) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 })
   try {
-    if (!apt("update") || !apt("install", "--no-install-recommends", name)) return
-    // The package may have started a service. The tests start their own servers.
-    if (!quiet) succeeds(command, [...before, "service", name, "stop"], { stdio: "ignore" })
+    if (!apt("update") || !apt("install", "--no-install-recommends", ...packages)) return
+    // The packages may have started services. The tests start their own servers.
+    if (quiet) return
+    for (const service of services)
+      succeeds(command, [...before, "service", service, "stop"], { stdio: "ignore" })
   } finally {
     if (quiet) rmSync(policy, { force: true })
   }
 }
 
 /**
- * The path of a program. If none can be found or installed, prints what to type and returns `undefined`.
- *
- * @param names - what the program can be called, the package of Debian first
- * @param brew - the arguments of `brew install`
- * @param variable - the environment variable that names its path
- * @param user - who starts the program
+ * What `find` finds, now or after an installation: as root, with a `sudo` without a password, or with Homebrew. No service is
+ * left running. If nothing can be found or installed, prints what to type and returns `undefined`.
  */
-export const program = ({ names, brew, variable, user }) => {
-  const find = () => process.env[variable] ?? names.map(which).find((path) => path !== undefined)
+export const findOrInstall = ({ what, purpose, find, debian, services, brew, variables }) => {
   const found = find()
   if (found !== undefined) return found
-  const [name] = names
   if (which("apt-get") !== undefined) {
-    say(`installing ${name}, which ${user} start`)
-    installOnDebian(name)
+    say(`installing ${what}, which ${purpose} start`)
+    installOnDebian(debian, services)
   } else if (which("brew") !== undefined) {
-    say(`installing ${name} with Homebrew; ${user} start it`)
+    say(`installing ${brew.join(" and ")} with Homebrew; ${purpose} start it`)
     succeeds("brew", ["install", ...brew])
   }
   const installed = find()
   if (installed !== undefined) return installed
   const line =
     which("apt-get") !== undefined
-      ? `sudo apt-get update && sudo apt-get install -y ${name}`
+      ? `sudo apt-get update && sudo apt-get install -y ${debian.join(" ")}`
       : which("brew") !== undefined
         ? `brew install ${brew.join(" ")}`
-        : `${variable}=/path/to/${name} npm test`
-  say(`${user} need ${name}; type: ${line}`)
+        : `${variables} npm test`
+  say(`${purpose} need ${what}; type: ${line}`)
   return undefined
 }
