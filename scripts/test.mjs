@@ -25,7 +25,8 @@ if (args[0] === "--corpus") {
 await setup()
 /** Whether tests of a package run. If only some tests run, only its own and the ones of the test servers need its programs. */
 const runs = (name) =>
-  args.every((arg) => arg.startsWith("-")) || args.some((arg) => arg.includes(name) || arg.includes("harness"))
+  args.every((arg) => arg.startsWith("-")) ||
+  args.some((arg) => arg.includes(name) || arg.includes("harness"))
 // Without its programs, the tests of a package fail with a message.
 if (runs("redis")) {
   const server = redisServer()

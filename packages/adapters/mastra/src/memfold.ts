@@ -88,7 +88,9 @@ const save = async (
     sources.filter(({ source }) => source !== "response").map(({ message }) => message.id),
   )
   const given = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
-  call.known ??= new Set(await chat.receive(given))
+  // A call that goes on after an approval, in any process, has its own answer in the list. Nobody sent that list.
+  const goesOn = sources.some(({ message, source }) => source === "response" && chat.says(message))
+  call.known ??= new Set(goesOn ? [] : await chat.receive(given))
   const own = given.filter(({ id }) => call.known?.has(id) !== true)
   const messages = call.signal?.aborted === true ? withoutEcho(own) : own
   await chat.save(messages, { sent: call.sent, ended, prefix: call.prefix })

@@ -212,6 +212,11 @@ export class MastraSession {
     return { prompt: encoded.prompt, ...context }
   }
 
+  /** Whether a message says anything, and is no step that has only begun. */
+  says(message: MastraDBMessage): boolean {
+    return decoded(message).length > 0
+  }
+
   /**
    * Makes the session what the application shows, when a call of an agent begins: if the application edited a message, took
    * messages back or asks for another answer, the conversation goes on from that place.
