@@ -16,6 +16,7 @@ it("a page edits, regenerates, reloads, goes back and aborts, and the model gets
   await using memory = createMemory({ store: "memory:", compaction: { mode: "off" } })
   let hold: Promise<void> | null = null
   let asked: () => void = () => undefined
+  let release: () => void = () => undefined
   const answer = async ({ turn, afterResult }: ModelRequest): Promise<Answer> => {
     if (hold === null) return { thinking: "Hm.", text: `answer ${turn}` }
     if (!afterResult) return { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: "it" } }] }
@@ -87,7 +88,6 @@ it("a page edits, regenerates, reloads, goes back and aborts, and the model gets
     await shows(...first, "user three", "assistant answer 4")
     expect(received()).toEqual([...first, "user three"])
 
-    let release: () => void = () => undefined
     hold = new Promise((resolve) => (release = resolve))
     const reached = new Promise<void>((resolve) => (asked = resolve))
     await write("four")
@@ -105,6 +105,7 @@ it("a page edits, regenerates, reloads, goes back and aborts, and the model gets
     expect(errors).toEqual([])
     expect(provider.refused.map(({ violations }) => violations)).toEqual([])
   } finally {
+    release()
     await browser.close()
     await app.close()
     await provider.close()
