@@ -1,4 +1,4 @@
-/** Finds the programs of database servers, which tests start, and installs them where that needs no question. */
+/** Finds the programs that tests start, database servers and a browser, and installs them where that needs no question. */
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"

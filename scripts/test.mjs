@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { chromium } from "./chromium.mjs"
 import { postgresPrograms } from "./postgres.mjs"
 import { redisServer } from "./redis.mjs"
 import { root, run, setup, tool } from "./setup.mjs"
@@ -22,11 +23,11 @@ if (args[0] === "--corpus") {
 }
 
 await setup()
-/** Whether tests of a database run. If only some tests run, only its own and the ones of the test servers need a server. */
-const runs = (database) =>
+/** Whether tests of a package run. If only some tests run, only its own and the ones of the test servers need its programs. */
+const runs = (name) =>
   args.every((arg) => arg.startsWith("-")) ||
-  args.some((arg) => arg.includes(database) || arg.includes("harness"))
-// Without a server, the tests of a database fail with a message.
+  args.some((arg) => arg.includes(name) || arg.includes("harness"))
+// Without its programs, the tests of a package fail with a message.
 if (runs("redis")) {
   const server = redisServer()
   if (server !== undefined) env.MEMFOLD_REDIS_SERVER = server
@@ -37,5 +38,9 @@ if (runs("postgres")) {
     env.MEMFOLD_POSTGRES_BIN = programs.bin
     env.MEMFOLD_PGBOUNCER = programs.bouncer
   }
+}
+if (runs("ai-sdk")) {
+  const browser = chromium()
+  if (browser !== undefined) env.MEMFOLD_CHROMIUM = browser
 }
 process.exitCode = await run(tool("vitest"), ["run", ...args], { stdio: "inherit", env })

@@ -9,4 +9,13 @@ export {
   type EncodeOptions,
   type Major,
 } from "./encode.js"
-export { encodeUIMessages, type PageId } from "./ui/encode.js"
+export { encodeUIMessages, type Group as PageGroup, type PageId } from "./ui/encode.js"
+export { resentBehind, type Resent } from "./resent.js"
+export {
+  type Change,
+  changeOf,
+  type NewestMessages,
+  type PageMessage,
+  type ShownOptions,
+  textsBehind,
+} from "./shown.js"

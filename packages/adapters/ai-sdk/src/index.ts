@@ -1,5 +1,18 @@
 /** Durable, compacted memory for the AI SDK: sessions, and the codec of its messages. */
-export * from "./codec.js"
+export { BranchLeft } from "./BranchLeft.js"
+export {
+  AiSdkDecodeError,
+  type AiSdkContext,
+  decodeMessage,
+  decodeMessages,
+  encodeContext,
+  type EncodedContext,
+  encodeMessages,
+  type EncodeOptions,
+  encodeUIMessages,
+  type Major,
+  type PageId,
+} from "./codec.js"
 export { embedder, type EmbedderOptions } from "./embedder.js"
 export type { UnsupportedSection } from "@memfold/codec"
 export type { RenderedContext } from "./rendered.js"
@@ -10,6 +23,7 @@ export {
   AiSdkSession,
   type UserInput,
   type MessagesOptions,
+  type PageRequest,
   type SessionOptions,
 } from "./session.js"
 export type { EndOfCall, EndOfPage, Step, StepToPrepare, StepUsage } from "./steps.js"

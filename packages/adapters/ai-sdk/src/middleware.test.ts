@@ -193,6 +193,61 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       expect(prompts.map((prompt) => prompt.length)).toEqual([1, 3, 5])
     })
 
+    it("stores a conversation once that is sent again: without its answer, with more, and for another answer", async () => {
+      await using memory = createMemory(plain)
+      let fails = false
+      const { model, prompts } = make((_prompt, request) => {
+        if (fails) throw new Error("gone")
+        return { text: `answer ${request}` }
+      })
+      const ask = async (...messages: ReadonlyArray<{ role: "user" | "assistant"; content: string }>) => {
+        const chat = aiSdk(memory, { major }).session("chat")
+        return (await generateText({ model: wrapped(model, chat), messages: [...messages], maxRetries: 0 }))
+          .text
+      }
+      const user = (content: string) => ({ role: "user" as const, content })
+      const before = [user("one"), { role: "assistant" as const, content: await ask(user("one")) }]
+      fails = true
+      await expect(ask(...before, user("two"))).rejects.toThrow("gone")
+      await expect(ask(...before, user("two"))).rejects.toThrow("gone")
+      fails = false
+      await ask(...before, user("two"), user("more"))
+      await ask(...before, user("two"), user("more"))
+      expect(await outline(memory)).toEqual([
+        "user one",
+        "assistant answer 0",
+        "user two",
+        "user more",
+        "assistant answer 4",
+      ])
+      expect(prompts[4]).toEqual(prompts[3])
+      expect(await memory.branches("chat")).toHaveLength(2)
+      await ask(...before, user("two"), user("more"), user("most"))
+      expect((await outline(memory)).slice(-3)).toEqual(["user more", "user most", "assistant answer 5"])
+    })
+
+    it("does not take the examples of a call for a place to go back to", async () => {
+      await using memory = createMemory(plain)
+      const { model } = make((_prompt, request) => ({ text: `answer ${request}` }))
+      const examples = [
+        { role: "user" as const, content: "2 + 2" },
+        { role: "assistant" as const, content: "four" },
+      ]
+      for (const content of ["1 + 1", "3 + 3", "1 + 1"]) {
+        const chat = aiSdk(memory, { major }).session("chat")
+        await generateText({
+          model: wrapped(model, chat),
+          messages: [...examples, { role: "user", content }],
+        })
+      }
+      expect((await outline(memory)).filter((line) => line.startsWith("user"))).toEqual([
+        "user 2 + 2",
+        "user 1 + 1",
+        "user 3 + 3",
+        "user 1 + 1",
+      ])
+    })
+
     it("keeps two requests at once, each call with its result", async () => {
       await using memory = createMemory(plain)
       const answers = await Promise.all(

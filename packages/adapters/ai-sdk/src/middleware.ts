@@ -1,6 +1,6 @@
 /** A middleware for language models: it stores what is new in a call, and asks the model with the context of the session. */
 import { digest, type Fields, freeze } from "@memfold/codec"
-import type { Message, Session } from "@memfold/core"
+import { Message, type Session } from "@memfold/core"
 import type { LanguageModelMiddleware } from "ai"
 import type { AiSdkContext, Major } from "./encode.js"
 import {
@@ -13,6 +13,7 @@ import {
   type PromptMessage,
   usageOfCall,
 } from "./modelCalls.js"
+import { resentBehind } from "./resent.js"
 
 /** What the middleware uses of a session. */
 export interface Calls {
@@ -25,6 +26,8 @@ export interface Calls {
   readonly ask: (messages: ReadonlyArray<Message.Message>, name: string | undefined) => Promise<void>
   /** Stores what the model and the tools of the call produced. */
   readonly save: (messages: ReadonlyArray<Message.Message>, prefix: Session.Prefix) => Promise<void>
+  /** Takes the newest answer back. */
+  readonly takeBack: () => Promise<unknown>
   readonly read: () => Promise<AiSdkContext & { readonly prefix: Session.Prefix }>
   /** How much of the call is stored; `onEnd` of the session may have stored more. */
   readonly position: () => string
@@ -98,11 +101,15 @@ class Middleware {
       const parts = partsOf(this.calls.decode([answer]))
       if (!stored.some((message) => partsOf([message]) === parts)) from = last
     }
-    const fresh = this.calls.decode(given.slice(from))
-    const isResult = fresh.some(({ role }) => role === "tool")
-    const isAgain = isResult && endsWith(stored, fresh)
+    const behind = this.calls.decode(given.slice(from))
+    const isResult = behind.some(({ role }) => role === "tool")
+    const isAgain = isResult && endsWith(stored, behind)
+    const isAsked = answer !== undefined && from === last + 1 && !isResult && behind.length > 0
+    const said = isAsked ? this.calls.decode([answer]).map(Message.text).join("") : ""
+    const resent = resentBehind(said, behind, stored)
+    if (resent?.isAnswered === true) await this.calls.takeBack()
     const name = this.name === undefined ? undefined : `${this.name}/${named}`
-    await this.calls.ask(isAgain ? [] : fresh, name)
+    await this.calls.ask(isAgain ? [] : behind.slice(resent?.known ?? 0), name)
   }
 
   async transform(params: CallParams): Promise<CallParams> {
@@ -169,7 +176,8 @@ class Middleware {
  * The middleware of a session. What is new in a call:
  *
  * - all messages of the call, if none of them is an answer or the session is empty
- * - what follows its last answer otherwise
+ * - what follows its last answer otherwise. What the session has behind that answer is not new; if it has been answered, the
+ *   call asks for another answer, and the first one is left on a branch
  * - in the next step of a tool loop, the answer with the calls and their results: as one append
  * - nothing, if it is a call that failed, tried again
  */

@@ -2,7 +2,7 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import type { UIMessage } from "ai"
-import { formOf, metadataOf, ownData } from "./form.js"
+import { metadataOf, ownData } from "./form.js"
 import { responded, resultOf, toolOf } from "./ui/decode.js"
 
 const partsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Part> =>
@@ -60,12 +60,3 @@ export const answersOf = (
 /** Whether a message was sent by a page, or by a program as a model message. */
 export const isOfPage = (message: unknown): message is UIMessage =>
   typeof message === "object" && message !== null && "parts" in message
-
-/** The ids of messages of a page that are stored. */
-export const knownIds = (stored: ReadonlyArray<Message.Message>): ReadonlySet<string> =>
-  new Set(
-    stored.flatMap((message) => {
-      const id = formOf(message).ui?.id
-      return id === undefined ? [] : [id]
-    }),
-  )

@@ -4,7 +4,7 @@ import type { UIMessage } from "ai"
 import { createMemory, type Strategy, Keep, Strategy as S, SummaryMode, Trigger } from "memfold"
 import { describe, expect, it } from "vitest"
 import { type Answer, search, versions } from "@memfold/harness/aiSdkVersions"
-import { aiSdk } from "./index.js"
+import { aiSdk, type AiSdkSession } from "./index.js"
 
 /** Compacts inline, after a few messages. */
 const strategy: Strategy.Strategy = S.make({
@@ -131,13 +131,46 @@ for (const { name, sdk, model: make, steps, major } of versions) {
       ])
     })
 
-    it("takes a message that was edited on the page as a new one", async () => {
+    it("goes on from a message that was edited on the page, and stores it once", async () => {
       await using memory = createMemory(plain)
       const chat = aiSdk(memory, { major }).session("chat")
       await chat.messages(page("m1", "one"))
       await chat.messages([page("m1", "one")])
       await chat.messages([page("m1", "won")])
-      expect(outline(await log(memory))).toEqual(["user one", "user won"])
+      await chat.messages(page("m1", "won"))
+      expect(outline(await log(memory))).toEqual(["user won"])
+      expect(await memory.branches("chat")).toHaveLength(2)
+    })
+
+    it("takes an answer back for another one, by what the request says or by what the page shows", async () => {
+      await using memory = createMemory(plain)
+      const { model, prompts } = make(agent(1))
+      const run = async (...[given, options]: Parameters<AiSdkSession["messages"]>) => {
+        const chat = aiSdk(memory, { major }).session("chat")
+        const result = streamText({
+          model,
+          tools,
+          ...(await chat.messages(given, options)),
+          prepareStep: chat.prepareStep,
+          stopWhen: steps(5),
+          onFinish: chat.onFinish,
+        })
+        await result.consumeStream()
+      }
+      const trigger = "regenerate-message"
+      await run(page("m1", "one"))
+      await run(page("m2", "two"))
+      await run(page("m2", "two"), { trigger })
+      await run([page("m1", "one"), ...(await aiSdk(memory).session("chat").uiMessages()).slice(1, 3)])
+      await run(undefined, { trigger })
+      await run(undefined, { trigger, messageId: "m1" })
+      expect(outline(await log(memory))).toEqual([
+        "user one",
+        "assistant c10",
+        "tool c10",
+        "assistant answer 11",
+      ])
+      expect(prompts.map((prompt) => prompt.length)).toEqual([1, 3, 5, 7, 5, 7, 5, 7, 5, 7, 1, 3])
     })
 
     it("compacts within a loop, with the summary in front, and stores everything", async () => {
@@ -203,7 +236,7 @@ for (const { name, sdk, model: make, steps, major } of versions) {
           model: make(script).model,
           tools,
           maxRetries: 0,
-          ...(await chat.messages(question)),
+          ...(await chat.messages([question])),
           prepareStep: chat.prepareStep,
           stopWhen: steps(5),
         })

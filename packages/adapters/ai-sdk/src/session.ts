@@ -1,14 +1,16 @@
 /** Sessions of the AI SDK: what `streamText`, `generateText` and agents need to go on with a stored conversation. */
-import { freeze, StoredSession } from "@memfold/codec"
+import { type PlaceOfCall, freeze, isLeft, isSame, StoredSession } from "@memfold/codec"
 import type { Memory, Message, Render, Session } from "@memfold/core"
 import type { LanguageModelMiddleware, ModelMessage, UIMessage } from "ai"
 import { Effect, Either, Random } from "effect"
+import { BranchLeft } from "./BranchLeft.js"
 import { decodeMessages } from "./decode.js"
 import type { AiSdkContext, Major } from "./encode.js"
 import { formOf, metadataOf } from "./form.js"
 import { modelMiddleware } from "./middleware.js"
-import { answersOf, isOfPage, knownIds } from "./received.js"
+import { answersOf, isOfPage } from "./received.js"
 import { answeredGroup, rendered, type RenderedContext } from "./rendered.js"
+import { changeOf, type NewestMessages, textsBehind } from "./shown.js"
 import {
   type EndOfCall,
   type EndOfPage,
@@ -18,7 +20,7 @@ import {
   type StepToPrepare,
   usageOf,
 } from "./steps.js"
-import { encodeUIMessages } from "./ui/encode.js"
+import { encodeUIMessages, type Group } from "./ui/encode.js"
 
 /** What a user says: a text, or messages of a page (`UIMessage`) or of a program (`ModelMessage`). */
 export type UserInput = string | UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>
@@ -42,7 +44,35 @@ export interface MessagesOptions {
    * have ids.
    */
   readonly idempotencyKey?: string
+  /**
+   * The `trigger` of a request of `useChat`. With `"regenerate-message"`, the answer behind the last message is taken back,
+   * an unfinished one, too.
+   */
+  readonly trigger?: string | undefined
+  /**
+   * The `messageId` of a request of `useChat`: the message that the user edited, or whose answer is to be made again. It is
+   * needed if the page sends only its last message.
+   */
+  readonly messageId?: string | undefined
 }
+
+/** The body of a request of `useChat`, as `DefaultChatTransport` sends it. */
+export interface PageRequest {
+  /** The id of the chat: the id of the session. */
+  readonly id: string
+  /** All messages that the page shows. */
+  readonly messages: Array<UIMessage>
+  /** Why the page asks: `"submit-message"` or `"regenerate-message"`. */
+  readonly trigger?: string
+  /** The message that was edited, or whose answer is to be made again. */
+  readonly messageId?: string
+}
+
+/** The `trigger` of a request for another answer. */
+const regenerate = "regenerate-message"
+
+/** How many stored messages are read at once, to find a message far back. */
+const pageSize = 500
 
 const randomId = (): string =>
   Effect.runSync(Effect.all(Array.from({ length: 4 }, () => Random.nextIntBetween(0, 2 ** 32))))
@@ -52,14 +82,24 @@ const randomId = (): string =>
 const decoded = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.Message> =>
   Either.getOrThrowWith(decodeMessages(messages), (error) => error)
 
+/** Whether the text or a file of a message differs from the stored message. */
+const isEdited = ({ role, parts }: UIMessage, { id, messages }: Group): boolean => {
+  const [stored] = encodeUIMessages(messages, () => id)
+  return stored?.role !== role || !isSame(freeze(stored.parts).json, freeze(parts).json)
+}
+
 const joined = (...texts: ReadonlyArray<string | undefined>): { readonly system?: string } => {
   const all = texts.filter((text) => text !== undefined && text !== "")
   return all.length === 0 ? {} : { system: all.join("\n\n") }
 }
 
+/** Nobody says what a message was produced behind that is put behind others. */
+const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
+
 /** A call of the AI SDK that is under way: what of it is stored. */
-interface Turn {
+interface Turn extends PlaceOfCall {
   readonly id: string
+  total: number
   /** The id of the answer on the page; `undefined` if the call continues an answer that has no id. */
   readonly responseId: string | undefined
   /** Whether the answer goes on with an earlier one, after results or approvals of the page. */
@@ -109,33 +149,73 @@ export class AiSdkSession {
     return this.stored.append(messages, { idempotencyKey })
   }
 
-  /** Stores what is new in messages of a page. */
-  private async receive(given: ReadonlyArray<UIMessage>): Promise<void> {
-    const stored = await this.newest()
-    const known = knownIds(stored)
-    const isEmpty = stored.length === 0
-    const seen = given.findLastIndex(({ id }) => known.has(id))
-    for (const page of given.slice(Math.max(seen, 0))) {
-      const key = (kind: string, content: unknown) =>
-        this.stored.keyOf(`${kind}/${page.id}`, freeze(content).json)
-      if (page.role === "assistant" && !isEmpty) {
-        const answers = answersOf(page, await this.newest(), known.has(page.id))
-        if (answers !== undefined) await this.store([answers], key("answers", answers.parts))
-      } else if (!known.has(page.id)) {
-        await this.store(decoded([page]), key("message", page))
-      } else if (page.role === "user") {
-        // An edited message keeps its id. Storing an unchanged message again gives the same key, so it is stored once.
-        await this.store(decoded([page]), key("message", page))
-      }
-    }
+  /** The id on the page of a message that no page named, by its index. */
+  private readonly idOf = (index: number): string => `${this.id}-${index}`
+
+  private idAt(message: Message.Message, index: number): string {
+    return formOf(message).ui?.id ?? this.idOf(index)
   }
 
-  private async receiveAny(given: UserInput, { idempotencyKey }: MessagesOptions): Promise<void> {
+  /** The newest stored messages, back to one with a wanted id. The log is read from its end. */
+  private async newestWith(wanted: ReadonlySet<string>, isFar: boolean): Promise<NewestMessages> {
+    const has = (page: NewestMessages): boolean =>
+      page.messages.some((message, position) => wanted.has(this.idAt(message, page.from + position)))
+    const newest: Memory.MessagePage = await this.memory.messages(this.id, { limit: 100 + wanted.size })
+    if (!isFar) return newest
+    const pages = [newest]
+    for (let last = newest; !has(last) && last.before !== null; pages.push(last)) {
+      last = await this.memory.messages(this.id, { limit: pageSize, before: last.before })
+    }
+    return { messages: pages.toReversed().flatMap(({ messages }) => messages), from: pages.at(-1)!.from }
+  }
+
+  /** Makes the session what the page shows: appends what is new, and goes on from an earlier place if the page does. */
+  private async receive(
+    given: ReadonlyArray<UIMessage>,
+    isList: boolean,
+    { trigger, messageId }: MessagesOptions,
+  ): Promise<void> {
+    const regenerates = trigger === regenerate
+    const ids = new Set([...given.map(({ id }) => id), ...(messageId === undefined ? [] : [messageId])])
+    const newest = await this.newestWith(ids, given.length > 1 || messageId !== undefined || regenerates)
+    const { idOf } = this
+    const { from, kept, added } = changeOf(given, newest, { idOf, isWhole: isList, regenerates, isEdited })
+    const { messages } = newest
+    const stay = from === null ? messages : messages.slice(0, from - newest.from)
+    const isKnown = kept !== undefined && messages.some((message) => formOf(message).ui?.id === kept.id)
+    const answers = kept === undefined ? undefined : answersOf(kept, stay, isKnown)
+    const fresh = [
+      ...(answers === undefined ? [] : [answers]),
+      ...added.flatMap((one) => {
+        if ("stored" in one) return [one.stored]
+        return "page" in one ? decoded([one.page]) : textsBehind(decoded([one.answer]), one.behind)
+      }),
+    ]
+    if (from === null && fresh.length === 0) return
+    // Two equal requests at once make the same key. The same words at another place, or on another branch, do not.
+    const [branch] = await this.memory.branches(this.id)
+    const place = from === null ? `end/${newest.from + messages.length}` : `edit/${from}`
+    const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${place}`, freeze(fresh).json)
+    if (from === null) return this.store(fresh, idempotencyKey)
+    await this.memory.edit(this.id, from, fresh, { idempotencyKey, prefix: unknownPrefix })
+  }
+
+  /** Takes back the newest answer, or the answer that a message of the page is or asks for. */
+  private async takeBack(id: string | undefined): Promise<void> {
+    if (id === undefined) return void (await this.memory.regenerate(this.id))
+    const { messages, from } = await this.newestWith(new Set([id]), true)
+    const at = messages.findIndex((message, position) => this.idAt(message, from + position) === id)
+    if (at !== -1) await this.memory.regenerate(this.id, { from: from + at })
+  }
+
+  private async receiveAny(given: UserInput, options: MessagesOptions): Promise<void> {
     const one = typeof given === "string" ? { role: "user" as const, content: given } : given
-    const list: ReadonlyArray<UIMessage | ModelMessage> = Array.isArray(one)
+    const isList = Array.isArray(one)
+    const list: ReadonlyArray<UIMessage | ModelMessage> = isList
       ? (one as ReadonlyArray<UIMessage | ModelMessage>)
       : [one as UIMessage | ModelMessage]
-    if (list.length > 0 && list.every(isOfPage)) return this.receive(list)
+    if (list.length > 0 && list.every(isOfPage)) return this.receive(list, isList, options)
+    const { idempotencyKey } = options
     if (list.length > 0) await this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`)
   }
 
@@ -157,11 +237,16 @@ export class AiSdkSession {
    * Stores what the user says, and returns the context for the model: `{ system, messages }`, to be spread into
    * `streamText` or `generateText`. Without a message it only reads: to try again after an error, or to resume.
    *
-   * Messages of a page are stored once, however often they are sent: give the new message, or all messages of the page. Of a
-   * message of the assistant, approvals and results of tools that run on the page are new.
+   * Messages of a page are stored once, however often they are sent: give the new message, or a list of all messages of the
+   * page. Of a message of the assistant, approvals and results of tools that run on the page are new.
+   *
+   * What the page shows is what the model gets. If the user edited a message, took messages back or asks for another answer,
+   * the conversation goes on from that place, and what was said behind it stays in the log, on a branch (see `branches` and
+   * `checkout` of the memory). An unfinished answer behind the list goes on, unless the page asks for another one. Without a
+   * message, a request for another answer takes back the newest answer, or the answer that `messageId` names.
    *
    * @param given a text, a message, or a list
-   * @param options a name for this append
+   * @param options a name for this append; `trigger` and `messageId` of a request of `useChat`
    * @returns the context
    * @throws AiSdkDecodeError: a message is none of the AI SDK; nothing of it was stored
    * @throws InvalidInput, LogError, DamagedEvent, IdempotencyKeyReused, Closed: as `append` and `context` of the memory
@@ -183,6 +268,7 @@ export class AiSdkSession {
   messages(given?: UserInput, options: MessagesOptions = {}): Promise<AiSdkContext> {
     return this.inOrder(async () => {
       if (given !== undefined) await this.receiveAny(given, options)
+      else if (options.trigger === regenerate) await this.takeBack(options.messageId)
       const context = await this.read()
       this.turn = await this.begin(context)
       const { system, messages } = context
@@ -195,8 +281,11 @@ export class AiSdkSession {
     const answer = stored.slice(stored.findLastIndex(({ role }) => role === "user" || role === "system") + 1)
     const continued = answer.findLast((message) => formOf(message).ui?.id !== undefined)
     const id = randomId()
+    const [branch] = await this.memory.branches(this.id)
     return {
       id,
+      branch: branch?.id ?? 0,
+      total: context.prefix.total,
       responseId: answer.length === 0 ? `msg-${id}` : continued && formOf(continued).ui?.id,
       continues: answer.length > 0,
       earlier: answer.filter(({ role }) => role === "assistant").length,
@@ -209,6 +298,11 @@ export class AiSdkSession {
     }
   }
 
+  /** Whether what the call produces belongs to no question any more. */
+  private async isLeft(turn: Turn): Promise<boolean> {
+    return isLeft(await this.memory.branches(this.id), turn)
+  }
+
   private async current(): Promise<Turn> {
     if (this.turn !== undefined) return this.turn
     return (this.turn = await this.begin(await this.read()))
@@ -216,6 +310,7 @@ export class AiSdkSession {
 
   /** Stores messages that the model and the tools produced, behind the stored messages of the same call. */
   private async save(turn: Turn, produced: ReadonlyArray<Message.Message>): Promise<void> {
+    if (produced.length === 0 || (await this.isLeft(turn))) return
     const named = produced.map((message, index) => {
       const form = formOf(message)
       if (turn.responseId === undefined || form.ui !== undefined) return message
@@ -257,12 +352,14 @@ export class AiSdkSession {
    * a long loop is compacted while it runs. Give it to `streamText`, `generateText` or an agent.
    *
    * @returns the context; in AI SDK 7 it is kept for later steps, in 5 and 6 it is made again for each
+   * @throws BranchLeft: the user edited the question meanwhile, or asked for another answer; the call ends
    * @throws LogError, DamagedEvent, Closed: as `append` and `context` of the memory; the call fails, and
    *   {@link AiSdkSession.messages} without a message goes on from the last stored step
    */
   readonly prepareStep = (step: StepToPrepare): Promise<AiSdkContext> =>
     this.inOrder(async () => {
       const turn = await this.current()
+      if (await this.isLeft(turn)) throw new BranchLeft({ session: this.id })
       await this.saveApproved(turn, step)
       await this.saveSteps(turn, step.steps, step.responseMessages)
       const steering = (step.experimental_steeringMessages ?? []).slice()
@@ -271,6 +368,7 @@ export class AiSdkSession {
       }
       const { system, messages, prefix } = await this.read()
       turn.prefix = prefix
+      turn.total = prefix.total
       return { ...this.instructed(turn, step, system), messages }
     })
 
@@ -348,7 +446,8 @@ export class AiSdkSession {
    * - Each step of a tool loop is stored with its results when the next step begins, and the answer when it is whole. Of a
    *   loop that stops after a step with calls, give the result or the event to {@link AiSdkSession.onEnd}.
    * - System messages of the call stand before the session's system messages, and are not stored.
-   * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty.
+   * - Of a call with earlier answers, what follows the last of them is new, unless the session is empty or has it. If the session
+   *   has the answer to it, too, the call asks for another one, as with `trigger` of {@link AiSdkSession.messages}.
    *
    * @param options a name for what is asked, so that a request that is sent again stores it once
    *
@@ -366,7 +465,7 @@ export class AiSdkSession {
    * await memory.close()
    * ```
    */
-  middleware({ idempotencyKey }: MessagesOptions = {}): LanguageModelMiddleware {
+  middleware({ idempotencyKey }: Pick<MessagesOptions, "idempotencyKey"> = {}): LanguageModelMiddleware {
     return modelMiddleware(
       {
         major: this.options.major,
@@ -382,9 +481,11 @@ export class AiSdkSession {
           turn.prefix = prefix
           await this.save(turn, messages)
         },
+        takeBack: () => this.memory.regenerate(this.id),
         read: async () => {
           const context = await this.read()
           this.turn ??= await this.begin(context)
+          this.turn.total = context.prefix.total
           return context
         },
         position: () => `${this.turn?.id} ${this.turn?.saved}`,
@@ -419,7 +520,7 @@ export class AiSdkSession {
    */
   append(
     messages: UIMessage | ModelMessage | ReadonlyArray<UIMessage | ModelMessage>,
-    { idempotencyKey }: MessagesOptions = {},
+    { idempotencyKey }: Pick<MessagesOptions, "idempotencyKey"> = {},
   ): Promise<void> {
     const list = Array.isArray(messages) ? (messages as ReadonlyArray<unknown>) : [messages]
     return this.inOrder(() => this.store(decoded(list), idempotencyKey ?? `ai-sdk/given/${randomId()}`))
@@ -459,7 +560,7 @@ export class AiSdkSession {
       before = page.before ?? undefined
       more = before !== undefined && !isEnough()
     }
-    return encodeUIMessages(pages.flat(), (position) => `${this.id}-${from + position}`)
+    return encodeUIMessages(pages.flat(), (position) => this.idOf(from + position))
   }
 }
 

@@ -30,6 +30,9 @@ const formsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyMap<string, 
   return forms
 }
 
+/** The id of a message that Mastra did not write, by its position in the conversation. */
+export const positionId = (position: number): string => `message-${position}`
+
 /** Options of {@link encodeMessages}. */
 export interface EncodeOptions {
   /** When each message was written, in milliseconds since the epoch; used for messages that Mastra did not write. */
@@ -58,7 +61,7 @@ export const encodeMessages = (
   const forms = formsOf(messages)
   const positions = new Map<string, number>()
   const named = (position: number): string => {
-    const id = `message-${position}`
+    const id = positionId(position)
     positions.set(id, position)
     return id
   }

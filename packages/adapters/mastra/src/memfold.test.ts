@@ -272,13 +272,13 @@ describe("a call that is tried again", () => {
     const agent = new Agent({ ...settings(model, unreliable), maxRetries: 0 })
     await expect(agent.generate(asked, thread)).rejects.toThrow("the connection is lost")
     await expect(agent.generate(asked, thread)).rejects.toThrow("the connection is lost")
+    const all = ["user: Question?", "assistant: tool-call call-one", "tool: tool-result call-one"]
+    expect(await stored(memory)).toEqual([...all, "assistant: Done."])
+    // The session has the whole answer; whoever asks again asks for another one.
     await agent.generate(asked, thread)
-    expect((await stored(memory)).slice(0, 3)).toEqual([
-      "user: Question?",
-      "assistant: tool-call call-one",
-      "tool: tool-result call-one",
-    ])
-    expect(new Set(await stored(memory)).size).toBe((await stored(memory)).length)
+    expect(await stored(memory)).toEqual(["user: Question?", "assistant: There is no more."])
+    await memory.checkout("chat", 0)
+    expect(await stored(memory)).toEqual([...all, "assistant: Done."])
   })
 })
 
@@ -403,7 +403,7 @@ describe("a page that sends its messages", () => {
     parts: [{ type: "text" as const, text }],
   })
 
-  it("has them stored once, and an edited one as a new one", async () => {
+  it("has them stored once, and goes on from an edited one", async () => {
     await using memory = inMemory()
     const model = scripted([calls("one"), { text: "It is one." }, { text: "Two." }, { text: "Three." }])
     const agent = new Agent(settings(model, memory))
@@ -421,17 +421,73 @@ describe("a page that sends its messages", () => {
     expect(await stored(memory)).toEqual([...all, "user: Two?", "assistant: Two."])
     // What the session never had, in front of what it has, was said elsewhere.
     await agent.generate([asked("u0", "Zero?"), ...page.slice(0, -1), asked("u2", "Three?")], thread)
-    expect((await stored(memory)).slice(4)).toEqual([
-      "user: Two?",
-      "assistant: Two.",
-      "user: Three?",
-      "assistant: Three.",
-    ])
+    expect(await stored(memory)).toEqual([...all, "user: Three?", "assistant: Three."])
+    expect(told(model.prompts.at(-1))).toEqual(["system: Be brief.", ...all, "user: Three?"])
     const edited = (await messagesOf(memory, "chat")).filter(({ id }) => id === "u2")
-    expect(edited.map(({ content }) => content.parts)).toMatchObject([
-      [{ text: "Two?" }],
-      [{ text: "Three?" }],
+    expect(edited.map(({ content }) => content.parts)).toMatchObject([[{ text: "Three?" }]])
+    // The page asks for another answer: it leaves the first one out.
+    await agent.generate([asked("u1", "One?")], thread)
+    expect(told(model.prompts.at(-1))).toEqual(["system: Be brief.", "user: One?"])
+    expect(await stored(memory)).toEqual(["user: One?", "assistant: There is no more."])
+    await memory.checkout("chat", 0)
+    expect(await stored(memory)).toEqual([...all, "user: Two?", "assistant: Two."])
+  })
+
+  it("goes on without what the page took out of its list", async () => {
+    await using memory = inMemory()
+    const model = scripted(["One.", "Two.", "Three.", "Four."].map((text) => ({ text })))
+    const agent = new Agent(settings(model, memory))
+    for (const name of ["One", "Two", "Three"]) {
+      await agent.generate([...(await messagesOf(memory, "chat")), asked(name, `${name}?`)], thread)
+    }
+    const shown = (await messagesOf(memory, "chat")).toSpliced(2, 2)
+    await agent.generate([...shown, asked("Four", "Four?")], thread)
+    const all = ["user: One?", "assistant: One.", "user: Three?", "assistant: Three.", "user: Four?"]
+    expect(told(model.prompts[3])).toEqual(["system: Be brief.", ...all])
+    expect(await stored(memory)).toEqual([...all, "assistant: Four."])
+  })
+
+  it.each([
+    ["edited", [asked("u1", "Won?")]],
+    ["passed over", [asked("u1", "One?"), asked("u2", "Two?")]],
+  ])("does not get an answer to what was %s while the model answered", async (_what, list) => {
+    await using memory = inMemory()
+    let edit = async () => {}
+    const edits = createTool({
+      id: "search",
+      description: "Searches.",
+      inputSchema: schema,
+      execute: async () => {
+        await edit()
+        return "too late"
+      },
+    })
+    const agent = new Agent({ ...settings(scripted([calls("one")]), memory), tools: { search: edits } })
+    const other = new Agent(settings(scripted([{ text: "Won." }]), memory))
+    edit = async () => void (await other.generate(list, thread))
+    await expect(
+      agent.generate([asked("u1", "One?")], { ...thread, maxRetries: 0 } as never),
+    ).rejects.toMatchObject({ name: "BranchLeft" })
+    expect(await stored(memory)).toEqual([
+      ...list.map(({ parts: [part] }) => `user: ${part!.text}`),
+      "assistant: Won.",
     ])
+  })
+
+  it("has a conversation without ids stored once, however often it is sent", async () => {
+    await using memory = inMemory()
+    const model = scripted(["a", "b", "c", "d"].map((text) => ({ text })))
+    const said: Array<{ role: "user"; content: string } | { role: "assistant"; content: string }> = []
+    for (const content of ["One?", "Two?", "Three?"]) {
+      said.push({ role: "user", content })
+      const { text } = await new Agent(settings(model, memory)).generate(said, thread)
+      said.push({ role: "assistant", content: text })
+    }
+    const all = ["user: One?", "assistant: a", "user: Two?", "assistant: b", "user: Three?"]
+    expect(await stored(memory)).toEqual([...all, "assistant: c"])
+    await new Agent(settings(model, memory)).generate(said.slice(0, -1), thread)
+    expect(await stored(memory)).toEqual([...all, "assistant: d"])
+    expect(told(model.prompts[3])).toEqual(["system: Be brief.", ...all])
   })
 
   it("has the results of its tools stored behind their calls", async () => {

@@ -1,8 +1,10 @@
 /** The processors: an agent whose context is a stored session. */
+import type { PlaceOfCall } from "@memfold/codec"
 import type { Memory, Session } from "@memfold/core"
 import type { MastraDBMessage, MessageList } from "@mastra/core/agent"
 import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/processors"
 import type { RequestContext } from "@mastra/core/request-context"
+import { BranchLeft } from "./BranchLeft.js"
 import { NoSession } from "./NoSession.js"
 import type { Target } from "./prompt.js"
 import { MastraSession, type RenderedPrompt } from "./session.js"
@@ -52,6 +54,9 @@ interface CallState {
   prefix?: Session.Prefix
   /** The ids of the messages that the application sent. */
   sent?: ReadonlySet<string>
+  /** The ids of messages that the application sent again without the ids that the session has. */
+  known?: ReadonlySet<string>
+  place?: PlaceOfCall
   signal?: AbortSignal
 }
 
@@ -82,9 +87,18 @@ const save = async (
   call.sent ??= new Set(
     sources.filter(({ source }) => source !== "response").map(({ message }) => message.id),
   )
-  const own = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
+  const given = sources.filter(({ source }) => source !== "memory").map(({ message }) => message)
+  // A call that goes on after an approval, in any process, has its own answer in the list. Nobody sent that list.
+  const goesOn = sources.some(({ message, source }) => source === "response" && chat.says(message))
+  call.known ??= new Set(goesOn ? [] : await chat.receive(given))
+  const own = given.filter(({ id }) => call.known?.has(id) !== true)
   const messages = call.signal?.aborted === true ? withoutEcho(own) : own
   await chat.save(messages, { sent: call.sent, ended, prefix: call.prefix })
+}
+
+/** Ends a call whose question was edited meanwhile, or that is to be answered anew. */
+const refuseLeft = async (chat: MastraSession, { place }: CallState): Promise<void> => {
+  if (place !== undefined && (await chat.isLeft(place))) throw new BranchLeft({ session: chat.id })
 }
 
 /**
@@ -99,6 +113,7 @@ const save = async (
  * @param options the memory, and which session a call belongs to
  * @throws NoSession: a call of the agent has no thread, and there is no `session`
  * @throws MastraDecodeError: the call has a message that is none of Mastra; nothing of it was stored
+ * @throws BranchLeft: the user edited the question while the model answered, or asked for another answer; the call ends
  * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` and `context` of the memory. `generate` throws all of them;
  *   `stream` has them in the stream and in `error`
  *
@@ -138,8 +153,12 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
         const call = state as CallState
         if (abortSignal !== undefined) call.signal = abortSignal
         const context = await chat.inOrder(async () => {
+          await refuseLeft(chat, call)
           await save(chat, messageList, call, false)
-          return chat.read(model)
+          const read = await chat.read(model)
+          const branch = call.place?.branch ?? (await chat.branch())
+          call.place = { branch, total: read.prefix.total }
+          return read
         })
         call.prefix = context.prefix
         const instructions = prompt.filter(({ role }) => role === "system")
@@ -148,7 +167,11 @@ export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors 
     processOutputResult: ({ messageList, requestContext, state }) =>
       legible(async () => {
         const chat = sessionOf(messageList, requestContext)
-        await chat.inOrder(() => save(chat, messageList, state as CallState, true))
+        const call = state as CallState
+        await chat.inOrder(async () => {
+          const { place } = call
+          if (place === undefined || !(await chat.isLeft(place))) await save(chat, messageList, call, true)
+        })
         return messageList
       }),
   } satisfies Processor<"memfold">

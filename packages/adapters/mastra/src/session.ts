@@ -1,10 +1,18 @@
 /** A stored session, as Mastra reads and writes it. */
-import { isSame, StoredSession, type UnsupportedSection } from "@memfold/codec"
+import { changeOf, resentBehind, textsBehind } from "@memfold/ai-sdk/codec"
+import {
+  type PlaceOfCall,
+  freeze,
+  isLeft,
+  isSame,
+  StoredSession,
+  type UnsupportedSection,
+} from "@memfold/codec"
 import { type Memory, Message, type Render, type Session } from "@memfold/core"
 import type { MastraDBMessage } from "@mastra/core/agent"
 import { Either } from "effect"
 import { decodeMessages } from "./decode.js"
-import { encodeMessages } from "./encode.js"
+import { encodeMessages, positionId } from "./encode.js"
 import { formOf, idOf, withForm } from "./form.js"
 import { saysNothing } from "./parts.js"
 import { encodePrompt, type Prompt, type Target } from "./prompt.js"
@@ -138,11 +146,57 @@ const newOf = (given: ReadonlyArray<CallMessage>, stored: Messages, ended: boole
     .flatMap(({ messages }) => (ended ? messages : finished(messages)))
 }
 
+/** A message that the application sent, as messages of a session. */
+interface SentMessage {
+  readonly id: string
+  readonly role: string
+  readonly messages: Messages
+}
+
+const sentMessage = (message: MastraDBMessage): SentMessage => {
+  const messages = decoded(message)
+  const [first] = messages
+  return { id: message.id, role: first?.role === "tool" ? "assistant" : (first?.role ?? "user"), messages }
+}
+
+const isEdited = ({ messages: [given] }: SentMessage, stored: { readonly messages: Messages }): boolean =>
+  given !== undefined &&
+  !stored.messages.some((one) => one.role === given.role && isSame(saidIn(one), saidIn(given)))
+
+/** How many stored messages are read to find a message that has been edited. */
+const farBack = 1_000
+
+/** Nobody says what a message was produced behind that is put behind others. */
+const unknownPrefix: Session.Prefix = { version: 0, total: Number.MAX_SAFE_INTEGER, head: "" }
+
+/** The messages of an application without ids that a session has, and whether it has the answer to them, too. */
+const knownByText = (
+  sent: ReadonlyArray<SentMessage>,
+  stored: Messages,
+): { readonly ids: ReadonlyArray<string>; readonly isAnswered: boolean } => {
+  for (let at = sent.length - 1; at >= 0; at--) {
+    const answer = sent[at]!.messages.findLast(({ role }) => role === "assistant")
+    if (answer === undefined) continue
+    const behind = sent.slice(at + 1)
+    const given = behind.flatMap(({ messages }) => messages)
+    const resent = resentBehind(Message.text(answer), given, stored)
+    if (resent === null) continue
+    let left = resent.known
+    const known = behind.filter(({ messages }) => (left -= messages.length) >= 0)
+    const ids = [...sent.slice(0, at + 1), ...known].map(({ id }) => id)
+    return { ids, isAnswered: resent.isAnswered }
+  }
+  return { ids: [], isAnswered: false }
+}
+
 /** A session of a memory. It keeps nothing, so it costs nothing to make one. */
 export class MastraSession {
   private readonly stored: StoredSession
 
-  constructor(memory: Memory.AnyMemory, id: string) {
+  constructor(
+    memory: Memory.AnyMemory,
+    readonly id: string,
+  ) {
     this.stored = new StoredSession(memory, id, "mastra")
   }
 
@@ -156,6 +210,59 @@ export class MastraSession {
       encodePrompt(messages, target),
     )
     return { prompt: encoded.prompt, ...context }
+  }
+
+  /** Whether a message says anything, and is no step that has only begun. */
+  says(message: MastraDBMessage): boolean {
+    return decoded(message).length > 0
+  }
+
+  /**
+   * Makes the session what the application shows, when a call of an agent begins: if the application edited a message, took
+   * messages back or asks for another answer, the conversation goes on from that place.
+   *
+   * @param given the messages that the application sent
+   * @returns the ids of messages that the session has under other ids
+   */
+  async receive(given: ReadonlyArray<MastraDBMessage>): Promise<ReadonlyArray<string>> {
+    const { memory, id } = this.stored
+    const sent = given.map(sentMessage).filter(({ messages }) => messages.length > 0)
+    const idAt = (message: Message.Message, index: number) => idOf(message) ?? positionId(index)
+    const ids = new Set(sent.map((one) => one.id))
+    let { messages, from, before, total } = await memory.messages(id, { limit: 100 + sent.length })
+    if (total === 0) return []
+    const isNamed = () => messages.some((one, position) => ids.has(idAt(one, from + position)))
+    if (!isNamed()) {
+      const known = knownByText(sent, messages)
+      if (known.isAnswered) await memory.regenerate(id)
+      if (known.ids.length > 0 || sent.length < 2 || before === null) return known.ids
+      const page = await memory.messages(id, { limit: farBack, before })
+      messages = [...page.messages, ...messages]
+      ;({ from } = page)
+      if (!isNamed()) return []
+    }
+    const options = { idOf: positionId, isWhole: true, regenerates: false, isEdited }
+    const change = changeOf(sent, { messages, from }, options)
+    if (change.from === null) return []
+    const added = change.added.flatMap((one) => {
+      if ("stored" in one) return [one.stored]
+      return "page" in one ? one.page.messages : textsBehind(one.answer.messages, one.behind)
+    })
+    const [branch] = await memory.branches(id)
+    const idempotencyKey = this.stored.keyOf(`page/${branch?.id}/${change.from}`, freeze(added).json)
+    await memory.edit(id, change.from, added, { idempotencyKey, prefix: unknownPrefix })
+    return []
+  }
+
+  /** The id of the branch in force. */
+  async branch(): Promise<number> {
+    const [branch] = await this.stored.memory.branches(this.stored.id)
+    return branch?.id ?? 0
+  }
+
+  /** Whether what a call produces belongs to no question any more. */
+  async isLeft(call: PlaceOfCall): Promise<boolean> {
+    return isLeft(await this.stored.memory.branches(this.stored.id), call)
   }
 
   /**

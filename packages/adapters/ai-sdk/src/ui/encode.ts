@@ -10,31 +10,34 @@ import { pageOptions, resultField } from "./decode.js"
 /** The id of a message of a page that has none of its own, by the position of its first message. */
 export type PageId = (position: number) => string
 
-interface Group {
+/** Messages that form one message on the page. */
+export interface Group {
   readonly id: string
+  /** The position of its first message. */
+  readonly position: number
   readonly messages: Array<Message.Message>
 }
 
-const said: ReadonlySet<Message.Role> = new Set(["assistant", "tool"])
+/** Whether a message is a part of an answer. */
+export const isAnswer = ({ role }: Message.Message): boolean => role === "assistant" || role === "tool"
 
 /**
  * Groups of messages that form one message on the page: the messages of an answer, and messages with the same id. Answers
  * to two simultaneous requests may be interleaved in the log.
  */
-const groupsOf = (messages: ReadonlyArray<Message.Message>, idOf: PageId): ReadonlyArray<Group> => {
+export const groupsOf = (messages: ReadonlyArray<Message.Message>, idOf: PageId): ReadonlyArray<Group> => {
   const groups: Array<Group> = []
   const answers = new Map<string, Group>()
   for (const [position, message] of messages.entries()) {
     const { ui } = formOf(message)
-    const isAnswer = said.has(message.role)
     const last = groups.at(-1)
     const same = ui?.id === undefined ? last : answers.get(ui.id)
-    if (isAnswer && same !== undefined && said.has(same.messages[0]!.role)) {
+    if (isAnswer(message) && same !== undefined && isAnswer(same.messages[0]!)) {
       same.messages.push(message)
     } else {
-      const group = { id: ui?.id ?? idOf(position), messages: [message] }
+      const group = { id: ui?.id ?? idOf(position), position, messages: [message] }
       groups.push(group)
-      if (isAnswer) answers.set(group.id, group)
+      if (isAnswer(message)) answers.set(group.id, group)
     }
   }
   return groups

@@ -1,0 +1,360 @@
+/** A page that edits, regenerates, reloads and goes back, with the client of the AI SDK, against a strict server. */
+import { readFileSync } from "node:fs"
+import { createAnthropic } from "@ai-sdk/anthropic"
+import type { Memory as Core } from "@memfold/core"
+import { type Answering, providerServer } from "@memfold/strict-providers"
+import { stepCountIs, tool, type UIMessage } from "ai"
+import { createMemory, Keep, Strategy, SummaryMode, Trigger } from "memfold"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { aiSdk } from "../src/index.js"
+import { Page, saidIn } from "./Page.js"
+import { routeOf } from "./route.js"
+
+type Memory = Core.AnyMemory
+
+type Subscribed = Pick<ReturnType<typeof createMemory>, "subscribe">
+
+const plain = { store: "memory:", compaction: { mode: "off" } } as const
+
+/** Compacts inline, after a few messages. */
+const short = Strategy.make({
+  name: "short",
+  when: Trigger.backlog({ messages: 4 }),
+  keep: Keep.lastMessages(3),
+  summaryMode: SummaryMode.rolling,
+})
+
+/** Says which answer it is, and to how many messages. */
+const counting: Answering = ({ turn, body }) => ({
+  thinking: "Hm.",
+  text: `answer ${turn} to ${(body["messages"] as ReadonlyArray<unknown>).length}`,
+})
+
+const opened = async (memory: Memory, answer: Answering = counting) => {
+  const server = await providerServer({ answer })
+  const anthropic = createAnthropic({ baseURL: `${server.anthropicURL}/v1`, apiKey: "local" })
+  const model = anthropic("claude-sonnet-5-5")
+  const lookUp = tool({
+    inputSchema: z.object({ request: z.string() }),
+    execute: async ({ request }) => `about ${request}`,
+  })
+  const { POST, GET } = routeOf(memory, model, { tools: { lookUp }, stopWhen: stepCountIs(5) })
+  const reload = async (): Promise<Page> =>
+    new Page("chat", POST, (await (await GET("chat")).json()) as Array<UIMessage>)
+  /** What the model got in the newest request, and what it had to get: all that the page shows, but the answer. */
+  const received = () => {
+    const sent = server.received.at(-1)?.body["messages"] as ReadonlyArray<{
+      readonly role: string
+      readonly content: string | ReadonlyArray<{ readonly type: string; readonly text?: string }>
+    }>
+    return sent.map(({ role, content }) =>
+      typeof content === "string"
+        ? `${role} ${content}`
+        : [role, ...content.flatMap(({ type, text }) => (type === "text" ? [text] : []))].join(" "),
+    )
+  }
+  return { server, POST, reload, received }
+}
+
+/** A promise, and the function that resolves it. */
+const signal = () => {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
+/** Waits until the stored conversation is as expected, which a call in the background brings about. */
+const ends = async (memory: Subscribed, is: (roles: ReadonlyArray<string>) => boolean) => {
+  const roles: Array<string> = []
+  for await (const { event } of memory.subscribe("chat", { pollInterval: "10 millis" })) {
+    if (event._tag === "MessageAppended") roles.push(event.message.role)
+    if (is(roles)) return
+  }
+}
+
+describe("the route of the README", () => {
+  it("is the route of these tests", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+    const tested = readFileSync(new URL("route.ts", import.meta.url), "utf8")
+    const postOf = (text: string) => /const POST = async[\s\S]*?\n *\}\n/u.exec(text)?.[0]
+    const plainOf = (text: string | undefined) => text?.replace(/\s+/gu, " ")
+    expect(plainOf(postOf(tested))).toBe(
+      plainOf(postOf(readme)?.replace('model: "openai/gpt-6.2-sol"', "model, ...options")),
+    )
+  })
+})
+
+describe("a page", () => {
+  it("gives the model what it shows: after an edit, another answer, and a reload of both", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory)
+    const agree = async (page: Page) => {
+      expect(page.error).toBeUndefined()
+      expect(received()).toEqual(page.said.slice(0, -1))
+      expect((await reload()).said).toEqual(page.said)
+    }
+    let page = await reload()
+    for (const text of ["one", "two", "three"]) {
+      await page.sendMessage({ text })
+      await agree(page)
+    }
+    expect(page.said).toHaveLength(6)
+    await page.sendMessage({ text: "second", messageId: page.messages[2]!.id })
+    expect(page.sent.at(-1)).toMatchObject({ trigger: "submit-message", messageId: page.messages[2]!.id })
+    expect(page.said).toEqual([
+      "user one",
+      "assistant answer 0 to 1",
+      "user second",
+      "assistant answer 3 to 3",
+    ])
+    await agree(page)
+    await page.regenerate()
+    expect(page.said.at(-1)).toBe("assistant answer 4 to 3")
+    await agree(page)
+    page = await reload()
+    await page.regenerate({ messageId: page.messages[1]!.id })
+    expect(page.said).toEqual(["user one", "assistant answer 5 to 1"])
+    await agree(page)
+    await page.sendMessage({ text: "four" })
+    await agree(page)
+    // Text of an answer, of the question again, and of the same words on another branch.
+    await page.sendMessage({ text: "two", messageId: page.messages[2]!.id })
+    await page.sendMessage({ text: "four", messageId: page.messages[2]!.id })
+    await page.sendMessage({ text: "two", messageId: page.messages[2]!.id })
+    expect(page.said).toHaveLength(4)
+    await agree(page)
+    await server.close()
+    expect(server.refused).toEqual([])
+    // All that was said can be returned to.
+    await memory.checkout("chat", 0)
+    expect(saidIn(await aiSdk(memory).session("chat").uiMessages())).toEqual([
+      "user one",
+      "assistant answer 0 to 1",
+      "user two",
+      "assistant answer 1 to 3",
+      "user three",
+      "assistant answer 2 to 5",
+    ])
+  })
+
+  it("goes on where it goes back to, and edits what is covered by a summary", async () => {
+    await using memory = createMemory({
+      store: "memory:",
+      summarizer: "echo",
+      strategy: short,
+      compaction: { mode: "inline" },
+    })
+    const { server, reload } = await opened(memory)
+    let page = await reload()
+    for (let turn = 1; turn <= 12; turn++) await page.sendMessage({ text: `question ${turn}` })
+    expect((await memory.summaries("chat")).length).toBeGreaterThan(2)
+    await page.sendMessage({ text: "question 2b", messageId: page.messages[2]!.id })
+    const sent = JSON.stringify(server.received.at(-1)?.body)
+    expect(sent).toContain("question 2b")
+    expect(sent).not.toMatch(/question [3-9]/u)
+    expect((await reload()).said).toEqual(page.said)
+    expect(page.said).toHaveLength(4)
+    await memory.checkout("chat", 0)
+    page = await reload()
+    expect(page.said).toHaveLength(24)
+    await page.sendMessage({ text: "question 13" })
+    expect((await reload()).said).toEqual(page.said)
+    expect(page.said).toHaveLength(26)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+
+  it("sends a message without what the page took out of its list", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory)
+    const page = await reload()
+    for (const text of ["one", "two", "three"]) await page.sendMessage({ text })
+    page.messages = page.messages.toSpliced(2, 2)
+    await page.sendMessage({ text: "four" })
+    expect(received()).toEqual([
+      "user one",
+      "assistant answer 0 to 1",
+      "user three",
+      "assistant answer 2 to 5",
+      "user four",
+    ])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+
+  it("does not bring back what was redacted since it was loaded", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload } = await opened(memory)
+    const page = await reload()
+    for (const text of ["one", "secret", "three"]) await page.sendMessage({ text })
+    await memory.redact("chat", 2)
+    await page.sendMessage({ text: "four" })
+    await page.regenerate()
+    await server.close()
+    expect(server.refused).toEqual([])
+    const stored = JSON.stringify((await memory.neutral.messages("chat")).messages)
+    expect(stored).not.toContain("secret")
+    expect(stored).toContain("three")
+    expect(JSON.stringify(server.received.at(-1)?.body)).not.toContain("secret")
+  })
+
+  it("reads about as much for an edit near the end of a long conversation as of a short one", async () => {
+    const reads: Array<number> = []
+    for (const turns of [200, 2_000]) {
+      await using memory = createMemory(plain)
+      const pairs = Array.from({ length: turns }, (_, turn): ReadonlyArray<UIMessage> => [
+        { id: `u${turn}`, role: "user", parts: [{ type: "text", text: `question ${turn}` }] },
+        { id: `a${turn}`, role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] },
+      ])
+      await aiSdk(memory).session("chat").append(pairs.flat())
+      let read = 0
+      const counted = {
+        neutral: {
+          ...memory.neutral,
+          messages: async (...args: Parameters<typeof memory.neutral.messages>) => {
+            const page = await memory.neutral.messages(...args)
+            read += page.messages.length
+            return page
+          },
+        },
+      }
+      const chat = aiSdk(counted).session("chat")
+      const edited = { ...pairs[turns - 3]![0]!, parts: [{ type: "text" as const, text: "edited" }] }
+      await chat.messages(edited, { trigger: "submit-message", messageId: edited.id })
+      await chat.messages({ id: "new", role: "user", parts: [{ type: "text", text: "new" }] })
+      expect(saidIn((await chat.uiMessages({ limit: 4 })).slice(-2))).toEqual(["user edited", "user new"])
+      reads.push(read)
+    }
+    expect(reads[1]).toBe(reads[0])
+  })
+})
+
+describe("a message far back", () => {
+  const pairs = Array.from({ length: 900 }, (_, turn): ReadonlyArray<UIMessage> => [
+    { id: `u${turn}`, role: "user", parts: [{ type: "text", text: `question ${turn}` }] },
+    { id: `a${turn}`, role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] },
+  ])
+  const edited: UIMessage = { id: "u7", role: "user", parts: [{ type: "text", text: "edited" }] }
+
+  for (const [name, given, options, last] of [
+    ["the last message of the page", edited, { messageId: "u7" }, "user edited"],
+    ["all that the page shows", [...pairs.slice(0, 7).flat(), edited], {}, "user edited"],
+    ["a list that ends with it", pairs.slice(5, 8).flat().slice(0, -1), {}, "user question 7"],
+  ] as const) {
+    it(`is found by ${name}`, async () => {
+      await using memory = createMemory(plain)
+      const chat = aiSdk(memory).session("chat")
+      await chat.append(pairs.flat())
+      const { messages } = await chat.messages(given as ReadonlyArray<UIMessage>, options)
+      expect(messages).toHaveLength(15)
+      const said = saidIn(await chat.uiMessages())
+      expect(said).toHaveLength(15)
+      expect(said.at(-1)).toBe(last)
+    })
+  }
+})
+
+describe("a client that goes away", () => {
+  it("leaves the whole answer with its tool steps in the session", async () => {
+    await using memory = createMemory(plain)
+    const { server, POST, reload } = await opened(memory, ({ afterResult }) =>
+      afterResult
+        ? { text: "The answer is seven." }
+        : { thinking: "Hm.", calls: [{ name: "lookUp", arguments: { request: "it" } }] },
+    )
+    const messages = [{ id: "m1", role: "user", parts: [{ type: "text", text: "How many?" }] }]
+    const body = JSON.stringify({ id: "chat", messages, trigger: "submit-message" })
+    const response = await POST(new Request("http://page/api/chat", { method: "POST", body }))
+    const reader = response.body!.getReader()
+    await reader.read()
+    await reader.cancel()
+    await ends(memory, (roles) => roles.length === 4)
+    expect((await reload()).said).toEqual(["user How many?", "assistant The answer is seven."])
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+
+  for (const [change, during] of [
+    ["edit", "a loop"],
+    ["regenerate", "a loop"],
+    ["edit", "the first step"],
+    ["regenerate", "the first step"],
+  ] as const) {
+    it(`in ${during}, and then asks again (${change}), does not get both answers`, async () => {
+      await using memory = createMemory(plain)
+      const [asked, released] = [signal(), signal()]
+      const late = during === "a loop" ? 1 : 0
+      const { server, reload, received } = await opened(memory, async ({ turn }) => {
+        if (turn < late) return { calls: [{ name: "lookUp", arguments: { request: "it" } }] }
+        if (turn > late) return { text: `answer ${turn}` }
+        asked.resolve()
+        await released.promise
+        return { text: "too late" }
+      })
+      const page = await reload()
+      const first = page.sendMessage({ text: "one" })
+      await asked.promise
+      await page.stop()
+      await first
+      if (change === "edit") await page.sendMessage({ text: "won", messageId: page.messages[0]!.id })
+      else await page.regenerate()
+      const text = change === "edit" ? "user won" : "user one"
+      released.resolve()
+      await page.sendMessage({ text: "two" })
+      expect(received()).toEqual([text, `assistant answer ${late + 1}`, "user two"])
+      expect(page.said).toEqual([...received(), `assistant answer ${late + 2}`])
+      expect((await reload()).said).toEqual(page.said)
+      await server.close()
+      expect(server.refused).toEqual([])
+    })
+  }
+
+  it("and then says something else, does not get the first answer behind it", async () => {
+    await using memory = createMemory(plain)
+    const [asked, released] = [signal(), signal()]
+    const { server, reload, received } = await opened(memory, async ({ turn, body }) => {
+      if (turn === 0) return { calls: [{ name: "lookUp", arguments: { request: "it" } }] }
+      if (JSON.stringify(body).includes("two")) return { text: `answer ${turn}` }
+      asked.resolve()
+      await released.promise
+      return { text: "too late" }
+    })
+    const page = await reload()
+    const first = page.sendMessage({ text: "one" })
+    await asked.promise
+    await page.stop()
+    await first
+    await page.sendMessage({ text: "two" })
+    released.resolve()
+    await page.sendMessage({ text: "three" })
+    // The page shows the call, too; its result is in one message with what the user says next.
+    expect(received()).toEqual(["user one", "assistant", "user two", "assistant answer 2", "user three"])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
+
+describe("an answer that breaks off", () => {
+  it("is what the page shows of it when the user goes on", async () => {
+    await using memory = createMemory(plain)
+    const { server, reload, received } = await opened(memory, ({ turn }) =>
+      turn === 0 ? { text: "The answer is seven, as everybody knows.", cut: 4 } : { text: `answer ${turn}` },
+    )
+    const page = await reload()
+    await page.sendMessage({ text: "one" })
+    const [, partial] = page.said
+    expect(partial).toMatch(/^assistant The/u)
+    expect(page.error).toBeDefined()
+    expect((await reload()).said).toEqual(["user one"])
+    await page.sendMessage({ text: "two" })
+    expect(received()).toEqual(["user one", partial, "user two"])
+    expect((await reload()).said).toEqual(page.said)
+    await server.close()
+    expect(server.refused).toEqual([])
+  })
+})
