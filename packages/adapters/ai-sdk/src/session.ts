@@ -105,8 +105,8 @@ export class AiSdkSession {
     return this.stored.newest()
   }
 
-  private store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
-    return this.stored.append(messages, { idempotencyKey })
+  private async store(messages: ReadonlyArray<Message.Message>, idempotencyKey: string): Promise<void> {
+    await this.stored.append(messages, { idempotencyKey })
   }
 
   /** Stores what is new in messages of a page. */
